@@ -14,6 +14,7 @@ import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.
 import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
+import { registerAccessesCommand } from './cli/commands/records/accesses-command.ts';
 import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
 import { registerConsentsCommand } from './cli/commands/records/consents-command.ts';
 import { registerDecisionsCommand } from './cli/commands/records/decisions-command.ts';
@@ -98,6 +99,7 @@ export function createProgram(): Command {
     registerSharesCommand,
     registerDisposeCommand,
     registerDisposalsCommand,
+    registerAccessesCommand,
     registerLegalHoldCommand,
   ]) {
     register(program);

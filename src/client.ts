@@ -35,6 +35,7 @@ export {
   JourneyFinishedError,
   JourneyNotFoundError,
   KeysMissingError,
+  RefusalNotFoundError,
   ReportNotFoundError,
   ResultNotReadyError,
   ShareAfterEndError,
@@ -48,7 +49,14 @@ export {
 export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
-export type { JourneyChanges, JourneyReport, StoredReferences } from './client/reports/stored-report.ts';
+export type {
+  JourneyChanges,
+  JourneyReport,
+  ReportReader,
+  ReportRequest,
+  StoredReferences,
+  StoredRefusalBody,
+} from './client/reports/stored-report.ts';
 export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
@@ -141,7 +149,7 @@ export type {
 export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
-export { CreditJourneyError } from './model/credit-journey-error.ts';
+export { CreditJourneyError, OtherEndUserError } from './model/credit-journey-error.ts';
 export {
   contentDigest,
   type DecisionContent,

@@ -121,6 +121,11 @@ const TOLERABLE: readonly ContentFault[] = [
     const { customerTraceNumber, productCode, customerId } = request;
     return { ...body, customerTraceNumber, productCode, ...(customerId !== undefined && { customerId }) };
   }),
+  any('returnReasons', 'a reason beside the return code, and a message that repeats the SSN', (body, request) => {
+    const [applicant] = request.applicants as { ssn?: string }[];
+    const errorMessage = `Limited file for ${applicant?.ssn ?? 'this consumer'}`;
+    return { ...body, returnReasonCode: 'L1', returnReasonDesc: 'Limited file', errorMessage };
+  }),
   any('unknownFields', 'fields that the interface does not know, at every level', (body) => ({
     ...withEntries(body, (entries) => entries.map((entry) => ({ ...entry, sandboxExtra: { nested: [1] } }))),
     sandboxExtra: 'extra',

@@ -79,6 +79,7 @@ const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
   [4047, { fault: 'echoes' }],
   [4048, { fault: 'unknownFields' }],
   [4049, { fault: 'largeReport' }],
+  [4050, { fault: 'returnReasons' }],
   [4429, { fault: 'status', params: { status: 429, retryAfterDateSeconds: 2 } }],
   [4430, { fault: 'status', params: { status: 429 } }],
   [4503, { fault: 'status', params: { status: 503, retryAfter: 1 } }],

@@ -140,6 +140,8 @@ export interface SubmitFailureDetails {
   httpStatus?: number;
   retryAfterMs?: number;
   requestedAt?: string;
+  /** The ledger keeps what the gateway wrote beside that status. */
+  refusalKept?: true;
   /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
   resendFrom?: string;
   /** Of the attempt that was claimed. */
@@ -282,6 +284,8 @@ export interface InquiryFailure {
   httpStatus?: number;
   retryAfterMs?: number;
   returnCode?: string;
+  returnReasonCode?: string;
+  refusalKept?: true;
   resendFrom?: string;
   otherTraceNumber?: string;
   profileChange?: ProfileChange;

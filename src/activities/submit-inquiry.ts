@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
+import type { SealedRefusal } from '../ledger/reading.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
@@ -16,6 +18,8 @@ import { buildRequest, profileOfRun } from './inquiry-request.ts';
 /** Left at the end of the activity's time to report what happened to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
 const RECORD_RETRY_MS = 250;
+/** A key management service that is slower keeps no outcome waiting. */
+const SEAL_WITHIN_MS = 1_000;
 
 /** The failure type for each verdict of the ledger under which nothing may be claimed. */
 const FAILURE_OF_VERDICT = {
@@ -188,7 +192,7 @@ class OutcomeRecorder {
         requestedAt: reply.requestedAt,
         ...defined({ failureType }),
       },
-      reply.body,
+      { report: reply.body },
     );
   }
 
@@ -213,9 +217,11 @@ class OutcomeRecorder {
       requestedAt: error.requestedAt,
     });
     const state = (ATTEMPT_STATE_OF_FAILURE[failureType] ?? 'unknown') as OutcomeRecord['state'];
-    const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts });
+    const refusal = await this.#sealedRefusal(error);
+    const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
+    const refusalKept = recorded && refusal ? { refusalKept: true as const } : {};
     const resend = failureType === 'OutcomeUnknown' ? this.#resend() : {};
-    return submitFailure(failureType, { ...details, recorded, ...facts, ...resend });
+    return submitFailure(failureType, { ...details, recorded, ...facts, ...refusalKept, ...resend });
   }
 
   #resend(): Pick<SubmitFailureDetails, 'resendFrom'> {
@@ -230,16 +236,34 @@ class OutcomeRecorder {
     };
   }
 
-  async #record(record: OutcomeRecord, report?: string): Promise<boolean> {
+  /** Absent where it cannot be sealed soon: the outcome is recorded without it. */
+  async #sealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
+    const body = error.refusal();
+    if (!body) return undefined;
+    const { customerTraceNumber, attempt } = this.#row();
+    const late = new AbortController();
+    try {
+      const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
+      const leftMs = this.#endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
+      const tooLate = setTimeout(Math.min(SEAL_WITHIN_MS, Math.max(1, leftMs)), undefined, { signal: late.signal });
+      return await Promise.race([sealed, tooLate]);
+    } catch {
+      return undefined;
+    } finally {
+      late.abort();
+    }
+  }
+
+  async #record(record: OutcomeRecord, kept: { report?: string; refusal?: SealedRefusal | undefined } = {}) {
     for (;;) {
       try {
-        await this.#dependencies.ledger.recordOutcome(record, report);
+        await this.#dependencies.ledger.recordOutcome(record, kept.report, kept.refusal);
         return true;
       } catch {
         // The answer must reach the workflow after any error: `recorded: false` makes it record without limit.
         const leftMs = this.#endsAt - performance.now() - REPORTING_MARGIN_MS;
         if (leftMs < RECORD_RETRY_MS) return false;
-        await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS));
+        await setTimeout(RECORD_RETRY_MS);
       }
     }
   }

@@ -1,15 +1,20 @@
 /** Reports and references out of the ledger, for callers that have a token and neither database nor key. */
 
+import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
+import type { AccessRecord } from '../http/audit.ts';
 import { badRequest, forbidden, gone, Refusal, unavailable } from '../http/refusal.ts';
-import type { Permission } from '../http/roles.ts';
+import { PATH_CALLER, type Permission } from '../http/roles.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { referencesOf } from '../ledger/ledger-references.ts';
 import type { Ledger } from '../ledger/port.ts';
+import { type Reader, readerProblems } from '../ledger/reading.ts';
+import type { ReportOrigin } from '../ledger/records.ts';
+import { OtherEndUserError } from '../model/credit-journey-error.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
-import { redact } from '../protection/redaction/redaction.ts';
+import { redact, redactShape } from '../protection/redaction/redaction.ts';
 
 /** Answer of `…/changes`. */
 interface ChangesAnswer {
@@ -42,9 +47,10 @@ export class ReportWork {
     journeyId: string,
     productCode: ProductCode,
     permission: Permission,
-    ofInquiry?: string,
+    { reader, ofInquiry }: { reader: CodecReader; ofInquiry?: string | undefined },
   ): Promise<{ text: string; customerTraceNumber: string }> {
-    const stored = await this.#read(permission, (ledger) => ledger.readReport(journeyId, productCode, ofInquiry));
+    const wanted = { ownerId: journeyId, productCode, ...defined({ customerTraceNumber: ofInquiry }) };
+    const stored = await this.#read(permission, (ledger) => ledger.reading.report(wanted, seenBy(reader, permission)));
     if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
     const { body, ...about } = stored;
     const parsed = parseJson(body);
@@ -57,12 +63,29 @@ export class ReportWork {
   }
 
   /**
+   * What the gateway wrote beside a refusal: `{customerTraceNumber, attempt, productCode, httpStatus?, isWhole, storedAt,
+   * redacted, body}`. The interface shows no such body (7.5): masked, it keeps its shape and its codes alone.
+   *
+   * @throws Refusal
+   */
+  async refusal(of: ReportOrigin, permission: Permission, reader: CodecReader): Promise<object> {
+    const stored = await this.#read(permission, (ledger) => ledger.reading.refusal(of, seenBy(reader, permission)));
+    if (!stored) throw new Refusal(404, 'NotFound', 'noRefusal', 'the ledger keeps no body of such a refusal');
+    const json = parseJson(stored.body);
+    const body = json ? json[0] : stored.body;
+    const redacted = permission.view === 'redacted';
+    return { ...stored, redacted, body: redacted ? redactShape(body) : body };
+  }
+
+  /**
    * What changed since the journey's report before: `{customerTraceNumber, attempt, storedAt, redacted, changes}`.
    *
    * @throws Refusal
    */
-  async changes(journeyId: string, permission: Permission): Promise<ChangesAnswer> {
-    const stored = await this.#read(permission, (ledger) => ledger.readDerived(journeyId, 'changes'));
+  async changes(journeyId: string, permission: Permission, reader: CodecReader): Promise<ChangesAnswer> {
+    const stored = await this.#read(permission, (ledger) =>
+      ledger.reading.changes(journeyId, seenBy(reader, permission)),
+    );
     if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
     const parsed = parseJson(stored.body);
     if (!parsed) throw new Error('a stored list of changes is not JSON');
@@ -99,12 +122,49 @@ export class ReportWork {
       this.#opening?.catch(() => {
         this.#opening = undefined;
       });
+      if (error instanceof OtherEndUserError) throw forbidden('otherEndUser', error.message);
       if (error instanceof DisposedError) throw gone('the report was disposed of');
       if (error instanceof UnknownKeyError) throw new Refusal(503, 'UnknownKey', 'unknownKey', error.message);
       if (error instanceof LedgerUnavailableError) throw unavailable('ledger', 'the ledger does not answer');
       throw error;
     }
   }
+}
+
+export type CodecReader = Pick<Reader, 'by' | 'purpose' | 'endUser'>;
+
+function seenBy(reader: CodecReader, { view }: Permission): Reader {
+  return { ...reader, via: 'codecServer', isRedacted: view === 'redacted' };
+}
+
+/**
+ * Who reads, and for what. The token's subject is the reader; only beside an unguessable path, which names nobody, may
+ * the caller say who it is.
+ */
+export function checkedReader(query: unknown, { subject = 'unknown', issuer }: Partial<AccessRecord>): CodecReader {
+  const { by, purpose, endUser } = query as Record<string, unknown>;
+  const words = { by, purpose, endUser };
+  for (const [name, value] of Object.entries(words)) {
+    if (value === undefined || typeof value === 'string') continue;
+    throw badRequest(name, 'that is no reader', [{ path: `/${name}`, rule: 'must be given once' }]);
+  }
+  const given = defined(words as Record<string, string | undefined>) as Partial<CodecReader>;
+  const problems = readerProblems(given);
+  if (problems.length > 0) throw badRequest('reader', 'that is no reader', problems);
+  const isNamed = subject !== PATH_CALLER || issuer !== undefined;
+  return { ...given, by: isNamed ? subject : (given.by ?? subject) };
+}
+
+/** The attempt of a refusal. */
+export function checkedAttempt(customerTraceNumber: string, attempt: string): ReportOrigin {
+  if (!/^[A-Z0-9]{1,30}$/.test(customerTraceNumber)) {
+    const rule = 'must be 1 to 30 capital letters and digits';
+    throw badRequest('customerTraceNumber', 'that is no trace number', [{ path: '/customerTraceNumber', rule }]);
+  }
+  if (!/^[1-9]\d{0,5}$/.test(attempt)) {
+    throw badRequest('attempt', 'that is no attempt', [{ path: '/attempt', rule: 'must be a number from 1' }]);
+  }
+  return { customerTraceNumber, attempt: Number(attempt) };
 }
 
 /** An owner's id. Ids come from the address: one that may be personal reaches neither the ledger nor a log. */

@@ -4,7 +4,14 @@ import type { AccessRecord, AuditLog } from '../http/audit.ts';
 import type { RequestGuard } from '../http/request-guard.ts';
 import type { Permission } from '../http/roles.ts';
 import type { CodecWork } from './codec-work.ts';
-import { checkedJourneyId, checkedProductCode, checkedTraceNumber, type ReportWork } from './report-work.ts';
+import {
+  checkedAttempt,
+  checkedJourneyId,
+  checkedProductCode,
+  checkedReader,
+  checkedTraceNumber,
+  type ReportWork,
+} from './report-work.ts';
 
 interface Routes {
   guard: RequestGuard;
@@ -23,6 +30,8 @@ interface JourneyParams {
 /** An access that was let in. */
 interface Granted {
   permission: Permission;
+  /** What is known of the caller. */
+  record: Partial<AccessRecord>;
   /** Notes the target: it goes into the audit line even when the request is refused after all. */
   noted(target: Partial<AccessRecord>): void;
   /** Writes the line, before anything is given out; throws where it cannot be written. */
@@ -60,22 +69,38 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
     `${base}/journeys/:journeyId/reports/:productCode`,
     { config: report },
     async (request, reply) => {
-      const { permission, noted, given } = granted(routes, request);
+      const { permission, record, noted, given } = granted(routes, request);
       const journeyId = checkedJourneyId(request.params.journeyId);
       const productCode = checkedProductCode(request.params.productCode);
       const ofInquiry = checkedTraceNumber(request.query);
       noted({ journeyId, productCode });
-      const { text, customerTraceNumber } = await routes.reports.report(journeyId, productCode, permission, ofInquiry);
-      given({ customerTraceNumber, count: 1, ...revealed(permission) });
+      const reader = checkedReader(request.query, record);
+      const wanted = { reader, ofInquiry };
+      const { text, customerTraceNumber } = await routes.reports.report(journeyId, productCode, permission, wanted);
+      const reissued = reader.purpose === undefined ? {} : { reissued: true as const };
+      given({ customerTraceNumber, count: 1, ...reissued, ...revealed(permission) });
       return reply.type('application/json; charset=utf-8').send(text);
+    },
+  );
+  const refusalRoute = '/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal';
+  const refusal = { route: refusalRoute, action: 'report', asksReveal } as const;
+  app.get<{ Params: { customerTraceNumber: string; attempt: string } }>(
+    `${base}/inquiries/:customerTraceNumber/attempts/:attempt/refusal`,
+    { config: refusal },
+    async (request) => {
+      const { permission, record, given } = granted(routes, request);
+      const of = checkedAttempt(request.params.customerTraceNumber, request.params.attempt);
+      const answer = await routes.reports.refusal(of, permission, checkedReader(request.query, record));
+      given({ customerTraceNumber: of.customerTraceNumber, count: 1, ...revealed(permission) });
+      return answer;
     },
   );
   const changes = { route: '/journeys/{journeyId}/changes', action: 'report', asksReveal } as const;
   app.get<{ Params: JourneyParams }>(`${base}/journeys/:journeyId/changes`, { config: changes }, async (request) => {
-    const { permission, noted, given } = granted(routes, request);
+    const { permission, record, noted, given } = granted(routes, request);
     const journeyId = checkedJourneyId(request.params.journeyId);
     noted({ journeyId });
-    const answer = await routes.reports.changes(journeyId, permission);
+    const answer = await routes.reports.changes(journeyId, permission, checkedReader(request.query, record));
     given({ customerTraceNumber: answer.customerTraceNumber, count: 1, ...revealed(permission) });
     return answer;
   });
@@ -111,6 +136,7 @@ function granted({ guard, audit }: Routes, request: FastifyRequest): Granted {
   };
   return {
     permission,
+    record: access.record,
     noted,
     given: (outcome) => {
       noted(outcome);

@@ -8,7 +8,7 @@ import { answerRefusals } from '../http/answer-refusals.ts';
 import { openAuditLog } from '../http/audit.ts';
 import { DEFAULT_LIMITS } from '../http/limits.ts';
 import { type Gate, RequestGuard } from '../http/request-guard.ts';
-import type { Role } from '../http/roles.ts';
+import { PATH_CALLER, type Role } from '../http/roles.ts';
 import { createTokenVerifier } from '../http/token-verifier.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { CodecWork } from './codec-work.ts';
@@ -134,5 +134,5 @@ function gateOf({ authentication, environment, namespaces }: CodecServerOptions,
   const { segment = randomBytes(32).toString('base64url'), roles = PATH_ROLES } = authentication;
   if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
   const granted = new Map(namespaces.map((namespace) => [namespace, new Set(roles)] as const));
-  return { kind: 'path', segment, caller: { subject: 'path', roles: granted } };
+  return { kind: 'path', segment, caller: { subject: PATH_CALLER, roles: granted } };
 }

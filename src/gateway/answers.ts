@@ -11,6 +11,7 @@ import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { outcomeOf } from './return-codes.ts';
+import { type ReturnDetails, returnDetailsOf } from './return-details.ts';
 import { type ExpectedApplicant, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
@@ -59,17 +60,22 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const pathOf = entryPath(envelope);
   refuseForeignEcho(envelope, context);
   const codes = readReturnCodes(envelope, context);
-  if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown };
+  const { said, ...reason } = returnDetailsOf(envelope.top);
+  if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
   const reportReferenceNumber = theReference(envelope);
   const { outcome, returnCode } = codes;
+  const hasNumber = outcome !== 'record' && reportReferenceNumber !== undefined;
+  const details = { ...reason, ...(said && { said }), ...(hasNumber && { noRecordReference: reportReferenceNumber }) };
 
   if (product === 'SECONDUSE') {
     refuseForeignConsumers(envelope, context);
     const reference = referenceOf(reportReferenceNumber, context.requestedAt, []);
-    return { kind: 'outcome', outcome, returnCode, reference };
+    return { kind: 'outcome', outcome, returnCode, ...details, reference };
   }
   // Without a record and without named applicants, no confusion of applicants is possible.
-  if (envelope.entries.length === 0 && outcome !== 'record') return { kind: 'outcome', outcome, returnCode };
+  if (envelope.entries.length === 0 && outcome !== 'record') {
+    return { kind: 'outcome', outcome, returnCode, ...details };
+  }
 
   const asked = context.expected.length;
   if (envelope.entries.length !== asked) {
@@ -85,12 +91,15 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
 
   const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, pathOf);
   const named = product === 'FAILSAFE' ? envelope.entries.map(namesOf) : [];
+  const told = envelope.entries.map(entryDetails);
+  const isTold = codes.perEntry || told.some((one) => Object.keys(one).length > 0);
   return {
     kind: 'outcome',
     outcome,
     returnCode,
+    ...details,
     ...(outcome === 'record' && { reference: referenceOf(reportReferenceNumber, context.requestedAt, consumers) }),
-    ...(codes.perEntry && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes, named) }),
+    ...(isTold && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes, { told, named }) }),
     ...(matching.flagged && { flagged: SSN_MISMATCH }),
   };
 }
@@ -251,13 +260,22 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
 function outcomesByApplicant(
   applicantIds: readonly string[],
   outcomes: readonly ReportOutcome[],
-  named: readonly ConsumerNames[],
+  { told, named }: { told: readonly EntryDetails[]; named: readonly ConsumerNames[] },
 ): AnsweredApplicant[] {
   return applicantIds.map((applicantId, index) => ({
     applicantId,
     outcome: outcomes[index] ?? 'noReport',
+    ...told[index],
     ...named[index],
   }));
+}
+
+type EntryDetails = ReturnDetails & Pick<AnsweredApplicant, 'returnCode'>;
+
+/** Its `returnCode` was checked with the others. */
+function entryDetails(entry: JsonObject): EntryDetails {
+  const returnCode = returnCodeOf(entry, '');
+  return { ...(returnCode !== undefined && { returnCode }), ...returnDetailsOf(entry) };
 }
 
 type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;

@@ -1,11 +1,14 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { brotliDecompress, constants, gunzip, inflate, inflateRaw } from 'node:zlib';
+import type { RefusalBody } from '../model/inquiry.ts';
 
 const decoders = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
   br: promisify(brotliDecompress),
 } as const;
+
+const BR_FLUSH = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
 const deflate = promisify(inflate);
 const rawDeflate = promisify(inflateRaw);
@@ -33,12 +36,50 @@ export async function bodyText(
   }
 }
 
-async function decoded(body: Buffer, encoding: string, maxOutputLength: number): Promise<Buffer | null> {
+/** zlib gives out what it has decoded where the input breaks off. */
+const AS_FAR_AS_IT_GOES = { finishFlush: constants.Z_SYNC_FLUSH };
+
+/**
+ * The body of a refusal, for people to read: it decides nothing. Never rejects.
+ *
+ * `undefined` where there is no body, or none that can be read: in an unknown encoding, or compressed and over
+ * `maxDecodedBytes`.
+ */
+export async function refusalBody(
+  { body, headers, complete }: { body: Buffer; headers: Record<string, unknown>; complete: boolean },
+  maxDecodedBytes: number,
+): Promise<RefusalBody | undefined> {
+  if (body.length === 0) return undefined;
+  const encoding = headers['content-encoding'];
+  const whole = complete ? await bodyText(body, String(encoding ?? ''), maxDecodedBytes) : null;
+  const text = whole ?? (await readable(body, String(encoding ?? ''), maxDecodedBytes));
+  return text.trim() === '' ? undefined : { text, isWhole: whole !== null };
+}
+
+/** With a replacement character for what is no UTF-8. */
+async function readable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
+  try {
+    const bytes = await decoded(body, encoding.trim(), maxDecodedBytes, AS_FAR_AS_IT_GOES);
+    return new TextDecoder('utf-8').decode(bytes?.subarray(0, maxDecodedBytes) ?? new Uint8Array());
+  } catch {
+    return '';
+  }
+}
+
+/** `null`: in an unknown encoding. `flush` reads what broke off as far as it goes. Rejects with the errors of zlib. */
+async function decoded(
+  body: Buffer,
+  encoding: string,
+  maxOutputLength: number,
+  flush: { finishFlush?: number } = {},
+): Promise<Buffer | null> {
   const name = encoding.toLowerCase();
   if (name === '' || name === 'identity') return body;
-  if (name === 'gzip' || name === 'x-gzip' || name === 'br') return decoders[name](body, { maxOutputLength });
+  if (name === 'br')
+    return decoders.br(body, { maxOutputLength, ...(flush.finishFlush === undefined ? {} : BR_FLUSH) });
+  if (name === 'gzip' || name === 'x-gzip') return decoders[name](body, { maxOutputLength, ...flush });
   if (name !== 'deflate') return null;
   // "deflate" means zlib's format; some servers send the bare stream (RFC 9110, 8.4.1.2).
   const isZlib = ((body[0] ?? 0) & 0x0f) === 8;
-  return isZlib ? deflate(body, { maxOutputLength }) : rawDeflate(body, { maxOutputLength });
+  return isZlib ? deflate(body, { maxOutputLength, ...flush }) : rawDeflate(body, { maxOutputLength, ...flush });
 }

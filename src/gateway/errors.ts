@@ -1,4 +1,5 @@
 import type { FailureType } from '../model/failure-types.ts';
+import type { RefusalBody } from '../model/inquiry.ts';
 
 /** The failure types that the gateway and its token service can cause (docs/protocol.md). */
 export const GATEWAY_ERROR_CODES = [
@@ -32,10 +33,11 @@ interface GatewayErrorDetails {
   retryAfterMs?: number | undefined;
   sent: 'nothing' | 'possibly';
   requestedAt?: string | undefined;
+  refusal?: RefusalBody | undefined;
 }
 
 /**
- * Thrown when a request to the gateway or its token service got no usable answer. Carries no body, no header, no token
+ * Thrown when a request to the gateway or its token service got no usable answer. Shows no body, no header, no token
  * and no cause, so that it may be logged whole.
  */
 export class GatewayError extends Error {
@@ -48,13 +50,21 @@ export class GatewayError extends Error {
   readonly sent: 'nothing' | 'possibly';
   /** The instant just before the first byte, RFC 3339; absent where nothing was written. */
   readonly requestedAt?: string;
+  /** Private, so that neither JSON nor `util.inspect` shows it. */
+  readonly #refusal: RefusalBody | undefined;
 
   constructor(code: GatewayErrorCode, details: GatewayErrorDetails) {
     super(MESSAGES[code]);
     this.code = code;
     this.sent = details.sent;
+    this.#refusal = details.refusal;
     if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
     if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
     if (details.requestedAt !== undefined) this.requestedAt = details.requestedAt;
+  }
+
+  /** What the gateway wrote beside the status: for the ledger alone, which seals it. */
+  refusal(): RefusalBody | undefined {
+    return this.#refusal;
   }
 }

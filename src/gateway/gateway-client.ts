@@ -1,8 +1,8 @@
 import type { Agent, Dispatcher } from 'undici';
-import type { Answer } from '../model/inquiry.ts';
+import type { Answer, RefusalBody } from '../model/inquiry.ts';
 import { requestUrl } from './addresses.ts';
 import { readAnswer } from './answers.ts';
-import { bodyText } from './body-text.ts';
+import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
@@ -151,8 +151,10 @@ export class GatewayClient {
   ): Promise<GatewayReply> {
     const { status, headers, startedAt: requestedAt, complete } = answered;
     const foreign = this.#profile.environment !== 'sandbox' && headers[SANDBOX_MARK.header] === SANDBOX_MARK.value;
-    if (status < 200 || status > 299) throw this.#refusal(answered, foreign);
     const { maxDecodedBytes } = this.#profile.limits;
+    if (status < 200 || status > 299) {
+      throw this.#refusal(answered, foreign, await refusalBody(answered, maxDecodedBytes));
+    }
     const body = complete ? await bodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
     const answer = body === null ? null : readAnswer(body, { profile: this.#profile, request, expected, requestedAt });
     // Truncated, too large, not text, or not JSON: the outcome of the request is unknown.
@@ -167,10 +169,11 @@ export class GatewayClient {
   }
 
   /** Decides by the status alone: the shape of an error's body is not shown (interface 7.5). */
-  #refusal({ status, headers, startedAt: requestedAt }: Answered, foreign: boolean): GatewayError {
+  #refusal(answered: Answered, foreign: boolean, refusal: RefusalBody | undefined): GatewayError {
+    const { status, headers, startedAt: requestedAt } = answered;
     // A status from the gateway of another environment proves nothing.
     const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
-    const details = { httpStatus: status, sent: 'possibly', requestedAt } as const;
+    const details = { httpStatus: status, sent: 'possibly', requestedAt, refusal } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
     return new GatewayError(code, { ...details, retryAfterMs: retryAfterOf(headers) });
   }

@@ -21,6 +21,8 @@ export interface AccessRecord {
   count?: number;
   /** Payloads that could not be decoded. */
   undecodable?: number;
+  /** The report was served again, for a purpose that the ledger has. */
+  reissued?: true;
   /** Whether what is personal was given out. */
   revealed?: boolean;
   status: number;

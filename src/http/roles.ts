@@ -11,8 +11,11 @@ import { forbidden } from './refusal.ts';
 export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal', 'report'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The subject of a caller that knows the unguessable path. */
+export const PATH_CALLER = 'path';
+
 export interface Caller {
-  /** `sub` of the token, or `path` for a caller that knows the unguessable path. */
+  /** `sub` of the token, or `PATH_CALLER`. */
   subject: string;
   /** `iss` of the token. */
   issuer?: string;

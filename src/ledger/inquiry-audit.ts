@@ -3,6 +3,7 @@ import { defined } from '../base/defined.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
+import type { ApplicantOutcome } from '../model/report-outcome.ts';
 import type { DecisionRecord } from './records.ts';
 
 /**
@@ -51,7 +52,7 @@ export type AuditDecision = Pick<
   'decisionId' | 'action' | 'by' | 'reason' | 'providerSaid' | 'decidedAt' | 'provenBy'
 >;
 
-/** One attempt, with its inquiry. Nothing personal, and no reference. */
+/** One attempt, with its inquiry. Nothing personal, and no report's reference. */
 export interface AuditedAttempt extends InquiryDescription {
   attempt: number;
   /** How many the inquiry is about. */
@@ -65,6 +66,14 @@ export interface AuditedAttempt extends InquiryDescription {
   posted: Posted;
   /** For an answer that was understood. Any other code is unchecked text, and stays sealed with its answer. */
   returnCode?: string;
+  /** The provider's, beside that code. */
+  returnReasonCode?: string;
+  /** Of an answered or accepted inquiry, in the request's order. Absent of a share, whose answer names no applicants. */
+  applicantOutcomes?: ApplicantOutcome[];
+  /** The reference number of an answer without a record: no report's. Gone after a disposal. */
+  noRecordReference?: string;
+  /** How often its report, its changes or its refusal were read, and how many of these served the report again. */
+  accesses?: { count: number; reissues: number; lastAt: string };
   httpStatus?: number;
   failureType?: FailureType;
   /** The decision that permitted it: a resend, or the amendment that led to its inquiry. */

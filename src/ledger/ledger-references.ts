@@ -1,9 +1,9 @@
 /** The references that a caller's inquiries have left in the ledger. */
-import { consumersOf } from '../messages/pull/consumer-results.ts';
+import { consumersOf, wordsOf } from '../messages/pull/consumer-results.ts';
 import type { ConsumerResult } from '../messages/pull/shapes.ts';
 import type { Outcome } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { ReportReference } from '../model/report-outcome.ts';
+import type { ProviderText, ReportReference } from '../model/report-outcome.ts';
 import type { InquiryView } from './records.ts';
 
 /** Answer of `…/references`. `consumerId` is masked where `redacted`. */
@@ -14,6 +14,8 @@ interface LedgerReferences {
   shares: { shareId: string; reportReferenceNumber: string }[];
   /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
   consumers?: ConsumerResult[];
+  /** The provider's words beside its codes. They may name a person. */
+  said?: ({ productCode: ProductCode; customerTraceNumber: string; applicantId?: string } & ProviderText)[];
 }
 
 /** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
@@ -30,6 +32,9 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     else if (shareId !== undefined) shares.set(shareId, answer);
     if (productCode === 'FAILSAFE') consumers = consumersOf(answer, inquiry.applicantIds ?? namedIn(answer));
   }
+  const said = [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
+    wordsOf(answer).map((words) => ({ productCode, customerTraceNumber, ...words })),
+  );
   return {
     journeyId,
     references: [...stages].flatMap(
@@ -45,6 +50,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
       reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
     ),
     ...(consumers === undefined || consumers.length === 0 ? {} : { consumers }),
+    ...(said.length > 0 ? { said } : {}),
   };
 }
 

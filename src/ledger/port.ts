@@ -10,12 +10,13 @@
 
 import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
-import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { AttemptView, InquiryDescription, RefusalBody } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
 import type { Pauses } from './pauses.ts';
 import type { ProfileChanges } from './profile-changes.ts';
+import type { Reading, SealedRefusal } from './reading.ts';
 import type {
   AuditedConsent,
   AuditedDecision,
@@ -42,6 +43,7 @@ import type {
   PlannedShare,
   RecordVerdict,
   ReferredInquiry,
+  ReportOrigin,
   RequestDigests,
   RestoreAcceptance,
   RewrapResult,
@@ -73,14 +75,22 @@ export interface Ledger {
   readonly pauses: Pauses;
   /** Approvals of what a profile became under the runs that it has: for operators. */
   readonly profileChanges: ProfileChanges;
+  /** What people and programs read of what is sealed. */
+  readonly reading: Reading;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;
 
   claim(request: ClaimRequest): Promise<ClaimVerdict>;
 
-  /** Idempotent. `report` is the answer's JSON text. It is sealed first, and written in the same transaction. */
-  recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict>;
+  /**
+   * Idempotent. `report` is the answer's JSON text. It is sealed first, and written in the same transaction, as is
+   * `refusal`.
+   */
+  recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict>;
+
+  /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. Asks the key ring alone. */
+  sealRefusal(attempt: ReportOrigin, body: RefusalBody): Promise<SealedRefusal>;
 
   /**
    * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digests` it reveals nothing
@@ -179,7 +189,8 @@ export interface Ledger {
   recordSeen(ledgerId: string, seen: SeenRecord): Promise<SeenVerdict>;
 
   /**
-   * The newest answered report of an owner and product, unsealed; `null` where there is none.
+   * The newest answered report of an owner and product, unsealed; `null` where there is none. It writes down no reader:
+   * people and programs have `reading.report`.
    *
    * @throws DisposedError where it was disposed of
    */
@@ -199,7 +210,8 @@ export interface Ledger {
   keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean>;
 
   /**
-   * The newest document of a kind about a caller's reports, unsealed; `null` where there is none.
+   * The newest document of a kind about a caller's reports, unsealed; `null` where there is none. It writes down no
+   * reader: people and programs have `reading.changes`.
    *
    * @throws DisposedError where it was disposed of
    */

@@ -6,3 +6,13 @@ export abstract class CreditJourneyError extends Error {
   /** Says what went wrong, for programs. Messages may change, a code does not (docs/integrating.md). */
   abstract readonly code: string;
 }
+
+/** Thrown when a report is asked for another end user than the one that it was pulled for: that takes a share. */
+export class OtherEndUserError extends CreditJourneyError {
+  override readonly name = 'OtherEndUserError';
+  override readonly code = 'otherEndUser';
+
+  constructor() {
+    super('the report was pulled for another end user: to give it to this one, share it');
+  }
+}

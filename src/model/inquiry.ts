@@ -3,7 +3,7 @@
 import type { FailsafeApplicant } from './applicant.ts';
 import type { FailureType } from './failure-types.ts';
 import type { Environment, ProductCode } from './products.ts';
-import type { ReportOutcome, ReportReference } from './report-outcome.ts';
+import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } from './report-outcome.ts';
 
 /** `NeedsAttention` of a run that goes on with a report in which a consumer's SSN is none of the request's. */
 export const SSN_MISMATCH = 'ssnMismatch';
@@ -16,6 +16,12 @@ export type Answer =
       outcome: ReportOutcome;
       /** As the gateway wrote it; absent where a person accepted the outcome. */
       returnCode?: string;
+      /** The provider's code for the reason, of at most four letters and digits. */
+      returnReasonCode?: string;
+      /** The provider's words beside them. May name a person. */
+      said?: ProviderText;
+      /** The reference number of an answer without a record: nothing can be shared under it. */
+      noRecordReference?: string;
       /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
       reference?: ReportReference;
       /**
@@ -27,15 +33,14 @@ export type Answer =
       flagged?: typeof SSN_MISMATCH;
     }
   /** Posted, but the product's table does not have this code. */
-  | { kind: 'returnCodeUnknown'; returnCode: string }
+  | { kind: 'returnCodeUnknown'; returnCode: string; returnReasonCode?: string }
   /** Posted, but the answer cannot be trusted. `problems` are paths and rules, never values. */
   | { kind: 'unexpectedResponse'; problems: string[]; returnCode?: string };
 
-export interface AnsweredApplicant {
-  applicantId: string;
-  outcome: ReportOutcome;
+export interface AnsweredApplicant extends ApplicantOutcome {
   reportReferenceNumber?: string;
   consumerId?: string;
+  said?: ProviderText;
 }
 
 /**
@@ -90,6 +95,13 @@ export interface InquiryContent {
   reference?: ReportReference;
 }
 
+/** What the gateway wrote beside a status that is no success. Personal, as far as anyone knows (interface 7.5). */
+export interface RefusalBody {
+  text: string;
+  /** Otherwise it broke off, was too large, or is no UTF-8: it is kept as far as it could be read. */
+  isWhole: boolean;
+}
+
 /** An attempt as the ledger knows it. */
 export interface AttemptView {
   attempt: number;
@@ -112,6 +124,8 @@ export interface AttemptView {
    */
   resendFrom?: string;
   httpStatus?: number;
+  /** The ledger keeps what the gateway wrote beside that status. */
+  refusalKept?: true;
   retryAfterMs?: number;
   answer?: Answer;
   /** The run that claimed or closed it. */

@@ -10,3 +10,18 @@ export interface ReportReference {
   requestedAt: string;
   applicants: { applicantId: string; consumerId: string }[];
 }
+
+/** What the gateway says of one applicant. Nothing personal. */
+export interface ApplicantOutcome {
+  applicantId: string;
+  outcome: ReportOutcome;
+  /** Absent where the answer's own code stands for all. */
+  returnCode?: string;
+  returnReasonCode?: string;
+}
+
+/** The provider's free text (docs/decisions/gateway.md). May name a person: it is shown where reports are. */
+export interface ProviderText {
+  returnReasonDesc?: string;
+  errorMessage?: string;
+}

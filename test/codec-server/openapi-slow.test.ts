@@ -26,7 +26,11 @@ test('every path of the OpenAPI document is there, and takes a token', async (t)
   const server = await startServer(t, keySet);
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const method of Object.keys(operations)) {
-      const address = path.replace('{journeyId}', 'J-1').replace('{productCode}', 'PREQUAL');
+      const address = path
+        .replace('{journeyId}', 'J-1')
+        .replace('{productCode}', 'PREQUAL')
+        .replace('{customerTraceNumber}', 'PQ1')
+        .replace('{attempt}', '1');
       const body = method === 'post' ? { payloads: [clear(1)] } : undefined;
       const { status } = await server.call(address, { method: method.toUpperCase(), body });
       assert.equal(status, path === '/healthz' ? 200 : 401, path);

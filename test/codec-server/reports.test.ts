@@ -37,6 +37,12 @@ const REPORT = JSON.stringify({
   ],
 }).replace('"score":0', '"score":1234567890123456789.5');
 
+const REFUSED = 'PQCCCCCCCCCCCCCCCCCCCCCCCC00';
+const REFUSAL = JSON.stringify({
+  ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: 'ANNABEL SENTINEL', code: 422, 'ANNABEL x': 1 },
+  problems: [{ path: '/applicants/0/names/0/last', text: 'ANNABEL is no name' }, 'ANNABEL'],
+});
+
 let ledgers = 0;
 
 /** A real one, in which `J-1` has a report, a share, and a stage without a record. */
@@ -74,6 +80,10 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
     later: compared,
     changes: changesBetween({ applicants }, later),
   });
+  const refused = { customerTraceNumber: REFUSED, attempt: 1 };
+  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, ownerId: 'J-3' } }));
+  const sealed = await ledger.sealRefusal(refused, { text: REFUSAL, isWhole: true });
+  await ledger.recordOutcome(outcomeOf(ledger, { ...refused, state: 'refused', httpStatus: 422 }), undefined, sealed);
   const origin = { customerTraceNumber, attempt: 1 };
   await ledger.keepDerived(ledger.identity.ledgerId, { kind: 'changes', of: origin, from: origin }, text);
   await ledger.close();
@@ -155,6 +165,68 @@ test('people read it masked, unless they may reveal it and ask for it', async (t
   await server.call(`${path}?customerTraceNumber=912345678`, { token: person });
   const { customerTraceNumber, status } = server.audited().at(-1) ?? {};
   assert.deepEqual([customerTraceNumber, status], [undefined, 404]);
+});
+
+test('what a refusal said is read by those who may read reports: masked, its shape and its codes alone', async (t) => {
+  const { server, service, person, investigator } = await started(t);
+  const path = `/inquiries/${REFUSED}/attempts/1/refusal`;
+  const whole = await server.call(path, { token: service });
+  const { storedAt: _at, ...shown } = whole.json;
+  assert.deepEqual(shown, {
+    ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
+    ...{ redacted: false, body: JSON.parse(REFUSAL) },
+  });
+  const masked = await server.call(path, { token: person });
+  assert.equal(masked.json.redacted, true);
+  assert.deepEqual(masked.json.body, {
+    ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: MASKED, code: MASKED, [MASKED]: MASKED },
+    problems: [{ path: MASKED, text: MASKED }, MASKED],
+  });
+  assert.equal((await server.call(`/reveal${path}`, { token: investigator })).json.redacted, false);
+  assert.equal((await server.call(path, { token: await token({ roles: ['decode'] }) })).status, 403);
+  assert.equal((await server.call(path)).status, 401);
+  for (const [other, status] of [
+    [`/inquiries/${REFUSED}/attempts/2/refusal`, 404],
+    ['/inquiries/912-34-5678/attempts/1/refusal', 400],
+    [`/inquiries/${REFUSED}/attempts/x/refusal`, 400],
+  ] as const) {
+    assert.equal((await server.call(other, { token: service })).status, status, other);
+  }
+  const { route, customerTraceNumber, revealed } = server.audited()[1] ?? {};
+  assert.deepEqual(
+    [route, customerTraceNumber, revealed],
+    ['/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal', REFUSED, false],
+  );
+});
+
+test('each reading is a row in the ledger, by the token’s subject, and another end user gets nothing', async (t) => {
+  const open = await ledgerWithReport();
+  const server = await startServer(t, keySet, { openLedger: open });
+  const service = await token({ roles: ['report', 'decode'] });
+  const person = await token({ roles: ['report'] });
+  const path = '/journeys/J-1/reports/PREQUAL';
+  await server.call(path, { token: person });
+  const again = `${path}?purpose=adverse%20action&endUser=EU1&by=somebody%20else`;
+  assert.equal((await server.call(again, { token: service })).status, 200);
+  assert.equal(server.audited()[1]?.reissued, true);
+  const other = await server.call(`${path}?purpose=x&endUser=EU2`, { token: service });
+  assert.deepEqual([other.status, other.json.error.reason], [403, 'otherEndUser']);
+  assert.doesNotMatch(other.text, /SENTINEL|EU1/);
+  await server.call('/journeys/J-1/changes', { token: service });
+  for (const query of ['?purpose=', '?by=a&by=b', `?purpose=${'x'.repeat(201)}`, '?by=a%0Ab']) {
+    assert.equal((await server.call(`${path}${query}`, { token: service })).status, 400, query);
+  }
+  const ledger = await open();
+  t.after(() => ledger.close());
+  const rows = [];
+  for await (const { kind, by, via, purpose, redacted } of ledger.reading.accessesBetween()) {
+    rows.push([kind, by, via, purpose, redacted]);
+  }
+  assert.deepEqual(rows, [
+    ['report', 'operator-7', 'codecServer', undefined, true],
+    ['report', 'operator-7', 'codecServer', 'adverse action', false],
+    ['changes', 'operator-7', 'codecServer', undefined, false],
+  ]);
 });
 
 test('references are those of the newest answered inquiries', async (t) => {

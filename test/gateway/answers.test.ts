@@ -53,6 +53,34 @@ test('keeps what it does not know, and the reasons that the provider is known to
   assert.deepEqual([response?.returnReasonCode, response?.new, response?.applicants.length], ['0001', [1], 1]);
 });
 
+test('tells reasons, the provider’s words and the number of an answer without a record', () => {
+  const none = {
+    ...{ returnCode: 'No Record', reportReferenceNumber: 'NR-1', applicants: [{ applicantId: '1A' }] },
+    ...{ returnReasonCode: 'N1', returnReasonDesc: 'No file\n', errorMessage: `x${'y'.repeat(300)}` },
+  };
+  assert.deepEqual(read(none), {
+    ...{ kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', noRecordReference: 'NR-1' },
+    ...{ returnReasonCode: 'N1', said: { returnReasonDesc: 'No file', errorMessage: `x${'y'.repeat(199)}` } },
+  });
+  const [first, second] = JSON.parse(recordBody([ADA, BEN])).applicants;
+  const own = record([first, { ...second, returnReasonCode: 7, errorMessage: 'about BEN' }]);
+  const answer = read(own, contextOf([ADA, BEN]));
+  assert.deepEqual(answer.kind === 'outcome' && answer.applicants, [
+    { applicantId: '1A', outcome: 'record' },
+    { applicantId: '2A', outcome: 'record', returnReasonCode: '7', said: { errorMessage: 'about BEN' } },
+  ]);
+  assert.ok(answer.kind === 'outcome' && answer.noRecordReference === undefined);
+});
+
+test('leaves out a reason that is no code: it decides nothing, and may be personal', () => {
+  for (const returnReasonCode of ['12345', '9001-2', '', ' N1', 'É1', 1.5, -1, true, null, ['N1'], { code: 'N1' }]) {
+    const answer = read({ ...JSON.parse(recordBody()), returnReasonCode });
+    assert.ok(answer.kind === 'outcome' && !('returnReasonCode' in answer), String(returnReasonCode));
+  }
+  const unknown = { ...JSON.parse(recordBody()), returnCode: 'Maybe', returnReasonCode: 'M1', errorMessage: 'x' };
+  assert.deepEqual(read(unknown), { kind: 'returnCodeUnknown', returnCode: 'Maybe', returnReasonCode: 'M1' });
+});
+
 test('reads a stored answer in one shape, whatever its list is called', () => {
   const response = readResponse('{"returnCode":"Record","Consumers":[{"consumerId":"C1","x":1}]}');
   assert.deepEqual(response, { returnCode: 'Record', applicants: [{ consumerId: 'C1', x: 1 }] });
@@ -200,8 +228,14 @@ test("reads FAILSAFE's own shape: outcome and consumer for each applicant, one r
       applicants: [{ applicantId: '2A', consumerId: 'C2' }],
     },
     applicants: [
-      { applicantId: '1A', outcome: 'noRecord', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
-      { applicantId: '2A', outcome: 'record', reportReferenceNumber: 'FS-1', consumerId: 'C2' },
+      {
+        ...{ applicantId: '1A', outcome: 'noRecord', returnCode: 'No Record' },
+        ...{ reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+      },
+      {
+        ...{ applicantId: '2A', outcome: 'record', returnCode: 'Record' },
+        ...{ reportReferenceNumber: 'FS-1', consumerId: 'C2' },
+      },
     ],
   });
 });
@@ -212,7 +246,13 @@ test('reads the sample of FAILSAFE, whose applicantId the request never carried'
     kind: 'outcome',
     outcome: 'noRecord',
     returnCode: 'No Record',
-    applicants: [{ applicantId: '1A', outcome: 'noRecord', reportReferenceNumber: 'FS-1', consumerId: 'C1' }],
+    noRecordReference: 'FS-1',
+    applicants: [
+      {
+        ...{ applicantId: '1A', outcome: 'noRecord', returnCode: 'No Record' },
+        ...{ reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+      },
+    ],
   });
 });
 

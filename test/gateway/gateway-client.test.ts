@@ -1,9 +1,12 @@
 /** The failure table of docs/protocol.md, row by row, counted by what the gateway received. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { GatewayError, type GatewayErrorCode } from '../../src/gateway/errors.ts';
 import { GatewayClient, type SubmitOptions } from '../../src/gateway/gateway-client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { RefusalBody } from '../../src/model/inquiry.ts';
 import { applicant, profileFor, recordBody, reportRequest, secondUseRequest, TRACE_NUMBER } from './fixtures.ts';
 import { httpAnswer, startServer } from './scripted-server.ts';
 
@@ -172,6 +175,49 @@ test('knows a refusal by its status even where its body breaks off', async (t) =
   });
   const profile = profileFor(server.url);
   assert.equal((await failure(clientFor(t, profile).submit(submission(profile)))).code, 'RequestRefused');
+});
+
+const REFUSALS: [title: string, answer: Buffer, refusal: RefusalBody | undefined][] = [
+  ['whole', httpAnswer(422, '{"problem":"É"}'), { text: '{"problem":"É"}', isWhole: true }],
+  ['whole, where it is no JSON', httpAnswer(403, '<p>no</p>'), { text: '<p>no</p>', isWhole: true }],
+  [
+    'as far as it came',
+    Buffer.from('HTTP/1.1 400 Bad\r\ncontent-length: 9\r\n\r\n{"a":'),
+    { text: '{"a":', isWhole: false },
+  ],
+  [
+    'decompressed',
+    httpAnswer(400, gzipSync('{"a":1}'), { 'content-encoding': 'gzip' }),
+    { text: '{"a":1}', isWhole: true },
+  ],
+  [
+    'decompressed as far as it came',
+    httpAnswer(400, gzipSync('a'.repeat(5_000)).subarray(0, -8), { 'content-encoding': 'gzip' }),
+    { text: 'a'.repeat(5_000), isWhole: false },
+  ],
+  ['with marks for what is no UTF-8', httpAnswer(500, Buffer.from([0x61, 0xff])), { text: 'a\ufffd', isWhole: false }],
+  ['not, where there is none', httpAnswer(401, ''), undefined],
+  ['not, in an encoding that is not known', httpAnswer(400, 'x', { 'content-encoding': 'zstd' }), undefined],
+];
+
+for (const [title, answer, refusal] of REFUSALS) {
+  test(`reads the body of a refusal ${title}, and shows it to nobody else`, async (t) => {
+    const server = await startServer(t, { onRequest: (socket) => socket.end(answer) });
+    const profile = profileFor(server.url);
+    const error = await failure(clientFor(t, profile).submit(submission(profile)));
+    assert.deepEqual(error.refusal(), refusal);
+    const shown = inspect(error, { showHidden: true, depth: 9 }) + JSON.stringify(error);
+    assert.ok(!refusal || refusal.text.length < 6 || !shown.includes(refusal.text), shown);
+  });
+}
+
+test('keeps of a refusal’s body what the profile’s limit lets through', async (t) => {
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(400, 'b'.repeat(200_000))) });
+  const profile = profileFor(server.url);
+  const error = await failure(clientFor(t, profile).submit(submission(profile)));
+  assert.equal(error.code, 'RequestRefused');
+  const { text = '', isWhole } = error.refusal() ?? {};
+  assert.ok(text.length <= profile.limits.maxResponseBytes && (isWhole || text.length < 200_000), String(text.length));
 });
 
 const UNREADABLE: [title: string, answer: Buffer][] = [

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import { auditedAttempts } from '../../src/ledger/rows/inquiry-audit-pages.ts';
+import { auditedAttempts } from '../../src/ledger/audit-pages/inquiry-pages.ts';
 import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
 import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 import {
   attempted,
@@ -46,6 +47,105 @@ async function traces(ledger: Ledger, query: InquiriesQuery): Promise<string[]> 
 const ANSWERED: Partial<OutcomeRecord> = { state: 'answered', answer: RECORD };
 
 export function auditTests(opened: Open, backend: LedgerBackend): void {
+  test('each attempt tells codes and outcomes by applicant, and the number of an answer without a record', async (t) => {
+    const { ledger } = await opened(t);
+    const applicantIds = ['01', '02'];
+    const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
+    const answers: [string, Answer][] = [
+      ['A', RECORD],
+      [
+        'B',
+        {
+          ...{ kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', returnReasonCode: 'N1' },
+          ...{ noRecordReference: 'NONE-1', said: { errorMessage: 'WORDS-SENTINEL' } },
+        },
+      ],
+      [
+        'C',
+        {
+          ...{ kind: 'outcome', outcome: 'record', returnCode: 'Record', ...(reference && { reference }) },
+          applicants: [
+            { applicantId: '01', outcome: 'record', returnCode: 'Record', consumerId: 'CONSUMER-SENTINEL' },
+            {
+              applicantId: '02',
+              outcome: 'noReport',
+              returnCode: 'Suppress',
+              said: { errorMessage: 'WORDS-SENTINEL' },
+            },
+          ],
+        },
+      ],
+      ['D', UNKNOWN_CODE],
+    ];
+    for (const [trace, answer] of answers) {
+      await attempted(ledger, { ...numbered(trace), applicantIds }, { state: 'answered', answer });
+    }
+    const found = (await listed(ledger)).map(
+      ({ customerTraceNumber, returnCode, returnReasonCode, applicantOutcomes, noRecordReference }) => [
+        ...[customerTraceNumber, returnCode, returnReasonCode, noRecordReference],
+        applicantOutcomes?.map(({ applicantId, outcome, ...codes }) => [applicantId, outcome, ...Object.values(codes)]),
+      ],
+    );
+    const none = undefined;
+    assert.deepEqual(found.sort(), [
+      [
+        'A',
+        'Record',
+        none,
+        none,
+        [
+          ['01', 'record'],
+          ['02', 'noRecord'],
+        ],
+      ],
+      [
+        'B',
+        'No Record',
+        'N1',
+        'NONE-1',
+        [
+          ['01', 'noRecord'],
+          ['02', 'noRecord'],
+        ],
+      ],
+      [
+        'C',
+        'Record',
+        none,
+        none,
+        [
+          ['01', 'record', 'Record'],
+          ['02', 'noReport', 'Suppress'],
+        ],
+      ],
+      ['D', none, none, none, none],
+    ]);
+    assert.deepEqual(await traces(ledger, { reportReferenceNumber: 'NONE-1' }), ['B/1']);
+    assert.doesNotMatch(JSON.stringify(await listed(ledger)), /SENTINEL/);
+  });
+
+  test('an accepted outcome tells who has a record, and a disposal takes the number of an answer without one', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const applicantIds = ['01', '02'];
+    await attempted(ledger, { ...numbered('A'), applicantIds }, { state: 'unknown' });
+    const accept = decisionOf({ customerTraceNumber: 'A', action: 'accept', providerSaid: 'posted', answer: RECORD });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'A' }, accept);
+    const answer: Answer = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', noRecordReference: 'N-1' };
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', ownerId: 'J-2' } }, { state: 'answered', answer });
+    const [accepted] = await listed(ledger, { customerTraceNumber: 'A' });
+    assert.deepEqual(
+      accepted?.applicantOutcomes?.map(({ outcome }) => outcome),
+      ['record', 'noRecord'],
+    );
+    const scope = { ownerId: 'J-2' };
+    const word = { by: 'ops', reason: 'retention' };
+    assert.equal((await ledger.retention.begin(scope, word)).kind, 'done');
+    assert.equal((await ledger.retention.dispose(scope, word, 0)).kind, 'done');
+    const [disposed] = await listed(ledger, { customerTraceNumber: 'B' });
+    assert.deepEqual([disposed?.returnCode, disposed?.noRecordReference], ['No Record', undefined]);
+  });
+
   test('each attempt tells what came of it, and whether an inquiry was posted', async (t) => {
     const { ledger } = await opened(t);
     const outcomes: [string, Partial<OutcomeRecord>][] = [

@@ -16,6 +16,7 @@ import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { pauseTests } from './contract-pauses.ts';
 import { profileChangeTests } from './contract-profile-changes.ts';
+import { readingTests } from './contract-readings.ts';
 import { recordTests } from './contract-records.ts';
 import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
@@ -56,6 +57,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));
   describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
+  describe(`${backend.name}: refusals and readings`, () => readingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));
   describe(`${backend.name}: programs of several versions`, () => writerTests(opened, backend));

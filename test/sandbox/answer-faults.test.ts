@@ -87,6 +87,13 @@ const CASES: readonly [fault: string, check: (answer: Json) => void][] = [
       assert.equal(answer.customerId, 'CUSTOMER1');
     },
   ],
+  [
+    'returnReasons',
+    ({ returnReasonCode, returnReasonDesc, errorMessage }) => {
+      assert.deepEqual([returnReasonCode, returnReasonDesc], ['L1', 'Limited file']);
+      assert.equal(errorMessage, 'Limited file for 912340001');
+    },
+  ],
   ['unknownFields', (answer) => assert.equal(answer.sandboxExtra, 'extra')],
 ];
 

@@ -11,9 +11,11 @@ import {
   newSsn,
   refusalOf,
   startHarness,
+  statusOf,
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 
 let harness: Harness;
 before(async () => {
@@ -197,6 +199,34 @@ describe('what is retried by itself', { concurrency: 12 }, () => {
     assert.equal(status.holds[0]?.attempts, 2);
     assert.equal((await harness.received(handle)).length, 2);
     await handle.terminate();
+  });
+});
+
+describe('what the gateway wrote beside a refusal', { concurrency: 4 }, () => {
+  for (const [lastFour, failureType] of [
+    ['1422', 'RequestRefused'],
+    ['1403', 'NotEntitled'],
+    ['1503', 'OutcomeUnknown'],
+  ] as const) {
+    test(`${failureType}: is kept sealed, and the hold says that it is`, async (t) => {
+      const { handle } = await startWith(lastFour);
+      const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+      const { customerTraceNumber, attempts, refusalKept, failureType: reason } = holds[0] ?? assert.fail();
+      assert.deepEqual([reason, refusalKept], [failureType, true]);
+      const ledger = await openLedgerOf(harness);
+      t.after(() => ledger.close());
+      const of = { customerTraceNumber, attempt: attempts };
+      const kept = await ledger.reading.refusal(of, { by: 'ops', via: 'ledger' });
+      assert.match(kept?.body ?? '', /The sandbox was told to answer/);
+      assert.equal(kept?.httpStatus, Number(lastFour) - 1000);
+      assert.doesNotMatch(JSON.stringify(await statusOf(handle)), /The sandbox was told/);
+    });
+  }
+
+  test('a hold without one does not say so', async () => {
+    const { handle } = await startWith('4002');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    assert.equal(holds[0]?.refusalKept, undefined);
   });
 });
 

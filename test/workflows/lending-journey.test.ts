@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
+import type { JourneyReferences, JourneyResult } from '../../src/messages/journey/shapes.ts';
 import { until } from '../hazards/operator-hands.ts';
 import {
   applicant,
@@ -83,7 +83,12 @@ describe('a journey', { concurrency: 8 }, () => {
       stoppedResult.stages.map(({ state }) => state),
       ['noRecord', 'skipped', 'skipped'],
     );
-    assert.equal((await harness.posted(stopped)).length, 1);
+    const [posted, ...others] = (await harness.posted(stopped)) as { reportReferenceNumber?: string }[];
+    assert.deepEqual(others, []);
+    const [none] = stoppedResult.stages;
+    assert.equal(none?.returnCode, 'No Record');
+    assert.equal(none?.noRecordReference, posted?.reportReferenceNumber);
+    assert.equal(none?.reportReferenceNumber, undefined);
 
     const goesOn = await harness.start(
       journeyInput({
@@ -101,6 +106,26 @@ describe('a journey', { concurrency: 8 }, () => {
       ['noRecord', 'noRecord'],
     );
     assert.equal(result.shares[0]?.state, 'nothingToShare');
+  });
+
+  test('tells what the gateway said of each applicant, and its words only to readers of references', async () => {
+    const applicants = [applicant('1A', newSsn('4050')), applicant('2A', newSsn('0404'))];
+    const handle = await harness.start(journeyInput({ applicants, stages: ['PREQUAL'] }));
+    const result = await handle.result();
+    const { returnCode, returnReasonCode, applicantOutcomes, noRecordReference } = result.stages[0] ?? assert.fail();
+    assert.deepEqual([returnCode, returnReasonCode, noRecordReference], ['Record', 'L1', undefined]);
+    assert.deepEqual(applicantOutcomes, [
+      { applicantId: '1A', outcome: 'record' },
+      { applicantId: '2A', outcome: 'noRecord' },
+    ]);
+    const status = await statusOf(handle);
+    assert.deepEqual(status.stages[0]?.applicantOutcomes, applicantOutcomes);
+    assert.doesNotMatch(JSON.stringify([result, status]), /Limited file/);
+    const { said } = await handle.query<JourneyReferences>('references');
+    const ssn = applicants[0]?.ssn;
+    assert.deepEqual(said, [
+      { productCode: 'PREQUAL', returnReasonDesc: 'Limited file', errorMessage: `Limited file for ${ssn}` },
+    ]);
   });
 
   test('treats Suppress as an answer without a report', async () => {

@@ -93,7 +93,12 @@ describe('a portfolio review', () => {
       rows.map(({ accountId }) => accountId).sort(),
       Array.from({ length: 20 }, (_, i) => `ACC-${i}`).sort(),
     );
-    assert.equal(rows.find(({ line }) => line === 5)?.outcome, 'noRecord');
+    const without = rows.find(({ line }) => line === 5);
+    assert.equal(without?.outcome, 'noRecord');
+    assert.equal(without?.returnCode, 'No Record');
+    assert.deepEqual(without?.applicantOutcomes, [{ applicantId: '1A', outcome: 'noRecord' }]);
+    assert.match(without?.noRecordReference ?? '', /./);
+    assert.equal(rows.find(({ line }) => line === 6)?.returnCode, 'Record');
     assert.equal(new Set(rows.map(({ customerTraceNumber }) => customerTraceNumber)).size, 20);
     assert.equal((await stat(join(directory, result.resultFile))).mode & 0o777, 0o600);
   });

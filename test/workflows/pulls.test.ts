@@ -106,6 +106,12 @@ describe('a single pull', { concurrency: 8 }, () => {
       ['1A', '2A'],
     );
     assert.deepEqual(result.reference?.applicants, [{ applicantId: '1A', consumerId: found?.consumerId }]);
+    const outcomes = [
+      { applicantId: '1A', outcome: 'record', returnCode: 'Record' },
+      { applicantId: '2A', outcome: 'noRecord', returnCode: 'No Record' },
+    ];
+    assert.deepEqual(result.applicantOutcomes, outcomes);
+    assert.deepEqual((await pull.status()).applicantOutcomes, outcomes);
     const [row] = await inLedger(pull.pullId);
     assert.equal(row?.workflowType, 'failsafeCheck');
     assert.equal(row?.attempts[0]?.state, 'answered');

@@ -327,6 +327,8 @@ test('a report with another SSN is told, shown and listed where the profile goes
   assert.equal((await handle.result()).stages[0]?.attention, 'ssnMismatch');
   const [answered] = await receiver.accepted('/steady', journeyId, 3);
   assert.equal(answered?.event?.data.attention, 'ssnMismatch');
+  const { returnCode, applicantOutcomes } = answered?.event?.data ?? {};
+  assert.deepEqual([returnCode, applicantOutcomes], ['Record', [{ applicantId: '1A', outcome: 'record' }]]);
 
   const pullInput = reportPull('4027', { profile: 'mixed' });
   const pull = await startPull(harness, pullInput);

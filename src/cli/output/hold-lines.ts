@@ -73,11 +73,12 @@ function seconds(instant: string): string {
 
 /** Everything about one hold, for an operator who is about to decide. */
 export function holdFacts(hold: OpenHold): string[][] {
-  const { reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
-  const { otherTraceNumber, resendFrom, problems = [] } = hold;
+  const { reason, httpStatus, returnCode, returnReasonCode, attempt, since, customerTraceNumber } = hold;
+  const { otherTraceNumber, refusalKept, resendFrom, problems = [] } = hold;
   const answer = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
   ];
   const { kind, id } = ownerOf(hold.journeyId);
   return [
@@ -88,6 +89,9 @@ export function holdFacts(hold: OpenHold): string[][] {
     ['reason', [reason, ...answer].join(', ')],
     ...problems.map((problem) => ['problem', problemWords(problem)]),
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
+    ...(refusalKept && attempt !== undefined
+      ? [['it wrote', `credit-journey report --attempt ${customerTraceNumber}/${attempt}`]]
+      : []),
     ...(since === undefined ? [] : [['since', withAge(since)]]),
     ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
   ];

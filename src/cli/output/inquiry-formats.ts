@@ -1,6 +1,7 @@
-/** Inquiries as lines, CSV and JSON. No reference and no consumer id is in any of them. */
+/** Inquiries as lines, CSV and JSON. No report's reference and no consumer id is in any of them. */
 import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
+import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { type Cell, csvLine } from './csv.ts';
 import { table, withAge, wrapLong } from './output.ts';
 
@@ -8,7 +9,7 @@ const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknow
 
 /** At most `width` columns; each row by itself, since rows are printed as they come. */
 export function attemptLines(one: AuditedAttempt, width: number): string[] {
-  const { permittedBy, decision, consents, late } = one;
+  const { permittedBy, decision, consents, accesses, late } = one;
   const head = [
     withAge(one.claimedAt).padEnd(33),
     one.productCode.padEnd(9),
@@ -22,8 +23,10 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
     `${one.customerTraceNumber} attempt ${one.attempt}${applicantsText(one)}`,
     `${runName(one.ownerId)}${share}${purpose}`,
     ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
+    ...answerText(one),
     ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
     ...(decision ? [`decided: ${decisionText(decision)}`] : []),
+    ...(accesses ? [accessText(accesses)] : []),
     ...(late ? [`answered late, at ${late.at.replace(/\.\d+/, '')}: ${late.outcome ?? 'no outcome'}`] : []),
     ...(one.disposedAt === undefined ? [] : [`disposed of at ${one.disposedAt.replace(/\.\d+/, '')}`]),
   ];
@@ -53,6 +56,32 @@ function endUserOf({ endUserCode, endUser }: InquiryTotal): string {
 function applicantsText({ applicants }: AuditedAttempt): string {
   if (applicants === undefined) return '';
   return applicants === 1 ? ', 1 applicant' : `, ${applicants} applicants`;
+}
+
+/** The codes, whose outcomes differ, and the number of an answer without a record. */
+function answerText({
+  returnCode,
+  returnReasonCode,
+  applicantOutcomes = [],
+  noRecordReference,
+}: AuditedAttempt): string[] {
+  const parts = [
+    ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
+    ...(applicantOutcomes.length > 1 ? applicantOutcomes.map(outcomeText) : []),
+    ...(noRecordReference === undefined ? [] : [`reference ${noRecordReference}`]),
+  ];
+  return parts.length === 0 ? [] : [`answered: ${parts.join(', ')}`];
+}
+
+function accessText({ count, reissues, lastAt }: NonNullable<AuditedAttempt['accesses']>): string {
+  const again = reissues === 0 ? '' : `, ${reissues} of them served it again`;
+  return `read ${count} ${count === 1 ? 'time' : 'times'}${again}, last at ${lastAt.replace(/\.\d+/, '')}`;
+}
+
+function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
+  const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
+  return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
 function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
@@ -107,6 +136,12 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   permitProvenBy: (one) => one.permittedBy?.provenBy,
   decisionProvenBy: (one) => one.decision?.provenBy,
   applicants: (one) => one.applicants,
+  returnReasonCode: (one) => one.returnReasonCode,
+  applicantOutcomes: (one) => one.applicantOutcomes?.map(outcomeText).join('; '),
+  noRecordReference: (one) => one.noRecordReference,
+  accesses: (one) => one.accesses?.count,
+  reissues: (one) => one.accesses?.reissues,
+  lastAccessAt: (one) => one.accesses?.lastAt,
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {

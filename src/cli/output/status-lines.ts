@@ -1,7 +1,13 @@
 /** A run's status in words, at most 80 columns wide. Nothing personal is in a status. */
 
 import { heldByRun } from '../../client/holds/open-hold.ts';
-import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
+import type {
+  AnsweredInquiry,
+  HoldStatus,
+  JourneyStatus,
+  ShareStatus,
+  StageStatus,
+} from '../../messages/journey/shapes.ts';
 import type { PortfolioStatus } from '../../messages/portfolio/shapes.ts';
 import type { PullStatus } from '../../messages/pull/shapes.ts';
 import type { ShareReportStatus } from '../../messages/share/shapes.ts';
@@ -75,6 +81,7 @@ function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' 
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...problemLines(status, width, '  '),
     ...table([[productCode, spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
+    ...answerLines(status, width),
     ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
     ...section(
       'Needs a person',
@@ -141,7 +148,7 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...problemLines(status, width, '  '),
     ...table(status.stages.map(stageRow), width, '  '),
-    ...status.stages.flatMap((stage) => changeLines(stage, width)),
+    ...status.stages.flatMap((stage) => [...answerLines(stage, width), ...changeLines(stage, width)]),
     ...tooOldLines(status, width),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...earlyLines(status, width),
@@ -197,6 +204,20 @@ function tries(attempts: number): string {
   return attempts === 0 ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
 }
 
+/** What the gateway said, where it was more than that there is a record of everyone. */
+function answerLines(answered: AnsweredInquiry & { productCode: string }, width: number): string[] {
+  const { productCode, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
+  const isPlain = returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record');
+  if (isPlain) return [];
+  const parts = [
+    ...(returnCode === undefined ? [] : [returnCode]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
+    ...applicantOutcomes.map(({ applicantId, outcome }) => `${applicantId} ${spaced(outcome)}`),
+    ...(noRecordReference === undefined ? [] : [`reference ${noRecordReference}`]),
+  ];
+  return wrap(`${productCode} answered: ${parts.join(', ')}`, width, '  ');
+}
+
 /** Shows counts alone: the list is personal, and has a command of its own. */
 function changeLines({ productCode, changes }: StageStatus, width: number): string[] {
   if (!changes) return [];
@@ -219,6 +240,7 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
   const answer = [
     ...(hold.httpStatus === undefined ? [] : [`HTTP ${hold.httpStatus}`]),
     ...(hold.returnCode === undefined ? [] : [`return code ${hold.returnCode}`]),
+    ...(hold.returnReasonCode === undefined ? [] : [`reason ${hold.returnReasonCode}`]),
   ];
   const head = [inquiryWords(hold), hold.failureType, ...answer, `since ${withAge(hold.since)}`].join(' · ');
   return [
@@ -229,6 +251,16 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
     ...problemLines(hold, width, '    '),
     ...approvalLines(hold, width, '    '),
+    ...(hold.refusalKept
+      ? [
+          ...wrap('what the gateway wrote is kept for readers of reports:', width, '    '),
+          ...commandLines(
+            `credit-journey report --attempt ${hold.customerTraceNumber}/${hold.attempts}`,
+            width,
+            '      ',
+          ),
+        ]
+      : []),
     ...(hold.resendFrom === undefined ? [] : wrap(resendRule(hold.resendFrom), width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),

@@ -158,9 +158,10 @@ function failureOf({ status, text }: Answer): Failure | null {
       return { code: 'tokenRefused', reason };
     case 403:
       if (reason === 'role') return { code: 'roleTooLow' };
+      if (reason === 'otherEndUser') return { code: 'otherEndUser' };
       return { code: reason === 'namespace' ? 'namespaceRefused' : 'refused' };
     case 404:
-      if (['noReport', 'noChanges', 'noJourney'].includes(reason)) return null;
+      if (['noReport', 'noRefusal', 'noChanges', 'noJourney'].includes(reason)) return null;
       return { code: reason === 'noLedger' ? 'noLedger' : 'unexpected' };
     case 410:
       return { code: reason === 'disposed' ? 'disposed' : 'unexpected' };

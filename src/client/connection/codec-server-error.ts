@@ -14,6 +14,7 @@ import { CreditJourneyError } from '../../model/credit-journey-error.ts';
  * - `tooLarge`: the request, or the answer
  * - `disposed`: what was asked for was destroyed; reports throw `JourneyDisposedError` instead
  * - `noLedger`: it has none, and so no reports
+ * - `otherEndUser`: the report was pulled for another; reports throw `OtherEndUserError` instead
  * - `unexpected`: what answers is no codec server, or one that failed
  */
 export type CodecServerErrorCode =
@@ -29,6 +30,7 @@ export type CodecServerErrorCode =
   | 'tooLarge'
   | 'disposed'
   | 'noLedger'
+  | 'otherEndUser'
   | 'unexpected';
 
 const MESSAGES: Record<CodecServerErrorCode, string> = {
@@ -45,6 +47,7 @@ const MESSAGES: Record<CodecServerErrorCode, string> = {
   refused: 'the codec server refuses what it was asked',
   tooLarge: 'this is more than the codec server takes or gives at once',
   disposed: 'it was disposed of: nothing of it is left',
+  otherEndUser: 'the report was pulled for another end user: to give it to this one, share it',
   noLedger: 'the codec server has no ledger, and so no reports',
   unexpected: 'what answers at CODEC_SERVER_URL does not answer as a codec server does',
 };

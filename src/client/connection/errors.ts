@@ -252,6 +252,18 @@ export class ReportNotFoundError extends CreditJourneyError {
   }
 }
 
+/** Thrown when the ledger keeps no body of the attempt's refusal: there was none, or it was not refused. */
+export class RefusalNotFoundError extends CreditJourneyError {
+  override readonly name = 'RefusalNotFoundError';
+  override readonly code = 'refusalNotFound';
+
+  constructor(customerTraceNumber: string, attempt: number) {
+    super(
+      `the ledger keeps nothing that the gateway wrote beside a refusal of ${customerTraceNumber}, attempt ${attempt}`,
+    );
+  }
+}
+
 /**
  * Thrown when the ledger holds no list of changes: there was no preclose report, or none before it to compare it with.
  */

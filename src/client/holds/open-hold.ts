@@ -27,7 +27,10 @@ export interface OpenHold {
   /** The attempt that a decision judges. */
   attempt?: number;
   httpStatus?: number;
+  /** The ledger keeps what the gateway wrote beside that status: `report --attempt` shows it. */
+  refusalKept?: true;
   returnCode?: string;
+  returnReasonCode?: string;
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
   /** With `ProfileChanged`: the fingerprints, where a person may approve the change. */

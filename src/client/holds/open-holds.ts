@@ -195,14 +195,15 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
  */
 export function leftBehind(row: OpenInquiry): OpenHold {
   const { attempt, failureType } = row.undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
-  const { claimedAt = row.createdAt, httpStatus, answer, resendFrom } = row.attempts.at(-1) ?? {};
+  const { claimedAt = row.createdAt, httpStatus, refusalKept, answer, resendFrom } = row.attempts.at(-1) ?? {};
   return {
     ...nameOf(row),
     reason: failureType,
     since: claimedAt,
     attempt,
-    ...defined({ httpStatus }),
+    ...defined({ httpStatus, refusalKept }),
     ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
+    ...(answer?.kind === 'returnCodeUnknown' ? defined({ returnReasonCode: answer.returnReasonCode }) : {}),
     ...(answer?.kind === 'unexpectedResponse' ? { problems: problemsShown(answer.problems.map(problemIn)) } : {}),
     ...defined({ resendFrom }),
     heldBy: 'ledger',

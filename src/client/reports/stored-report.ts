@@ -3,7 +3,7 @@ import type { SealedChanges } from '../../changes/sealed-changes.ts';
 import type { JourneyReferences } from '../../messages/journey/shapes.ts';
 import type { ConsumerResult } from '../../messages/pull/shapes.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { ReportReference } from '../../model/report-outcome.ts';
+import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
 
 /** A report as the gateway answered it. Personal throughout, and masked in part where `redacted`. */
 export interface JourneyReport {
@@ -16,6 +16,38 @@ export interface JourneyReport {
   redacted: boolean;
   /** The answer's JSON (interface 2.4, 2.5). */
   report: unknown;
+}
+
+/** What the gateway wrote beside a refusal. It may repeat the whole request. */
+export interface StoredRefusalBody {
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  attempt: number;
+  httpStatus?: number;
+  /** Otherwise it is kept as far as it could be read. */
+  isWhole: boolean;
+  /** RFC 3339. */
+  storedAt: string;
+  /** The codec server has masked every text but codes. */
+  redacted: boolean;
+  /** JSON where it is JSON, else the text. */
+  body: unknown;
+}
+
+/** Who reads, and for what. The ledger keeps a row of each reading. */
+export interface ReportReader {
+  /** The person or program. Default: the system's user. Where a token authenticates, its subject counts. */
+  by?: string;
+  /** With a purpose the report is served again to the end user that it was pulled for, without a new inquiry. */
+  purpose?: string;
+  /** Refused (`OtherEndUserError`) unless the report was pulled for this end user: code or name. */
+  endUser?: string;
+}
+
+/** The wanted report, and its reader. */
+export interface ReportRequest extends ReportReader {
+  /** Of one inquiry, where a stage was repeated; else the newest. */
+  customerTraceNumber?: string;
 }
 
 /** What changed between two reports of a journey. Personal throughout, and masked in part where `redacted`. */
@@ -31,7 +63,7 @@ export interface JourneyChanges {
 }
 
 /** What has to be stored for later shares. `consumerId` is personal, and masked where `redacted`. */
-export interface StoredReferences extends Omit<JourneyReferences, 'references'> {
+export interface StoredReferences extends Omit<JourneyReferences, 'references' | 'said'> {
   references: {
     productCode: ProductCode;
     /** Where the run itself is gone. */
@@ -40,6 +72,8 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
   }[];
   /** Of FAILSAFE. */
   consumers?: ConsumerResult[];
+  /** The provider's words beside its codes. They may name a person, and are masked where `redacted`. */
+  said?: ({ productCode: ProductCode; applicantId?: string } & ProviderText)[];
   /** The codec server has masked `consumerId`: not to be stored. */
   redacted: boolean;
 }
@@ -49,8 +83,10 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
  * was disposed of.
  */
 export interface StoredReports {
-  report(journeyId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport | undefined>;
+  report(journeyId: string, productCode: ProductCode, request?: ReportRequest): Promise<JourneyReport | undefined>;
+  /** What the gateway wrote beside the refusal of an attempt, where anything of it is kept. */
+  refusal(customerTraceNumber: string, attempt: number, reader?: ReportReader): Promise<StoredRefusalBody | undefined>;
   /** Of the newest report that was compared. */
-  changes(journeyId: string): Promise<JourneyChanges | undefined>;
+  changes(journeyId: string, reader?: ReportReader): Promise<JourneyChanges | undefined>;
   references(journeyId: string): Promise<StoredReferences | undefined>;
 }

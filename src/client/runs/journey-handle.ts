@@ -1,5 +1,6 @@
 /** One journey as platforms see it: its state and result, and the messages to it. */
 
+import { defined } from '../../base/defined.ts';
 import type {
   ConsentMessage,
   JourneyReferences,
@@ -27,7 +28,7 @@ import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
-import type { JourneyChanges, JourneyReport, StoredReferences } from '../reports/stored-report.ts';
+import type { JourneyChanges, JourneyReport, ReportRequest, StoredReferences } from '../reports/stored-report.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 
@@ -135,14 +136,15 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
 
   /**
    * The newest report of a product, or that of one inquiry, from the codec server or the ledger. Personal throughout.
+   * The ledger keeps who read it; with a `purpose` it is served again to its end user, without a new inquiry.
    *
-   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
+   * @throws ReportNotFoundError, OtherEndUserError; CodecServerError, or what opening the ledger throws
    */
   report(
     productCode: ProductCode,
-    { customerTraceNumber, ...options }: { customerTraceNumber?: string } & CallOptions = {},
+    { customerTraceNumber, by, purpose, endUser, ...options }: ReportRequest & CallOptions = {},
   ): Promise<JourneyReport> {
-    return this.storedReport(productCode, options, customerTraceNumber);
+    return this.storedReport(productCode, options, defined({ customerTraceNumber, by, purpose, endUser }));
   }
 
   /**

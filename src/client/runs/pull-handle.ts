@@ -1,5 +1,6 @@
 /** One single pull as platforms see it. */
 
+import { defined } from '../../base/defined.ts';
 import { parseResolvePull, parseWithdrawPull } from '../../messages/parse-messages.ts';
 import type {
   PullReferences,
@@ -13,7 +14,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
-import type { JourneyReport } from '../reports/stored-report.ts';
+import type { JourneyReport, ReportReader } from '../reports/stored-report.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 
 /** `consumerId` is personal, and masked where `redacted`. */
@@ -46,9 +47,13 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
    *
    * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
    */
-  async report(productCode?: PullResult['productCode'], options: CallOptions = {}): Promise<JourneyReport> {
+  async report(
+    productCode?: PullResult['productCode'],
+    { by, purpose, endUser, ...options }: ReportReader & CallOptions = {},
+  ): Promise<JourneyReport> {
     const left = inOneTime(options);
-    return this.storedReport(productCode ?? (await this.status(options)).productCode, left());
+    const reader = defined({ by, purpose, endUser });
+    return this.storedReport(productCode ?? (await this.status(options)).productCode, left(), reader);
   }
 
   /**
@@ -65,8 +70,15 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
         const stored = await this.storedReferences(options);
         if (!stored) return undefined;
         const { consumers, redacted } = stored;
+        const said = stored.said as PullReferences['said'];
         const references = stored.references as PullReferences['references'];
-        return { pullId: this.pullId, references, ...(consumers ? { consumers } : {}), redacted };
+        return {
+          pullId: this.pullId,
+          references,
+          ...(consumers ? { consumers } : {}),
+          ...(said ? { said } : {}),
+          redacted,
+        };
       },
     );
   }

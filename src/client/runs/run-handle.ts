@@ -1,6 +1,7 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { defined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
@@ -13,12 +14,20 @@ import { isInternal } from '../connection/error-translation.ts';
 import {
   JourneyFinishedError,
   JourneyNotFoundError,
+  RefusalNotFoundError,
   ReportNotFoundError,
   ResultNotReadyError,
   WorkerUnavailableError,
 } from '../connection/errors.ts';
 import { sendPatiently } from '../connection/send-message.ts';
-import type { JourneyReport, StoredReferences, StoredReports } from '../reports/stored-report.ts';
+import type {
+  JourneyReport,
+  ReportReader,
+  ReportRequest,
+  StoredReferences,
+  StoredRefusalBody,
+  StoredReports,
+} from '../reports/stored-report.ts';
 import { askRun } from './ask-run.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -118,13 +127,28 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   protected async storedReport(
     productCode: ProductCode,
     options: CallOptions,
-    customerTraceNumber?: string,
+    request: ReportRequest = {},
   ): Promise<JourneyReport> {
-    const report = await this.stored(options, (reports) =>
-      reports.report(this.ownerId, productCode, customerTraceNumber),
-    );
+    const report = await this.stored(options, (reports) => reports.report(this.ownerId, productCode, request));
     if (!report) throw new ReportNotFoundError(this.ownerId, productCode);
     return report;
+  }
+
+  /**
+   * What the gateway wrote beside the refusal of an attempt, as a hold with `refusalKept` says. It may repeat the whole
+   * request.
+   *
+   * @throws RefusalNotFoundError, OtherEndUserError; CodecServerError, or what opening the ledger throws
+   */
+  async refusal(
+    customerTraceNumber: string,
+    attempt: number,
+    { by, endUser, ...options }: Omit<ReportReader, 'purpose'> & CallOptions = {},
+  ): Promise<StoredRefusalBody> {
+    const reader = defined({ by, endUser });
+    const found = await this.stored(options, (reports) => reports.refusal(customerTraceNumber, attempt, reader));
+    if (!found) throw new RefusalNotFoundError(customerTraceNumber, attempt);
+    return found;
   }
 
   /** `undefined` also where the client is not configured for reports. */

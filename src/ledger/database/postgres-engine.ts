@@ -173,7 +173,10 @@ class PostgresEngine implements SqlEngine {
     try {
       // `query_timeout` of one query is missing from the driver's types.
       const patient = { query_timeout: VACUUM_TIMEOUT_MS };
-      await client.query({ text: 'VACUUM inquiries, attempts, reports, derived_documents', ...patient });
+      await client.query({
+        text: 'VACUUM inquiries, attempts, reports, derived_documents, refusal_bodies',
+        ...patient,
+      });
       return isDone;
     } catch {
       isDone = false;

@@ -188,6 +188,10 @@ export async function dispose(
     `UPDATE reports SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
     values,
   );
+  await session.rows(
+    `UPDATE refusal_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
+    values,
+  );
   // Also where the other of its two reports stays.
   await session.rows(
     `UPDATE derived_documents SET body = NULL, wrapped_key = NULL, key_id = NULL

@@ -59,6 +59,7 @@ export interface AttemptRow {
   accepted_answer: Uint8Array | null;
   late_at: number | null;
   late_state: AttemptState | null;
+  refusals_kept: number;
 }
 
 export interface DecisionRow {
@@ -95,6 +96,10 @@ export interface InquiryState {
   pausesInForce: number;
   nowMs: number;
 }
+
+/** Each attempt `a`, and whether the body of its refusal is kept. */
+export const ATTEMPTS = `SELECT a.*, (SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = a.customer_trace_number
+  AND b.attempt = a.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept FROM attempts a`;
 
 /** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
 export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
@@ -140,7 +145,7 @@ export async function readState(
   const attempts =
     row.attempts === 0
       ? []
-      : await session.rows<AttemptRow>('SELECT * FROM attempts WHERE customer_trace_number = $1 ORDER BY attempt', [
+      : await session.rows<AttemptRow>(`${ATTEMPTS} WHERE customer_trace_number = $1 ORDER BY attempt`, [
           customerTraceNumber,
         ]);
   const decisions =

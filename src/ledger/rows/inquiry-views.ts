@@ -7,6 +7,7 @@ import type { SqlDialect, SqlSession, SqlValue } from '../database/sql-session.t
 import { decisionDifferences } from '../decision-differences.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
 import {
+  ATTEMPTS,
   type AttemptRow,
   byAttempt,
   type ClosedRow,
@@ -63,6 +64,7 @@ function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): Atte
     ...(failureType === null || row.accepted_answer ? {} : { failureType }),
     ...(state === 'unknown' && row.resend_from !== null ? { resendFrom: utcInstant(row.resend_from) } : {}),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
+    ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
     ...(row.retry_after_ms === null ? {} : { retryAfterMs: row.retry_after_ms }),
     ...(sealed ? { answer: openAnswer(cipher, sealed, row, column) } : {}),
   };
@@ -89,10 +91,7 @@ export async function readInquiries(
     values,
   );
   if (inquiries.length === 0) return [];
-  const allAttempts = await session.rows<AttemptRow>(
-    `SELECT * FROM attempts WHERE ${selected} ORDER BY attempt`,
-    values,
-  );
+  const allAttempts = await session.rows<AttemptRow>(`${ATTEMPTS} WHERE ${selected} ORDER BY attempt`, values);
   const allDecisions = await session.rows<DecisionRow>(
     `SELECT * FROM decisions WHERE ${selected} ORDER BY recorded_at`,
     values,

@@ -1,14 +1,14 @@
-/** The statements that change `inquiries`, `attempts` and `decisions`. Each is part of a transaction of the ledger. */
+/** The statements that change `inquiries` and `attempts`. Each is part of a transaction of the ledger. */
 
 import { parseInstantMs } from '../../base/instants.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
-import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
-import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import type { InquiryDescription } from '../../model/inquiry.ts';
 import { repeatOf } from '../claim.ts';
 import type { SqlRow, SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
-import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from '../records.ts';
+import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import { currentDigest } from '../request-digests.ts';
+import { detailsOf, summaryOf } from './answer-columns.ts';
 import { PAUSES_IN_FORCE, sealAnswer } from './inquiry-rows.ts';
 
 /** What a claim adds to its inquiry. */
@@ -222,10 +222,11 @@ export async function markUnknown({ session, dialect }: Writing, customerTraceNu
 export async function writeOutcome({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
   const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
   const { kind, outcome, returnCode } = summaryOf(record.answer);
+  const { reasonCode, applicantOutcomes } = detailsOf(record.answer);
   await session.rows(
     `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
        requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
-       recorded_at = ${dialect.now}
+       return_reason_code = $12, applicant_outcomes = $13, recorded_at = ${dialect.now}
      WHERE customer_trace_number = $1 AND attempt = $2`,
     [
       record.customerTraceNumber,
@@ -239,6 +240,8 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
       outcome,
       returnCode,
       sealAnswer(cipher, record.answer, row, 'answer'),
+      reasonCode,
+      applicantOutcomes,
     ],
   );
 }
@@ -284,71 +287,6 @@ export async function drawAttention(
      WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
-}
-
-export async function insertDecision(
-  writing: Writing,
-  decision: DecisionRecord,
-  permitsAttempt: number | undefined,
-): Promise<void> {
-  await chaining(writing, async (append) => {
-    const row = await insertRow(
-      writing.session,
-      'decisions',
-      {
-        customer_trace_number: decision.customerTraceNumber,
-        attempt: decision.attempt,
-        decision_id: decision.decisionId,
-        action: decision.action,
-        decided_by: decision.by,
-        reason: decision.reason,
-        provider_said: decision.providerSaid,
-        failure_type: decision.failureType,
-        decided_at: decision.decidedAt,
-        permits_attempt: permitsAttempt,
-        confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
-        proven_by: decision.provenBy,
-      },
-      { sql: { recorded_at: writing.dialect.now }, returning: columnsOf('decisions') },
-    );
-    if (row) await append('decisions', row);
-  });
-}
-
-/** An answer that came stays beside the accepted one. */
-export async function writeAccepted(
-  { session, cipher }: Writing,
-  decision: DecisionRecord,
-  answer: Answer,
-): Promise<void> {
-  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
-  await session.rows(
-    `UPDATE attempts SET state = 'accepted', accepted_by = $3, accepted_answer = $4, outcome = $5
-     WHERE customer_trace_number = $1 AND attempt = $2`,
-    [
-      row.customer_trace_number,
-      row.attempt,
-      decision.decisionId,
-      sealAnswer(cipher, answer, row, 'accepted_answer'),
-      summaryOf(answer).outcome,
-    ],
-  );
-}
-
-export async function writeAbandoned({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
-  await session.rows(`UPDATE inquiries SET abandoned_at = ${dialect.now} WHERE customer_trace_number = $1`, [
-    customerTraceNumber,
-  ]);
-}
-
-function summaryOf(answer: Answer | undefined) {
-  return {
-    kind: answer?.kind,
-    outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
-    // A code that is in no table, or of an answer that is not trusted, is unchecked text: it stays in the sealed
-    // answer.
-    returnCode: answer?.kind === 'outcome' ? answer.returnCode : undefined,
-  };
 }
 
 function instantMs(text: string | undefined): number | null {

@@ -1,8 +1,10 @@
-/** Rows of `reports`: sealed bodies and their wrapped data keys. This file cannot open one. */
+/** Rows of `reports` and `refusal_bodies`: sealed bodies and their wrapped data keys. This file cannot open one. */
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
 import type { SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
+import type { SealedRefusal } from '../reading.ts';
+import type { OutcomeRecord, ReportOrigin } from '../records.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 interface SealedReport extends Sealed {
@@ -111,4 +113,71 @@ export async function disposedReport(session: SqlSession, report: WantedReport):
     wanted(report),
   );
   return row?.disposed_at ?? null;
+}
+
+/** What the seal names beside the attempt: the same bytes do not open as a report. */
+export const REFUSAL = 'refusal';
+
+/** An existing row stays, also one whose key was destroyed. */
+export async function insertRefusal(
+  { session, dialect }: Writing,
+  { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
+  { sealed, isWhole }: SealedRefusal,
+  late: boolean,
+): Promise<void> {
+  await insertRow(
+    session,
+    'refusal_bodies',
+    {
+      ...{ customer_trace_number: customerTraceNumber, attempt, late: late ? 1 : 0 },
+      ...{ http_status: httpStatus, is_whole: isWhole ? 1 : 0 },
+      ...{ algorithm: sealed.algorithm, body: sealed.body, key_id: sealed.keyId, wrapped_key: sealed.wrappedKey },
+    },
+    { sql: { stored_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+}
+
+interface FoundRefusal {
+  productCode: ProductCode;
+  httpStatus?: number;
+  isWhole: boolean;
+  storedAtMs: number;
+  /** Absent where it was disposed of. */
+  sealed?: Sealed;
+  disposedAtMs: number | null;
+}
+
+/** The one that came in time before one that came late; `null` where there never was one. */
+export async function readRefusal(
+  session: SqlSession,
+  { customerTraceNumber, attempt }: ReportOrigin,
+): Promise<FoundRefusal | null> {
+  const [row] = await session.rows<RefusalRow>(
+    `SELECT b.*, i.product_code, i.disposed_at FROM refusal_bodies b
+     JOIN inquiries i ON i.customer_trace_number = b.customer_trace_number
+     WHERE b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late LIMIT 1`,
+    [customerTraceNumber, attempt],
+  );
+  if (!row) return null;
+  const { algorithm, body, key_id: keyId, wrapped_key: wrappedKey } = row;
+  return {
+    productCode: row.product_code,
+    ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
+    isWhole: row.is_whole === 1,
+    storedAtMs: row.stored_at,
+    ...(body && keyId !== null && wrappedKey ? { sealed: { algorithm, body, keyId, wrappedKey } } : {}),
+    disposedAtMs: row.disposed_at,
+  };
+}
+
+interface RefusalRow {
+  product_code: ProductCode;
+  http_status: number | null;
+  is_whole: number;
+  stored_at: number;
+  algorithm: string;
+  body: Uint8Array | null;
+  key_id: string | null;
+  wrapped_key: Uint8Array | null;
+  disposed_at: number | null;
 }

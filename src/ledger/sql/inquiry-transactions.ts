@@ -16,6 +16,7 @@ import type { Writing } from '../database/writing.ts';
 import { type DecisionEffect, decideDecision } from '../decision.ts';
 import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
 import { decideOutcome } from '../outcome.ts';
+import type { SealedRefusal } from '../reading.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -30,19 +31,17 @@ import { comparableDigest } from '../request-digests.ts';
 import { acceptProblem } from '../rows/accept-problem.ts';
 import { objectionOf, readClaimedShare } from '../rows/claimed-shares.ts';
 import { insertConsents, linkConsents } from '../rows/consent-rows.ts';
+import { insertDecision, writeAbandoned, writeAccepted } from '../rows/decision-writes.ts';
 import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from '../rows/inquiry-rows.ts';
 import { differencesToDecided, standingView } from '../rows/inquiry-views.ts';
 import {
   insertAttempt,
   insertClosed,
-  insertDecision,
   insertInquiry,
   lockInquiry,
   markClaimed,
   markUnknown,
   readRepeat,
-  writeAbandoned,
-  writeAccepted,
   writeLate,
   writeOutcome,
 } from '../rows/inquiry-writes.ts';
@@ -50,7 +49,8 @@ import { isPaused } from '../rows/pauses.ts';
 import { isUnapproved } from '../rows/profile-changes.ts';
 import { flagIfRefused } from '../rows/refused-postings.ts';
 import { indexReference } from '../rows/report-references.ts';
-import { insertReport } from '../rows/report-rows.ts';
+import { insertRefusal, insertReport } from '../rows/report-rows.ts';
+
 import { insertShare } from '../rows/report-shares.ts';
 import { readRestore } from '../rows/restores.ts';
 
@@ -137,11 +137,11 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   }
 }
 
-/** @param sealed the report of an answer */
+/** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
 export async function recordAttempt(
   writing: Writing,
   record: OutcomeRecord,
-  sealed: Sealed | undefined,
+  kept: Kept,
 ): Promise<Written<RecordVerdict>> {
   const { customerTraceNumber, attempt } = record;
   await lockInquiry(writing, customerTraceNumber);
@@ -156,20 +156,20 @@ export async function recordAttempt(
     case 'already':
       // An earlier record came without the report, from a run that had none.
       return {
-        keep: await keepReport(writing, record, record.state === 'answered' && !isDisposed ? sealed : undefined, false),
+        keep: await keepBodies(writing, record, isDisposed ? {} : kept, !isRepeated),
         value: 'already',
       };
     case 'late':
       if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
       await flagIfRefused(writing, record);
       await indexReference(writing, record, { isDisposed });
-      await keepReport(writing, record, isDisposed ? undefined : sealed, true);
+      await keepBodies(writing, record, isDisposed ? {} : kept, true);
       return { keep: true, value: 'late' };
     case 'record':
       await writeOutcome(writing, record);
       await flagIfRefused(writing, record);
       await indexReference(writing, record);
-      await keepReport(writing, record, sealed, false);
+      await keepBodies(writing, record, kept, false);
       return { keep: true, value: 'recorded' };
   }
 }
@@ -264,15 +264,20 @@ async function insertClaimedShare(writing: Writing, { inquiry, sharedReference }
   await insertShare(writing, { ownerId, shareId, reportReferenceNumber: sharedReference });
 }
 
-async function keepReport(
+interface Kept {
+  report?: Sealed | undefined;
+  refusal?: SealedRefusal | undefined;
+}
+
+async function keepBodies(
   writing: Writing,
   record: OutcomeRecord,
-  sealed: Sealed | undefined,
+  { report, refusal }: Kept,
   late: boolean,
 ): Promise<boolean> {
-  if (!sealed) return false;
-  await insertReport(writing, record, sealed, late);
-  return true;
+  if (report) await insertReport(writing, record, report, late);
+  if (refusal) await insertRefusal(writing, record, refusal, late);
+  return report !== undefined || refusal !== undefined;
 }
 
 /**

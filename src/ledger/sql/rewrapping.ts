@@ -6,6 +6,7 @@ import { readLedgerSecret, replaceLedgerSecret, rewrapLedgerSecret } from '../da
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { LedgerIdentity } from '../port.ts';
 import type { RewrapResult } from '../records.ts';
+import { REFUSAL } from '../rows/report-rows.ts';
 
 /** Rows that one transaction writes: few enough for claims to pass in between. */
 const BATCH = 50;
@@ -31,6 +32,7 @@ interface SealedTable {
 const TABLES: readonly SealedTable[] = [
   // A late report is bound like one that came in time.
   { name: 'reports', part: 'late', first: 0, kindOf: () => ({}) },
+  { name: 'refusal_bodies', part: 'late', first: 0, kindOf: () => ({ kind: REFUSAL }) },
   { name: 'derived_documents', part: 'kind', first: '', kindOf: ({ part }) => ({ kind: String(part) }) },
 ];
 

@@ -2,11 +2,19 @@
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
-import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
+import type { AttemptView, InquiryDescription, RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, seal, unseal } from '../../protection/sealed/sealing.ts';
 import { verifyChain } from '../audit/audit-verification.ts';
+import { auditedAttempts } from '../audit-pages/inquiry-pages.ts';
+import {
+  auditedConsents,
+  auditedDecisions,
+  auditedDisposals,
+  auditedShareWithdrawals,
+} from '../audit-pages/record-pages.ts';
+import { auditedShares } from '../audit-pages/share-pages.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from '../database/schema.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from '../database/sql-session.ts';
 import { currentWriter } from '../database/writer-version.ts';
@@ -14,6 +22,7 @@ import type { Writing } from '../database/writing.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError } from '../errors.ts';
 import type { AuditedAttempt, InquiriesQuery } from '../inquiry-audit.ts';
 import type { Ledger, LedgerIdentity } from '../port.ts';
+import type { SealedRefusal } from '../reading.ts';
 import type {
   AuditedConsent,
   AuditedDecision,
@@ -40,6 +49,7 @@ import type {
   PlannedShare,
   RecordVerdict,
   ReferredInquiry,
+  ReportOrigin,
   RequestDigests,
   RestoreAcceptance,
   RewrapResult,
@@ -53,23 +63,15 @@ import type {
 } from '../records.ts';
 import { insertConsents } from '../rows/consent-rows.ts';
 import { disposalOfAny, insertDerived, newestDerived } from '../rows/derived-rows.ts';
-import { auditedAttempts } from '../rows/inquiry-audit-pages.ts';
 import { latestView, readInquiries } from '../rows/inquiry-views.ts';
 import { lockInquiry } from '../rows/inquiry-writes.ts';
 import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
 import { noteWaiting } from '../rows/pauses.ts';
-import {
-  auditedConsents,
-  auditedDecisions,
-  auditedDisposals,
-  auditedShareWithdrawals,
-} from '../rows/record-audit-pages.ts';
 import { flagShares } from '../rows/refused-postings.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
-import { disposedReport, newestReport, reportOfInquiry } from '../rows/report-rows.ts';
+import { disposedReport, newestReport, REFUSAL, reportOfInquiry } from '../rows/report-rows.ts';
 import { insertShare, readShareFacts } from '../rows/report-shares.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
-import { auditedShares } from '../rows/share-audit-pages.ts';
 import { withdrawShare } from '../rows/withdrawn-shares.ts';
 import type { AuditedShare, SharesQuery } from '../share-audit.ts';
 import {
@@ -85,6 +87,7 @@ import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlPauses } from './sql-pauses.ts';
 import { SqlProfileChanges } from './sql-profile-changes.ts';
+import { SqlReading } from './sql-reading.ts';
 import { SqlRetention } from './sql-retention.ts';
 
 /**
@@ -98,6 +101,7 @@ export class SqlLedger implements Ledger {
   readonly kept: SqlKeptConsents;
   readonly pauses: SqlPauses;
   readonly profileChanges: SqlProfileChanges;
+  readonly reading: SqlReading;
   readonly #engine: SqlEngine;
   /**
    * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
@@ -113,13 +117,10 @@ export class SqlLedger implements Ledger {
     this.identity = identity;
     this.retention = new SqlRetention(this.#current, identity);
     this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
-    const writeHere = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) =>
-      this.#write(async (writing) => {
-        await this.#checkLedger(writing.session, ledgerId);
-        return work(writing);
-      });
-    this.pauses = new SqlPauses(this.#current, writeHere);
-    this.profileChanges = new SqlProfileChanges(this.#current, writeHere);
+    const writeTo: typeof this.#writeTo = (ledgerId, work) => this.#writeTo(ledgerId, work);
+    this.pauses = new SqlPauses(this.#current, writeTo);
+    this.profileChanges = new SqlProfileChanges(this.#current, writeTo);
+    this.reading = new SqlReading(engine, keys, this);
     this.#cipher = cipher;
     this.#keys = keys;
   }
@@ -149,14 +150,20 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  async recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict> {
+  async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
     const { customerTraceNumber, attempt } = record;
     // Before the transaction: a key management service may be slow, and a lock must not wait for it.
     const sealed =
       report === undefined
         ? undefined
         : await seal(this.#keys, report, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
-    return this.#write((writing) => recordAttempt(writing, record, sealed), this.#engine);
+    const kept = { report: sealed, refusal };
+    return this.#write((writing) => recordAttempt(writing, record, kept), this.#engine);
+  }
+
+  async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
+    const { ledgerId } = this.identity;
+    return { sealed: await seal(this.#keys, text, { ledgerId, ...attempt, kind: REFUSAL }), isWhole };
   }
 
   lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null> {
@@ -178,15 +185,13 @@ export class SqlLedger implements Ledger {
   }
 
   recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
-    return this.#write(async (writing) => {
-      await this.#checkLedger(writing.session, ledgerId);
+    return this.#writeTo(ledgerId, async (writing) => {
       return { keep: true, value: await insertConsents(writing, consents) };
     });
   }
 
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number> {
-    return this.#write(async (writing) => {
-      await this.#checkLedger(writing.session, ledgerId);
+    return this.#writeTo(ledgerId, async (writing) => {
       const flagged = await flagShares(writing, consent);
       return { keep: flagged > 0, value: flagged };
     });
@@ -199,18 +204,14 @@ export class SqlLedger implements Ledger {
   }
 
   recordShare(ledgerId: string, share: PlannedShare): Promise<boolean> {
-    return this.#write(async (writing) => {
-      await this.#checkLedger(writing.session, ledgerId);
+    return this.#writeTo(ledgerId, async (writing) => {
       const stands = await insertShare(writing, share);
       return { keep: stands, value: stands };
     });
   }
 
   withdrawShare(ledgerId: string, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
-    return this.#write(async (writing) => {
-      await this.#checkLedger(writing.session, ledgerId);
-      return withdrawShare(writing, withdrawal);
-    });
+    return this.#writeTo(ledgerId, (writing) => withdrawShare(writing, withdrawal));
   }
 
   withdrawnSharesBetween(query: RecordsQuery = {}): AsyncIterable<AuditedShareWithdrawal> {
@@ -315,8 +316,7 @@ export class SqlLedger implements Ledger {
   }
 
   watch(ledgerId: string, seen?: SeenAttempt): Promise<RestoreState> {
-    return this.#write(async (writing) => {
-      await this.#checkLedger(writing.session, ledgerId);
+    return this.#writeTo(ledgerId, async (writing) => {
       const state = await readRestore(writing.session, seen);
       const isNew = state.lost !== undefined && state.lost === seen;
       if (isNew && state.lost) await insertFound(writing, state.lost);
@@ -329,8 +329,7 @@ export class SqlLedger implements Ledger {
   }
 
   acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState> {
-    return this.#write(async (writing) => {
-      await this.#checkLedger(writing.session, ledgerId);
+    return this.#writeTo(ledgerId, async (writing) => {
       const state = await readRestore(writing.session);
       await insertAcceptance(writing, acceptance, state.newest);
       return { keep: true, value: state };
@@ -375,6 +374,14 @@ export class SqlLedger implements Ledger {
   async #disposalOf(session: SqlSession, ledgerId: string, inquiries: readonly string[]): Promise<number | null> {
     await this.#checkLedger(session, ledgerId);
     return disposalOfAny(session, inquiries);
+  }
+
+  /** One transaction in the ledger of this id. */
+  #writeTo<T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>): Promise<T> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      return work(writing);
+    });
   }
 
   async #write<T>(work: (writing: Writing) => Promise<Written<T>>, engine = this.#current): Promise<T> {

@@ -23,6 +23,44 @@ export const reportReferenceSchema = z
   })
   .meta({ id: 'reportReference', description: 'To be stored for later secondary use.' });
 
+export const REPORT_OUTCOMES = ['record', 'noRecord', 'noReport'] as const;
+
+const returnCode = z.string().meta({ description: 'As the gateway wrote it.' });
+const returnReasonCode = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,4}$/)
+  .meta({ description: 'The provider’s, where it gives one.' });
+
+/** Of FAILSAFE too, with what names the consumer. */
+export const applicantOutcomeFields = {
+  applicantId: z.string(),
+  outcome: z.enum(REPORT_OUTCOMES),
+  returnCode: returnCode.exactOptional().meta({ description: 'Where the gateway gives one for each applicant.' }),
+  returnReasonCode: returnReasonCode.exactOptional(),
+};
+
+/** Of an answered stage, pull or row, in status, result and events. Nothing personal. */
+export const answeredFields = {
+  returnCode: returnCode.exactOptional().meta({ description: 'Absent where a person accepted the outcome.' }),
+  returnReasonCode: returnReasonCode.exactOptional(),
+  applicantOutcomes: z
+    .array(z.object(applicantOutcomeFields))
+    .exactOptional()
+    .meta({ description: 'Once answered: one for each applicant of the request.' }),
+  noRecordReference: z.string().exactOptional().meta({
+    description: 'The reference number of an answer without a record. Nothing can be shared under it.',
+  }),
+};
+
+export const answeredSchema = z.object(answeredFields);
+
+/** Free text, which may name a person: in the answer to `references` alone. */
+export const providerTextFields = {
+  returnReasonDesc: z.string().exactOptional(),
+  errorMessage: z.string().exactOptional(),
+  applicantId: z.string().exactOptional().meta({ description: 'Where it was said of one applicant.' }),
+};
+
 /** Of a stage and of a pull. */
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
   description:
@@ -50,6 +88,7 @@ export const stageStatusSchema = z
     attempts: count,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    ...answeredFields,
     /** For a preclose report that was compared with the journey's previous report. */
     changes: stageChangesSchema.exactOptional(),
     attention: ssnMismatchSchema,
@@ -112,7 +151,11 @@ export const holdStatusSchema = z
     /** The number of the latest attempt, which a decision names. */
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
     httpStatus: z.int().exactOptional(),
+    refusalKept: z.literal(true).exactOptional().meta({
+      description: 'The ledger keeps what the gateway wrote beside that status, sealed like a report.',
+    }),
     returnCode: z.string().exactOptional(),
+    returnReasonCode: returnReasonCode.exactOptional(),
     /** For `AnotherNumber`: the trace number under which the ledger has this inquiry for another customer. */
     otherTraceNumber: z.string().exactOptional().meta({
       description: 'With AnotherNumber: the number that the ledger has this inquiry under, for another customer.',
@@ -210,6 +253,10 @@ export const journeyReferencesSchema = z.object({
     }),
   ),
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
+  said: z
+    .array(z.object({ productCode: stage, occurrence: z.int().min(2).exactOptional(), ...providerTextFields }))
+    .exactOptional()
+    .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
 });
 
 /** What the answer to every update has, for every kind of run. */

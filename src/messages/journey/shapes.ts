@@ -26,6 +26,8 @@ export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
 export type WithdrawMessage = z.infer<Schemas['withdraw']>;
 export type ResolveInquiryMessage = z.infer<ReturnType<typeof inputs.resolveInquirySchema<Applicants>>>;
 
+/** What an answer says beside its outcome. Nothing personal. */
+export type AnsweredInquiry = z.infer<typeof results.answeredSchema>;
 export type StageStatus = z.infer<typeof results.stageStatusSchema>;
 export type StageState = StageStatus['state'];
 export type ShareStatus = z.infer<typeof results.shareStatusSchema>;

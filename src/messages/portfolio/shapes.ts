@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Applicant } from '../../model/applicant.ts';
 import type { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { AnsweredInquiry } from '../journey/shapes.ts';
 import type * as results from './result-schemas.ts';
 import type * as inputs from './schemas.ts';
 
@@ -34,7 +35,7 @@ export interface PortfolioRow {
 export type RowOutcome = ReportOutcome | 'abandoned';
 
 /** A line of the result file. Nothing personal: the report is in the ledger, under the trace number. */
-export interface RowResult {
+export interface RowResult extends AnsweredInquiry {
   accountId: string;
   line: number;
   outcome: RowOutcome;

@@ -5,8 +5,12 @@ import { z } from 'zod';
 import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
+  answeredFields,
+  applicantOutcomeFields,
   holdStatusSchema,
   inputProblemsSchema,
+  providerTextFields,
+  REPORT_OUTCOMES,
   refusedMessageSchema,
   reportReferenceSchema,
   ssnMismatchSchema,
@@ -14,14 +18,12 @@ import {
 } from '../journey/result-schemas.ts';
 
 const productCode = z.enum(PULL_PRODUCTS);
-const reportOutcome = z.enum(['record', 'noRecord', 'noReport']);
-const outcome = z.enum([...reportOutcome.options, 'abandoned', 'withdrawn']);
+const outcome = z.enum([...REPORT_OUTCOMES, 'abandoned', 'withdrawn']);
 const attempts = z.int().min(0);
 
 export const consumerResultSchema = z
   .object({
-    applicantId: z.string(),
-    outcome: reportOutcome,
+    ...applicantOutcomeFields,
     reportReferenceNumber: z.string().exactOptional(),
     consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
   })
@@ -38,6 +40,7 @@ export const pullStatusSchema = z
     attempts,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    ...answeredFields,
     attention: ssnMismatchSchema,
     problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
@@ -53,6 +56,7 @@ export const pullResultSchema = z.object({
   outcome,
   attempts,
   customerTraceNumber: z.string(),
+  ...answeredFields,
   /** With `record`. */
   reference: reportReferenceSchema.exactOptional(),
   /** For an answered FAILSAFE: one for each applicant, in their order. */
@@ -64,6 +68,10 @@ export const pullReferencesSchema = z.object({
   pullId: z.string(),
   references: z.array(z.object({ productCode, reference: reportReferenceSchema })),
   consumers: z.array(consumerResultSchema).exactOptional(),
+  said: z
+    .array(z.object({ productCode, ...providerTextFields }))
+    .exactOptional()
+    .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
 });
 
 export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });

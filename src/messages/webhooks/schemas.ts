@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
-import { problemSchema, shareStatusSchema, ssnMismatchSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
+import {
+  answeredFields,
+  problemSchema,
+  REPORT_OUTCOMES,
+  shareStatusSchema,
+  ssnMismatchSchema,
+  TERMINAL_STATES,
+} from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
@@ -18,9 +25,10 @@ const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: s
 const failureType = z.enum(FAILURE_TYPES);
 const action = z.enum(HOLD_ACTIONS);
 const answered = {
-  outcome: z.enum(['record', 'noRecord', 'noReport']),
+  outcome: z.enum(REPORT_OUTCOMES),
   customerTraceNumber: customerTraceNumber.exactOptional(),
   attempts: attempt,
+  ...answeredFields,
   attention: ssnMismatchSchema,
 };
 const pullProduct = z.enum(PULL_PRODUCTS);
@@ -30,7 +38,10 @@ function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
   return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
 
-/** Nothing personal, and no report reference: that is half of a SECONDUSE (interface 2.6). */
+/**
+ * Nothing personal, and no report reference: that is half of a SECONDUSE (interface 2.6). The number of an answer without
+ * a record is none.
+ */
 const DATA = {
   'stage.answered': { stage, ...answered },
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },

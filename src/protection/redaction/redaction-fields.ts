@@ -48,6 +48,8 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
     ...['accountNumber', 'accountNumbers', 'accountNo', 'acctNumber', 'account', 'cardNumber', 'iban', 'routingNumber'],
     ...['consumerId', 'consumerIds', 'ipAddress', 'ip', 'driversLicense', 'driverLicense', 'licenseNumber', 'passport'],
     ...['passportNumber', 'latitude', 'longitude'],
+    // The provider's free text (docs/decisions/gateway.md).
+    ...['returnReasonDesc', 'errorMessage'],
     // No payload of ours ever holds these (docs/protocol.md); a caller may still have sent one.
     ...['accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
   ],

@@ -26,6 +26,28 @@ export function redact(value: unknown): unknown {
   return redacted(value, undefined, MAX_LEVELS);
 }
 
+/** The only texts that a body of unknown shape may show: codes of a known form. */
+const CODES: Record<string, RegExp> = {
+  returnCode: /^(?:Record|No Record|Suppress|Exempt|Error)$/,
+  returnReasonCode: /^[A-Za-z0-9]{1,4}$/,
+};
+
+/** A copy of JSON of which no form is known: its shape and its codes. Names of members may be personal as well. */
+export function redactShape(value: unknown, levels = MAX_LEVELS, code?: RegExp): unknown {
+  if (typeof value === 'string') return value === '' || code?.test(value) ? value : MASKED;
+  if (typeof value === 'number') return MASKED;
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return MASKED;
+  if (Array.isArray(value)) return value.map((entry) => redactShape(entry, levels - 1));
+  const seen = new Set<string>();
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      distinct(/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(name) ? name : MASKED, seen),
+      redactShape(inner, levels - 1, Object.hasOwn(CODES, name) ? CODES[name] : undefined),
+    ]),
+  );
+}
+
 function redacted(value: unknown, kind: FieldKind | undefined, levels: number): unknown {
   if (typeof value === 'string') return redactedText(value, kind, levels);
   if (typeof value === 'number') return redactedNumber(value, kind);

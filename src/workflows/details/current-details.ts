@@ -1,6 +1,12 @@
 /** A run's current details: where it stands and what a person can do about it, as Markdown for the Temporal UI. Pure. */
 
-import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
+import type {
+  AnsweredInquiry,
+  HoldStatus,
+  JourneyStatus,
+  ShareStatus,
+  StageStatus,
+} from '../../messages/journey/shapes.ts';
 import { JOURNEY_WORDS, TERMINAL_WORDS } from '../../messages/state-words.ts';
 import { ATTENTION_GUIDE, endingSentence, RUN_GUIDE } from '../../model/hold-guide.ts';
 import type { RunKind } from '../../model/owner-id.ts';
@@ -143,6 +149,7 @@ function stageList({ stages }: JourneyView): string {
           attemptWords(stage.attempts),
           code(stage.customerTraceNumber),
           ending(stage.reportReferenceNumber),
+          ...answerWords(stage),
         ],
       ),
     );
@@ -187,6 +194,19 @@ export function attemptWords(attempts: number): string {
 /** A whole reference is half of what posts a share. */
 export function ending(reference: string | undefined): string {
   return reference === undefined ? '' : `reference ${plain(`…${reference.slice(-4)}`)}`;
+}
+
+/** What the gateway said, where not everyone has a record. */
+export function answerWords(answered: AnsweredInquiry): string[] {
+  const { returnCode, returnReasonCode, applicantOutcomes = [] } = answered;
+  if (returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record')) return [];
+  return [
+    ...(returnCode === undefined ? [] : [plain(returnCode)]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
+    ...(applicantOutcomes.length < 2
+      ? []
+      : applicantOutcomes.map(({ applicantId, outcome }) => `${plain(applicantId)} ${outcome}`)),
+  ];
 }
 
 function attention({ stages, shares, run: { runbookUrl } }: JourneyView): string[] {

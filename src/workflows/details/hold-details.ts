@@ -41,7 +41,7 @@ export function holdSection(hold: Hold, context: HoldContext): string {
   return [
     `## ${plain(inquiryWords(hold))} · attempt ${attempts}: ${failureType}`,
     `- **What happened:** ${happened}${answerOf(hold)}
-- **On the consumer’s file:** **${file[0]}**${file[1]}
+- **On the consumer’s file:** **${file[0]}**${file[1]}${refusalOf(hold)}
 - **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}${resendOf(hold)}
 - **Runbook:** ${pageLink(runbookPage(failureType), context.run.runbookUrl)}${refusedLine(hold)}`,
     ...problemList(hold.problems),
@@ -61,16 +61,23 @@ function refusedLine({ refusedDecision }: Hold): string {
   return `\n- **The ledger has refused a decision:** ${code(decisionId)}, ${time(at)}: ${plain(reason)}`;
 }
 
-function answerOf({ httpStatus, returnCode }: Hold): string {
+function answerOf({ httpStatus, returnCode, returnReasonCode }: Hold): string {
   const parts = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
   ];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 function resendOf({ resendFrom }: Hold): string {
   return resendFrom === undefined ? '' : `\n- **Too early for \`resend\`:** ${resendRule(time(resendFrom))}`;
+}
+
+/** It may repeat the whole request, so the details name the command alone. */
+function refusalOf({ refusalKept, customerTraceNumber, attempts }: Hold): string {
+  if (!refusalKept) return '';
+  return `\n- **What the gateway wrote** is kept for readers of reports: ${code(`credit-journey report --attempt ${customerTraceNumber}/${attempts}`)}`;
 }
 
 /** The query `status` has the rest. */

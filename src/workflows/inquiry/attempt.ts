@@ -102,12 +102,12 @@ export function stepOfFailure(
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
   const { claimed = false, recorded = true, requestedAt } = details;
-  const { httpStatus, retryAfterMs, resendFrom, otherTraceNumber, profileChange, problems } = details;
+  const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, profileChange, problems } = details;
   return {
     ...{ kind: 'failed', recorded, ...defined({ requestedAt }) },
     failure: {
       ...{ failureType, attempt: details.attempt ?? attempt, claimed },
-      ...defined({ httpStatus, retryAfterMs, resendFrom, otherTraceNumber, profileChange, problems }),
+      ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, profileChange, problems }),
     },
   };
 }
@@ -143,10 +143,10 @@ export function stepOf(view: AttemptView): AttemptStep {
 }
 
 function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
-  const { attempt, httpStatus, retryAfterMs, resendFrom } = view;
+  const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom } = view;
   const step = stepOfFailure(failureType, attempt, {
     claimed: true,
-    ...defined({ httpStatus, retryAfterMs, resendFrom }),
+    ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom }),
   });
   return view.resendStands ? { ...step, resendStands: true } : step;
 }

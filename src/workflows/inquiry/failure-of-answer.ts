@@ -13,7 +13,7 @@ export function failureOfAnswer(
     ...{ attempt, claimed: true },
     ...defined({ returnCode }),
     ...(kind === 'returnCodeUnknown'
-      ? { failureType: 'ReturnCodeUnknown' }
+      ? { failureType: 'ReturnCodeUnknown', ...defined({ returnReasonCode: answer.returnReasonCode }) }
       : { failureType: 'UnexpectedResponse', problems: answer.problems.map(problemIn) }),
   };
 }

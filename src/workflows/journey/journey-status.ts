@@ -61,6 +61,9 @@ export function journeyStatus(journey: JourneyStanding): JourneyStatus {
 
 /** The answer to the query `references`. */
 export function journeyReferences(journey: JourneyStanding): JourneyReferences {
+  const said = journey.stages.flatMap(({ status: { productCode, occurrence }, said: words = [] }) =>
+    words.map((one) => ({ productCode, ...(occurrence === undefined ? {} : { occurrence }), ...one })),
+  );
   return {
     journeyId: journey.journeyId,
     references: journey.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
@@ -69,6 +72,7 @@ export function journeyReferences(journey: JourneyStanding): JourneyReferences {
     shares: [...journey.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
       reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
     ),
+    ...(said.length > 0 ? { said } : {}),
   };
 }
 

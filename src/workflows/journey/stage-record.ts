@@ -1,6 +1,7 @@
 /** One stage of a journey, and how it stands (types). */
 
 import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
+import type { wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
@@ -8,6 +9,8 @@ import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 export interface StageRecord {
   status: StageStatus;
   reference?: ReportReference;
+  /** The provider's words beside its codes. They may name a person. */
+  said?: ReturnType<typeof wordsOf>;
   /** When it came into its state. */
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */

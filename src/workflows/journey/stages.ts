@@ -2,7 +2,8 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
+import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
+import { answeredInquiry, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
@@ -181,9 +182,16 @@ function settle(
   journey: Journey,
   run: PreparedRun,
   stage: StageRecord,
-  { answer: { outcome, reference, flagged }, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
+  { answer, applicants = journey.applicants, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
-  journey.changeStage(stage, { state: outcome, ...(flagged ? { attention: flagged } : {}) });
+  const { outcome, reference, flagged } = answer;
+  const told = answeredInquiry(
+    answer,
+    applicants.map(({ applicantId }) => applicantId),
+  );
+  journey.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
+  const said = wordsOf(answer);
+  if (said.length > 0) stage.said = said;
   if (flagged) journey.publish();
   if (reference) {
     stage.reference = reference;
@@ -192,16 +200,20 @@ function settle(
     if (changes) stage.status.changes = changes;
     else compareWithReportBefore(journey, run, stage);
   }
-  tellAnswered(journey, stage, outcome);
+  tellAnswered(journey, stage, { outcome, ...told });
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
 }
 
-function tellAnswered(journey: Journey, { status }: StageRecord, outcome: ReportOutcome): void {
+function tellAnswered(
+  journey: Journey,
+  { status }: StageRecord,
+  answered: { outcome: ReportOutcome } & AnsweredInquiry,
+): void {
   const { productCode, customerTraceNumber, attempts, attention } = status;
   journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
     stage: productCode,
-    outcome,
+    ...answered,
     ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
     attempts,
     ...(attention ? { attention } : {}),

@@ -3,8 +3,10 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
+import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
@@ -199,7 +201,7 @@ export class ReviewRows {
     this.#close(open);
     switch (end.kind) {
       case 'answered':
-        this.#count(open, end.answer.outcome, end.answer.flagged);
+        this.#answered(open, end);
         break;
       case 'abandoned':
         this.#count(open, 'abandoned');
@@ -224,14 +226,34 @@ export class ReviewRows {
     this.#review.publish();
   }
 
-  #count(open: OpenRow, outcome: RowOutcome, attention?: RowResult['attention']): void {
+  #answered(
+    open: OpenRow,
+    { answer, applicants = open.row.applicants }: Extract<InquiryEnd, { kind: 'answered' }>,
+  ): void {
+    const asked = applicants.map(({ applicantId }, index) => applicantId ?? `${index + 1}A`);
+    this.#count(open, answer.outcome, { told: answeredInquiry(answer, asked), attention: answer.flagged });
+  }
+
+  #count(
+    open: OpenRow,
+    outcome: RowOutcome,
+    { told = {}, attention }: { told?: AnsweredInquiry; attention?: RowResult['attention'] } = {},
+  ): void {
     const { accountId, line } = open.row;
     const { customerTraceNumber } = open;
     this.#state.done[outcome]++;
     if (attention) this.#state.flagged = (this.#state.flagged ?? 0) + 1;
     this.#review.pace.note(this.#review.done);
     const flag = attention ? { attention } : {};
-    this.#results.push({ accountId, line, outcome, customerTraceNumber, ...flag, at: new Date().toISOString() });
+    this.#results.push({
+      accountId,
+      line,
+      outcome,
+      customerTraceNumber,
+      ...told,
+      ...flag,
+      at: new Date().toISOString(),
+    });
   }
 
   /** Queues a begun row again where it stands, before the rows that have not begun. */

@@ -3,6 +3,7 @@
 import { PULL_WORDS } from '../../messages/state-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import {
+  answerWords,
   attemptWords,
   ending,
   mismatchLine,
@@ -34,6 +35,7 @@ export function pullDetails(pull: Pull): string {
       attemptWords(status.attempts),
       code(status.customerTraceNumber),
       ending(status.reportReferenceNumber),
+      ...answerWords(status),
     ]),
     ...(pull.consumers ? [consumerList(pull.consumers)] : []),
     refusedMessages({ status }),

@@ -1,6 +1,7 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import { consumersOf } from '../../messages/pull/consumer-results.ts';
+import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
+import { answeredInquiry, consumersOf, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type {
   ConsumerResult,
   PullInput,
@@ -23,6 +24,8 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   reference: ReportReference | undefined;
   consumers: ConsumerResult[] | undefined;
   #flagged: Outcome['flagged'];
+  #told: AnsweredInquiry = {};
+  #said: ReturnType<typeof wordsOf> = [];
 
   /** What the next run begins with. */
   handedOver(): PullResumption {
@@ -61,12 +64,10 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   answer(answer: Outcome, applicants: readonly { applicantId: string }[]): void {
     this.reference = answer.reference;
     this.#flagged = answer.flagged;
-    if (this.productCode === 'FAILSAFE') {
-      this.consumers = consumersOf(
-        answer,
-        applicants.map(({ applicantId }) => applicantId),
-      );
-    }
+    const asked = applicants.map(({ applicantId }) => applicantId);
+    this.#told = answeredInquiry(answer, asked);
+    this.#said = wordsOf(answer);
+    if (this.productCode === 'FAILSAFE') this.consumers = consumersOf(answer, asked);
     this.end(answer.outcome);
     if (this.#flagged) this.publish();
     this.#tellAnswered(answer);
@@ -82,6 +83,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(this.reference ? { reportReferenceNumber: this.reference.reportReferenceNumber } : {}),
+      ...this.#told,
       ...this.#shownAttention,
       ...rest,
     };
@@ -93,6 +95,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       pullId,
       references: reference ? [{ productCode, reference }] : [],
       ...(consumers ? { consumers } : {}),
+      ...(this.#said.length > 0 ? { said: this.#said.map((one) => ({ productCode, ...one })) } : {}),
     };
   }
 
@@ -106,6 +109,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       outcome,
       attempts: inquiry.attempts,
       customerTraceNumber: inquiry.customerTraceNumber,
+      ...this.#told,
       ...(reference ? { reference } : {}),
       ...(consumers ? { consumers } : {}),
       ...this.#shownAttention,
@@ -128,6 +132,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       outcome,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       attempts,
+      ...this.#told,
       ...this.#shownAttention,
     });
   }

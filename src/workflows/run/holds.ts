@@ -346,7 +346,8 @@ function statusOf(
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
 ): HoldStatus {
-  const { httpStatus, returnCode, resendFrom, otherTraceNumber, profileChange, problems } = failure;
+  const { httpStatus, refusalKept, returnCode, returnReasonCode, resendFrom, otherTraceNumber } = failure;
+  const { profileChange, problems } = failure;
   const { accountId } = ownerOf(inquiry.ownerId);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
@@ -361,7 +362,9 @@ function statusOf(
     since,
     attempts: attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(refusalKept ? { refusalKept } : {}),
     ...(returnCode === undefined ? {} : { returnCode }),
+    ...(returnReasonCode === undefined ? {} : { returnReasonCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
     ...(profileChange ? { profileChange } : {}),
     ...(resendFrom === undefined ? {} : { resendFrom }),

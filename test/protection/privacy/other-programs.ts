@@ -5,7 +5,12 @@ import { disguised } from './people.ts';
 import type { World } from './world.ts';
 
 /** Whether it is answered or refused is for other tests; some of it must have been given out. */
-export async function askCodecServer(world: World, endpoint: string, journey: JourneyHandle): Promise<string> {
+export async function askCodecServer(
+  world: World,
+  endpoint: string,
+  journey: JourneyHandle,
+  refusal: string,
+): Promise<string> {
   const person = disguised({ applicantId: '1A', ssn: newSsn() });
   world.seen.add('ssn', person.ssn);
   const [{ last = '' } = {}] = person.names;
@@ -30,6 +35,8 @@ export async function askCodecServer(world: World, endpoint: string, journey: Jo
     ask(`/journeys/${journeyId}/reports/PREQUAL`),
     ask(`/reveal/journeys/${journeyId}/reports/PREQUAL`),
     ask(`/journeys/${journeyId}/references`),
+    ask(`${refusal}?purpose=what%20to%20amend`),
+    ask(`/reveal${refusal}`),
     ask('/decode', `${JSON.stringify(person)},,`),
     ask('/encode', JSON.stringify({ payloads: [person, last] })),
     ask(`/journeys/${person.ssn}/reports/${last}`),

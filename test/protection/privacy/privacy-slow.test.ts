@@ -4,6 +4,7 @@
  * same search finds all of them when nothing is encrypted.
  */
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { inParallel } from '../../../src/base/in-parallel.ts';
@@ -125,11 +126,29 @@ test('a message with one byte changed is refused, whichever part it is in, and t
   assert.equal((await handle.result()).shares[0]?.state, 'posted');
 });
 
+/** What the hostile gateway wrote beside its refusals, as the ledger keeps it. */
+function keptRefusals(): { customer_trace_number: string; attempt: number; body: Uint8Array }[] {
+  using database = new DatabaseSync(world.ledger.file, { readOnly: true });
+  const rows = database
+    .prepare(
+      'SELECT customer_trace_number, attempt, body FROM refusal_bodies WHERE http_status = 400 ORDER BY length(body) DESC',
+    )
+    .all();
+  return rows as unknown as ReturnType<typeof keptRefusals>;
+}
+
 /** Once for all that search: what there is, after all journeys are where they end, and the worker has crashed. */
 let collecting: Promise<Place[]> | undefined;
 function collected(): Promise<Place[]> {
   collecting ??= (async () => {
-    const given = await askCodecServer(world, endpoint, journeys.at(-2) as JourneyHandle);
+    const [refused] = keptRefusals();
+    const refusal = `/inquiries/${refused?.customer_trace_number}/attempts/${refused?.attempt}/refusal`;
+    const given = await askCodecServer(world, endpoint, journeys.at(-2) as JourneyHandle, refusal);
+    const repeated = [...given.matchAll(/"isWhole":true.*/g)].join();
+    const reasons = [...given.matchAll(/"reason":"(\w+)"/g)].map(([, reason]) => reason);
+    assert.ok(refused, 'the ledger keeps no refusal');
+    const search = new SentinelSearch(personSentinels());
+    assert.ok(search.find(Buffer.from(repeated)).length > 0, `no refusal repeats the request: ${reasons}`);
     assert.ok(new SentinelSearch(personSentinels()).find(Buffer.from(given)).length > 0, 'it gave nothing out');
     await runCommands(world, others[0] as JourneyHandle);
     const told = [...(await scraped(world)), ...(await temporalPlaces(world, await runsOf(world)))];

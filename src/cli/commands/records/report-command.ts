@@ -1,5 +1,6 @@
 /** The two commands whose purpose is to print personal data. */
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { ShareReportReferences, StoredPullReferences, StoredReferences } from '../../../client.ts';
 import type { ConsumerResult } from '../../../messages/pull/shapes.ts';
 import { requireOwnerId, withRun } from '../../decisions/journey-action.ts';
@@ -12,21 +13,32 @@ import {
   withServerOptions,
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
-import { createOutput, type Output, table } from '../../output/output.ts';
+import { createOutput, type Output, table, wrap } from '../../output/output.ts';
 
 export function registerReportCommand(program: Command): void {
   const command = program
     .command('report')
-    .description('print a stored report, from the codec server or the ledger (personal data)')
-    .argument('<id>', RUN_ID)
-    .argument('<productCode>', 'such as PREQUAL')
-    .option('--trace <customerTraceNumber>', 'of one inquiry, where a stage was repeated; else the newest');
+    .description('print a stored report, or what a refusal said, from the codec server or the ledger (personal data)')
+    .argument('[id]', RUN_ID)
+    .argument('[productCode]', 'such as PREQUAL')
+    .option('--trace <customerTraceNumber>', 'of one inquiry, where a stage was repeated; else the newest')
+    .option(
+      '--attempt <trace/number>',
+      'what the gateway wrote beside the refusal of an attempt; without the arguments',
+    )
+    .option('--purpose <text>', 'serve the report again to its end user, for this purpose: kept in the ledger')
+    .option('--end-user <code>', 'refuse unless the report was pulled for this end user')
+    .option('--by <name>', 'who reads (default: the system’s user; a token’s subject counts before it)');
   withExamples(
     withOutputOptions(command),
     'credit-journey start --sample --journey-id J-1001',
     'credit-journey report J-1001 PREQUAL',
+    'credit-journey report J-1001 PREQUAL --purpose "adverse action letter" --end-user EU123',
   );
-  command.action(async (id: string, productCode: string, options: OutputOptions & { trace?: string }) => {
+  command.action(async (id: string | undefined, productCode: string | undefined, options: ReportOptions) => {
+    if (options.attempt !== undefined)
+      return printRefusal(options.attempt, [id, options.trace, options.purpose], options);
+    if (id === undefined || productCode === undefined) throw new UsageError('an id and a productCode, or --attempt');
     const [{ openConfiguredReports }, { ReportNotFoundError }, { PRODUCTS }] = await Promise.all([
       import('../../../operator/configured-reports.ts'),
       import('../../../client/connection/errors.ts'),
@@ -36,13 +48,44 @@ export function registerReportCommand(program: Command): void {
     if (!product) throw new UsageError(`productCode must be one of ${PRODUCTS.join(', ')}`);
     requireOwnerId(id);
     await using reports = await openConfiguredReports(process.env);
-    const report = await reports.report(id, product, options.trace);
+    const { trace: customerTraceNumber, purpose, by, endUser } = options;
+    const request = defined({ customerTraceNumber, purpose, by, endUser });
+    const report = await reports.report(id, product, request);
     if (!report) throw new ReportNotFoundError(id, product);
     const output = createOutput(options);
     // JSON for people too: a reader of a report wants all of it.
     output.answer(report, () => JSON.stringify(report, null, 2).split('\n'));
     noteWhereRedacted(report, output);
   });
+}
+
+interface ReportOptions extends OutputOptions {
+  trace?: string;
+  attempt?: string;
+  purpose?: string;
+  endUser?: string;
+  by?: string;
+}
+
+/** @param others what makes no sense beside an attempt */
+async function printRefusal(text: string, others: readonly unknown[], options: ReportOptions): Promise<void> {
+  const [, customerTraceNumber, number] = /^([A-Z0-9]{1,30})\/([1-9]\d{0,5})$/.exec(text) ?? [];
+  if (customerTraceNumber === undefined || others.some((one) => one !== undefined)) {
+    throw new UsageError(
+      '--attempt takes <customerTraceNumber>/<number> and stands alone, but for --by and --end-user',
+    );
+  }
+  const [{ openConfiguredReports }, { RefusalNotFoundError }] = await Promise.all([
+    import('../../../operator/configured-reports.ts'),
+    import('../../../client/connection/errors.ts'),
+  ]);
+  await using reports = await openConfiguredReports(process.env);
+  const { by, endUser } = options;
+  const refusal = await reports.refusal(customerTraceNumber, Number(number), defined({ by, endUser }));
+  if (!refusal) throw new RefusalNotFoundError(customerTraceNumber, Number(number));
+  const output = createOutput(options);
+  output.answer(refusal, () => JSON.stringify(refusal, null, 2).split('\n'));
+  noteWhereRedacted(refusal, output);
 }
 
 export function registerReferencesCommand(program: Command): void {
@@ -78,7 +121,7 @@ function referenceLines(
     const { shareId, reportReferenceNumber } = found;
     return reportReferenceNumber === undefined ? ['no references yet'] : [`share ${shareId}  ${reportReferenceNumber}`];
   }
-  const { references, shares, consumers = [] } = { shares: [], ...found };
+  const { references, shares, consumers = [], said = [] } = { shares: [], ...found };
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(
@@ -88,7 +131,12 @@ function referenceLines(
     ),
   ]);
   const shared = shares.map(({ shareId, reportReferenceNumber }) => `share ${shareId}  ${reportReferenceNumber}`);
-  const lines = [...stages, ...consumerLines(consumers, width), ...shared];
+  const words = said.flatMap(({ productCode, applicantId, returnReasonDesc, errorMessage }) =>
+    [returnReasonDesc, errorMessage].flatMap((text) =>
+      text === undefined ? [] : wrap(`${[productCode, applicantId].filter(Boolean).join(' ')} said: ${text}`, width),
+    ),
+  );
+  const lines = [...stages, ...consumerLines(consumers, width), ...shared, ...words];
   return lines.length > 0 ? lines : ['no references yet'];
 }
 

@@ -3,8 +3,10 @@ import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import type { ProductCode } from '../../model/products.ts';
+import { instantMs } from '../audit-pages/inquiry-pages.ts';
 import type { SqlEngine, SqlValue } from '../database/sql-session.ts';
 import type { Unmatched } from '../kept-consents.ts';
+import type { AccessesQuery, AccessKind, AuditedAccess } from '../reading.ts';
 import type {
   AuditedConsent,
   AuditedDecision,
@@ -13,10 +15,9 @@ import type {
   DecisionsQuery,
   RecordsQuery,
 } from '../record-audit.ts';
-import { type ConsentRow, consentRecord } from './consent-rows.ts';
-import { instantMs } from './inquiry-audit-pages.ts';
-import { eventOf } from './retention-events.ts';
-import { standingWithdrawal, type WithdrawnShareRow } from './withdrawn-shares.ts';
+import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
+import { eventOf } from '../rows/retention-events.ts';
+import { standingWithdrawal, type WithdrawnShareRow } from '../rows/withdrawn-shares.ts';
 
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
 const PAGE_SIZE = 5_000;
@@ -65,6 +66,15 @@ export function auditedShareWithdrawals(engine: SqlEngine, query: RecordsQuery):
     ...{ ownerId: row.caller_id, shareId: row.share_id },
     ...standingWithdrawal(row),
   }));
+}
+
+/** As `Reading.accessesBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedAccesses(engine: SqlEngine, query: AccessesQuery): AsyncIterable<AuditedAccess> {
+  const { ownerId, customerTraceNumber, by } = query;
+  const rows = `SELECT r.*, r.access_id AS row_key, i.caller_id, i.product_code, i.end_user_code, i.end_user
+    FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
+  const conditions = { caller_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
+  return pages(engine, { rows, conditions }, query, accessOf);
 }
 
 interface Source {
@@ -153,5 +163,38 @@ function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched |
     recordedAt: utcInstant(row.recorded_at),
     permittedAttempts: row.permitted,
     ...(row.unmatched === null ? {} : { unmatched: row.unmatched }),
+  };
+}
+
+interface AccessRow {
+  access_id: string;
+  customer_trace_number: string;
+  attempt: number;
+  kind: AccessKind;
+  caller_id: string;
+  product_code: ProductCode;
+  end_user_code: string | null;
+  end_user: string | null;
+  accessed_by: string;
+  accessed_via: AuditedAccess['via'];
+  purpose: string | null;
+  is_redacted: number;
+  recorded_at: number;
+}
+
+function accessOf(row: AccessRow): AuditedAccess {
+  return {
+    accessId: row.access_id,
+    kind: row.kind,
+    ownerId: row.caller_id,
+    customerTraceNumber: row.customer_trace_number,
+    attempt: row.attempt,
+    productCode: row.product_code,
+    ...defined({ endUserCode: row.end_user_code ?? undefined, endUser: row.end_user ?? undefined }),
+    by: row.accessed_by,
+    via: row.accessed_via,
+    ...defined({ purpose: row.purpose ?? undefined }),
+    redacted: row.is_redacted === 1,
+    recordedAt: utcInstant(row.recorded_at),
   };
 }

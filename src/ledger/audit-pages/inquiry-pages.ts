@@ -1,8 +1,9 @@
 /** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
 
+import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { Answer } from '../../model/inquiry.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { Answer, Outcome } from '../../model/inquiry.ts';
+import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
 import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
@@ -14,8 +15,8 @@ import {
   judgesAttempts,
   postedOf,
 } from '../inquiry-audit.ts';
-import type { AttemptRow, DecisionRow, InquiryRow } from './inquiry-rows.ts';
-import { descriptionOf } from './inquiry-views.ts';
+import type { AttemptRow, DecisionRow, InquiryRow } from '../rows/inquiry-rows.ts';
+import { descriptionOf } from '../rows/inquiry-views.ts';
 
 /**
  * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
@@ -91,7 +92,8 @@ const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_id
 
 const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
-  ...['answer_kind', 'return_code', 'late_at', 'late_state', 'late_outcome'],
+  ...['return_reason_code', 'applicant_outcomes', 'answer'],
+  ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
 ];
 /** The columns that may hold a reference. */
 const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
@@ -100,6 +102,9 @@ type FoundRow = InquiryRow &
   Omit<AttemptRow, 'run_id' | 'retry_after_ms' | 'accepted_by'> & {
     permitted_by: string | null;
     return_code: string | null;
+    return_reason_code: string | null;
+    /** A JSON list. */
+    applicant_outcomes: string | null;
     late_outcome: ReportOutcome | null;
     late_answer: Uint8Array | null;
     audit_outcome: AuditOutcome;
@@ -149,8 +154,13 @@ class PageReader {
     const decisions = Map.groupBy(await this.#decisions(range), (row) => row.customer_trace_number);
     const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
     const consents = Map.groupBy(isShared ? await this.#consents(range) : [], attemptKey);
+    const accesses = new Map((await this.#accesses(range)).map((row) => [attemptKey(row), row]));
     return {
-      attempts: wanted.map((row) => auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? [])),
+      attempts: wanted.map((row) => ({
+        ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
+        ...this.#withoutRecord(row),
+        ...accessesOf(accesses.get(attemptKey(row))),
+      })),
       end,
     };
   }
@@ -167,12 +177,12 @@ class PageReader {
       ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
       ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
       ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),
-      ...(reportReferenceNumber === undefined ? [] : ["(a.outcome = 'record' OR a.late_outcome = 'record')"]),
+      ...(reportReferenceNumber === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
     ];
     const columns = [
       'i.*',
       ...OF_ATTEMPT.map((name) => `a.${name}`),
-      ...(reportReferenceNumber === undefined ? [] : SEALED.map((name) => `a.${name}`)),
+      ...(reportReferenceNumber === undefined ? [] : ['a.accepted_answer', 'a.late_answer']),
       `${outcomeSql(this.#dialect)} AS audit_outcome`,
       `${this.#dialect.now} AS now`,
       // Closed attempts come before it, and were never sent.
@@ -204,12 +214,23 @@ class PageReader {
     const { reportReferenceNumber } = this.#query;
     if (reportReferenceNumber === undefined) return true;
     return SEALED.some((column) => {
-      const sealed = row[column];
-      if (!sealed) return false;
-      const place = [column, row.customer_trace_number, String(row.attempt)];
-      const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
-      return answer.kind === 'outcome' && answer.reference?.reportReferenceNumber === reportReferenceNumber;
+      const { reference, noRecordReference } = this.#answerIn(row, column) ?? {};
+      return (reference?.reportReferenceNumber ?? noRecordReference) === reportReferenceNumber;
     });
+  }
+
+  /** The number is sealed with its answer: of a record it is half of a share. */
+  #withoutRecord(row: FoundRow): Pick<AuditedAttempt, 'noRecordReference'> {
+    if (row.state !== 'answered' || row.outcome === null || row.outcome === 'record') return {};
+    return defined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
+  }
+
+  #answerIn(row: FoundRow, column: (typeof SEALED)[number]): Outcome | undefined {
+    const sealed = row[column];
+    if (!sealed) return undefined;
+    const place = [column, row.customer_trace_number, String(row.attempt)];
+    const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
+    return answer.kind === 'outcome' ? answer : undefined;
   }
 
   /** The decisions about the page's inquiries, and about those that they amend. */
@@ -224,6 +245,17 @@ class PageReader {
     );
   }
 
+  #accesses(range: readonly SqlValue[]): Promise<AccessCountRow[]> {
+    return this.#session.rows<AccessCountRow>(
+      `SELECT r.customer_trace_number, r.attempt, count(*) AS accesses, count(r.purpose) AS reissues,
+         max(r.recorded_at) AS last_at
+       FROM attempts a JOIN report_accesses r
+         ON r.customer_trace_number = a.customer_trace_number AND r.attempt = a.attempt
+       WHERE ${IN_PAGE} GROUP BY r.customer_trace_number, r.attempt`,
+      range,
+    );
+  }
+
   #consents(range: readonly SqlValue[]): Promise<ConsentLinkRow[]> {
     return this.#session.rows<ConsentLinkRow>(
       `SELECT c.customer_trace_number, c.attempt, c.applicant_id, c.consent_id
@@ -233,6 +265,19 @@ class PageReader {
       range,
     );
   }
+}
+
+interface AccessCountRow {
+  customer_trace_number: string;
+  attempt: number;
+  accesses: number;
+  reissues: number;
+  last_at: number;
+}
+
+function accessesOf(row: AccessCountRow | undefined): Pick<AuditedAttempt, 'accesses'> {
+  if (!row) return {};
+  return { accesses: { count: row.accesses, reissues: row.reissues, lastAt: utcInstant(row.last_at) } };
 }
 
 interface ConsentLinkRow {
@@ -280,6 +325,8 @@ function auditedAttempt(
     consents: consents.map(({ applicant_id, consent_id }) => ({ applicantId: applicant_id, consentId: consent_id })),
     ...(row.requested_at === null ? {} : { requestedAt: utcInstant(row.requested_at) }),
     ...(row.return_code === null ? {} : { returnCode: row.return_code }),
+    ...(row.return_reason_code === null ? {} : { returnReasonCode: row.return_reason_code }),
+    ...outcomesOf(row),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),
@@ -288,6 +335,20 @@ function auditedAttempt(
     ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
     ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
+}
+
+/** Whom the answer does not name has no record, or has what the one answer says. */
+function outcomesOf(row: FoundRow): Pick<AuditedAttempt, 'applicantOutcomes'> {
+  const { product_code, outcome, applicant_ids, applicant_outcomes } = row;
+  if (product_code === 'SECONDUSE' || outcome === null) return {};
+  const told = JSON.parse(applicant_outcomes ?? '[]') as ApplicantOutcome[];
+  const asked =
+    applicant_ids === null ? told.map(({ applicantId }) => applicantId) : (JSON.parse(applicant_ids) as string[]);
+  const others = outcome === 'record' ? 'noRecord' : outcome;
+  const outcomes = asked.map(
+    (id) => told.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
+  );
+  return outcomes.length === 0 ? {} : { applicantOutcomes: outcomes };
 }
 
 /**

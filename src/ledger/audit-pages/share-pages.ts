@@ -1,12 +1,12 @@
 /** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { auditedAttempts } from '../audit-pages/inquiry-pages.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { AuditedAttempt } from '../inquiry-audit.ts';
+import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
+import { referenceDigest } from '../rows/report-references.ts';
 import type { AuditedShare, ShareConsent, SharedReportView, SharesQuery } from '../share-audit.ts';
-import { type ConsentRow, consentRecord } from './consent-rows.ts';
-import { auditedAttempts } from './inquiry-audit-pages.ts';
-import { referenceDigest } from './report-references.ts';
 
 /** Attempts whose reports and consents one statement each reads. */
 const BATCH = 200;

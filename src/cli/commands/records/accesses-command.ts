@@ -1,0 +1,69 @@
+/** `accesses`: who read which report, list of changes or refusal, when and for what, from the ledger. */
+import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
+import type { AuditedAccess } from '../../../ledger/reading.ts';
+import { runName } from '../../../model/owner-id.ts';
+import { withExamples } from '../../output/common-options.ts';
+import { readable } from '../../output/inquiry-formats.ts';
+import { table, withAge } from '../../output/output.ts';
+import {
+  type ListingOptions,
+  printRecords,
+  type RecordFormat,
+  recordsQueryOf,
+  withListingOptions,
+} from './record-listing.ts';
+
+export function registerAccessesCommand(program: Command): void {
+  const command = program
+    .command('accesses')
+    .description('who read which report, when, and for which purpose, from the ledger')
+    .option('--trace <customerTraceNumber>', 'only of this inquiry')
+    .option('--by <name>', 'only by this reader');
+  withExamples(
+    withListingOptions(command),
+    'credit-journey accesses --from 2026-01-01',
+    'credit-journey accesses --format csv',
+  );
+  command.action(async ({ trace, by, ...options }: ListingOptions & { trace?: string; by?: string }) => {
+    const query = { ...(await recordsQueryOf(options)), ...defined({ customerTraceNumber: trace, by }) };
+    await printRecords(options, (ledger) => ledger.reading.accessesBetween(query), ACCESSES);
+  });
+}
+
+const ACCESSES: RecordFormat<AuditedAccess> = {
+  name: 'accesses',
+  columns: {
+    recordedAt: (one) => one.recordedAt,
+    kind: (one) => one.kind,
+    journeyId: (one) => one.ownerId,
+    customerTraceNumber: (one) => one.customerTraceNumber,
+    attempt: (one) => one.attempt,
+    productCode: (one) => one.productCode,
+    endUserCode: (one) => one.endUserCode,
+    endUser: (one) => one.endUser,
+    by: (one) => one.by,
+    via: (one) => one.via,
+    purpose: (one) => one.purpose,
+    redacted: (one) => String(one.redacted),
+    accessId: (one) => one.accessId,
+  },
+  // `ownerId` is called `journeyId` here as everywhere on the command line.
+  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  lines: accessLines,
+};
+
+const VIA: Record<AuditedAccess['via'], string> = { ledger: 'from the ledger', codecServer: 'by the codec server' };
+
+function accessLines(one: AuditedAccess, width: number): string[] {
+  const endUser = one.endUserCode ?? one.endUser;
+  const lines = [
+    `${one.customerTraceNumber} attempt ${one.attempt}, ${VIA[one.via]}${one.redacted ? ', masked' : ''}`,
+    `${runName(one.ownerId)}${endUser === undefined ? '' : `, pulled for ${endUser}`}`,
+    ...(one.purpose === undefined ? [] : [`served again: ${one.purpose}`]),
+  ];
+  return [
+    ...table([[withAge(one.recordedAt), one.productCode, one.kind, `by ${one.by}`]], width),
+    ...lines.flatMap((line) => readable(line, width)),
+  ];
+}

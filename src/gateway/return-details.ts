@@ -1,0 +1,39 @@
+/** What an answer says beside its `returnCode`: known beyond the interface, tolerated, and never relied upon. */
+import { type JsonObject, member } from '../base/json-safety.ts';
+import type { ProviderText } from '../model/report-outcome.ts';
+
+export interface ReturnDetails {
+  returnReasonCode?: string;
+  said?: ProviderText;
+}
+
+/** Told in status and events: so it must be too short for anything personal. */
+const REASON_CODE = /^[A-Za-z0-9]{1,4}$/;
+
+/** The answer's own text is stored whole with the report; this is for a reader of the references. */
+const MOST_CHARACTERS = 200;
+
+/** Of an answer, or of one of its entries. What is not of the expected form is left out: it decides nothing. */
+export function returnDetailsOf(object: JsonObject): ReturnDetails {
+  const code = member(object, 'returnReasonCode');
+  const shown = typeof code === 'number' ? String(code) : code;
+  const [returnReasonDesc, errorMessage] = [textOf(object, 'returnReasonDesc'), textOf(object, 'errorMessage')];
+  const said = {
+    ...(returnReasonDesc !== undefined && { returnReasonDesc }),
+    ...(errorMessage !== undefined && { errorMessage }),
+  };
+  return {
+    ...(typeof shown === 'string' && REASON_CODE.test(shown) && { returnReasonCode: shown }),
+    ...(Object.keys(said).length > 0 && { said }),
+  };
+}
+
+function textOf(object: JsonObject, name: string): string | undefined {
+  const text = member(object, name);
+  if (typeof text !== 'string') return undefined;
+  const readable = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return readable === '' ? undefined : [...readable.slice(0, 2 * MOST_CHARACTERS)].slice(0, MOST_CHARACTERS).join('');
+}

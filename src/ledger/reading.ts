@@ -1,0 +1,94 @@
+/**
+ * The part of the ledger's port by which people and programs read what is sealed. Nothing is given out without a row
+ * that says who read it. What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row.
+ */
+import type { Problem } from '../model/problems.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { Sealed } from '../protection/sealed/sealing.ts';
+import type { RecordsQuery } from './record-audit.ts';
+import type { ReportOrigin, StoredDocument, StoredReport } from './records.ts';
+
+/** A refusal's body, ready to be written. */
+export interface SealedRefusal {
+  sealed: Sealed;
+  isWhole: boolean;
+}
+
+/** What the gateway wrote beside a refusal. */
+export interface StoredRefusal extends ReportOrigin {
+  productCode: ProductCode;
+  httpStatus?: number;
+  /** Otherwise it is kept as far as it could be read. */
+  isWhole: boolean;
+  storedAt: string;
+  /** Text as it came, unsealed. It may repeat the whole request. */
+  body: string;
+}
+
+/** Who reads. */
+export interface Reader {
+  /** A person or a program, by the name that the codec server or the command line knows. */
+  by: string;
+  via: 'ledger' | 'codecServer';
+  /** The end user that it is read for. Refused unless the report was pulled for that one. */
+  endUser?: string;
+  /** With a purpose the report is served again to its end user, without a new inquiry; otherwise it is a look. */
+  purpose?: string;
+  /** Only a masked view is given out. */
+  isRedacted?: boolean;
+}
+
+const READER_TEXT = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
+
+/** What is wrong with a reader's words, by path and rule. They stay readable in the ledger. */
+export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
+  return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
+    const text = reader[name];
+    if (text === undefined || (text.trim() !== '' && READER_TEXT.test(text))) return [];
+    return [{ path: `/${name}`, rule: 'must be 1 to 200 printable characters' }];
+  });
+}
+
+export type AccessKind = 'report' | 'refusal' | 'changes';
+
+/** One reading. Nothing personal about the consumer. */
+export interface AuditedAccess extends ReportOrigin {
+  accessId: string;
+  kind: AccessKind;
+  ownerId: string;
+  productCode: ProductCode;
+  /** Whom the report was pulled for, and so whom it was served to. */
+  endUserCode?: string;
+  endUser?: string;
+  by: string;
+  via: Reader['via'];
+  purpose?: string;
+  redacted: boolean;
+  recordedAt: string;
+}
+
+export interface AccessesQuery extends RecordsQuery {
+  customerTraceNumber?: string;
+  by?: string;
+}
+
+/**
+ * Each method throws `DisposedError` where what it reads was disposed of, and `OtherEndUserError` where `endUser` is
+ * another than the one that the report was pulled for: giving it to another one is a share.
+ */
+export interface Reading {
+  /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
+  report(
+    wanted: { ownerId: string; productCode: ProductCode; customerTraceNumber?: string },
+    reader: Reader,
+  ): Promise<StoredReport | null>;
+
+  /** What the gateway wrote beside the refusal of one attempt; `null` where nothing is kept. */
+  refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null>;
+
+  /** The newest list of changes of an owner; `null` where there is none. */
+  changes(ownerId: string, reader: Reader): Promise<StoredDocument | null>;
+
+  /** Reads only, in pages: every reading in a period, oldest first. */
+  accessesBetween(query?: AccessesQuery): AsyncIterable<AuditedAccess>;
+}

@@ -1,0 +1,97 @@
+/** What the gateway wrote beside a refusal never costs the outcome: the activity with a real gateway client and ledger. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import type { SubmitFailureDetails, SubmitInquiryArgs } from '../../src/activities/contract.ts';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
+import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
+import { GatewayClient } from '../../src/gateway/gateway-client.ts';
+import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { SealedRefusal } from '../../src/ledger/reading.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { applicant, profileFor } from '../gateway/fixtures.ts';
+import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
+import { INQUIRY, keyRing, TRACE } from '../ledger/fixtures.ts';
+
+const SECRET = `no such person: ${applicant().ssn}`;
+
+/** One refused attempt; `seal` takes the place of the ledger's own. */
+async function refused(t: TestContext, seal?: () => Promise<SealedRefusal>) {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-refusal-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(422, SECRET)) });
+  const profile = profileFor(server.url);
+  const gateway = new GatewayClient(profile);
+  t.after(async () => {
+    await gateway.close();
+    await ledger.close();
+  });
+  const failing =
+    seal && new Proxy(ledger, { get: (target, name) => (name === 'sealRefusal' ? seal : bound(target, name)) });
+  const dependencies = {
+    config: { environment: 'sandbox', profiles: new Map([[profile.name, profile]]) },
+    ledger: failing ?? ledger,
+    tokens: { get: async () => ({ accessToken: 'token' }), invalidate: () => {} },
+    gateways: new Map([[profile.name, gateway]]),
+    permits: new Map([[profile.name, new InquiryPermits(1, 1)]]),
+  } as unknown as ActivityDependencies;
+  const args = {
+    run: {
+      ...{ environment: 'sandbox', profile: profile.name, customerId: profile.customerId },
+      ...{ profileFingerprint: profileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
+    },
+    inquiry: { ...INQUIRY, profile: profile.name, customerId: profile.customerId },
+    applicants: [applicant()],
+    attempt: 1,
+    settings: { sendByMs: 5_000, submitTimeoutMs: 20_000, heartbeatTimeoutMs: 10_000, resendAfterMs: 0 },
+    consents: [],
+  } as unknown as SubmitInquiryArgs;
+  const environment = new MockActivityEnvironment(
+    { startToCloseTimeoutMs: 20_000 },
+    { logger: new DefaultLogger('ERROR') },
+  );
+  const failure = await environment
+    .run(createSubmitInquiry(dependencies) as (given: unknown) => Promise<unknown>, args)
+    .then(
+      () => assert.fail('it must fail'),
+      (error: { type?: string; details?: SubmitFailureDetails[] }) => error,
+    );
+  assert.equal(failure.type, 'RequestRefused');
+  assert.doesNotMatch(JSON.stringify(failure), /no such person/);
+  return { ledger, details: failure.details?.[0] };
+}
+
+function bound(target: Ledger, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(target, name, target);
+  return typeof member === 'function' ? member.bind(target) : member;
+}
+
+const kept = (ledger: Ledger) =>
+  ledger.reading.refusal({ customerTraceNumber: TRACE, attempt: 1 }, { by: 'ops', via: 'ledger' });
+
+test('a refusal is recorded with what the gateway wrote beside it', async (t) => {
+  const { ledger, details } = await refused(t);
+  assert.deepEqual([details?.recorded, details?.refusalKept], [true, true]);
+  assert.equal((await kept(ledger))?.body, SECRET);
+});
+
+test('a refusal is recorded without it where it cannot be sealed', async (t) => {
+  const { ledger, details } = await refused(t, () => Promise.reject(new Error('the key service fails')));
+  assert.deepEqual([details?.recorded, details?.refusalKept], [true, undefined]);
+  assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.state, 'refused');
+  assert.equal(await kept(ledger), null);
+});
+
+test('a refusal is recorded without it where a key service does not answer', async (t) => {
+  const { ledger, details } = await refused(t, () => new Promise(() => {}));
+  assert.deepEqual([details?.recorded, details?.refusalKept], [true, undefined]);
+  assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.httpStatus, 422);
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { claimOf, outcomeOf, RECORD, TRACE } from '../ledger/fixtures.ts';
+import { runCli } from './run-cli.ts';
+
+const REFUSED = 'PQBBBBBBBBBBBBBBBBBBBBBBBB00';
+
+let directory: string;
+let env: Record<string, string>;
+
+/** A report, and a refusal. */
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-report-'));
+  env = { LEDGER_URL: `file:${join(directory, 'ledger.db')}`, KEY_RING_FILE: join(directory, 'keys.json') };
+  const keyRing = await createKeyRing(join(directory, 'keys.json'));
+  const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
+  await ledger.claim(claimOf(ledger));
+  await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"returnCode":"Record"}');
+  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, ownerId: 'J-2' } }));
+  const of = { customerTraceNumber: REFUSED, attempt: 1 };
+  const sealed = await ledger.sealRefusal(of, { text: '{"problems":["/applicants/0/ssn"]}', isWhole: true });
+  const refused = outcomeOf(ledger, { ...of, state: 'refused', failureType: 'RequestRefused', httpStatus: 422 });
+  await ledger.recordOutcome(refused, undefined, sealed);
+  await ledger.close();
+});
+after(() => rm(directory, { recursive: true, force: true }));
+
+const cli = (...args: string[]) => runCli(args, { env });
+
+async function json(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
+  const { code, stdout, stderr } = await cli(...args);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+test('a report is served again for a purpose, to the end user that it was pulled for, and each reading is listed', async () => {
+  const look = await json('report', 'J-1', 'PREQUAL');
+  assert.deepEqual(look.report, { returnCode: 'Record' });
+  const again = ['--purpose', 'adverse action letter', '--by', 'alice', '--end-user', 'EU1'];
+  assert.deepEqual(await json('report', 'J-1', 'PREQUAL', ...again), look);
+  const other = await cli('report', 'J-1', 'PREQUAL', '--purpose', 'another lender asks', '--end-user', 'EU2');
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /pulled for another end user: to give it to this one, share it/);
+  assert.equal(other.stdout, '');
+  const { accesses } = await json('accesses', '--trace', TRACE);
+  assert.deepEqual(
+    accesses.map(({ by, purpose, endUserCode, via, kind }: Record<string, string>) => [
+      by,
+      purpose,
+      endUserCode,
+      via,
+      kind,
+    ]),
+    [
+      [userInfo().username, undefined, 'EU1', 'ledger', 'report'],
+      ['alice', 'adverse action letter', 'EU1', 'ledger', 'report'],
+    ],
+  );
+  const [attempt] = (await json('inquiries', '--trace', TRACE)).inquiries;
+  assert.deepEqual(attempt.accesses, { count: 2, reissues: 1, lastAt: accesses[1].recordedAt });
+  const csv = await cli('accesses', '--csv', '--by', 'alice');
+  assert.match(
+    csv.stdout,
+    /^recordedAt,kind,journeyId,.*\r\n.*,report,J-1,.*,alice,ledger,adverse action letter,false,.*\r\n$/,
+  );
+  assert.match((await cli('inquiries', '--csv', '--trace', TRACE)).stdout, /,2,1,[^,]+Z\r\n/);
+  assert.match(
+    (await cli('inquiries', '--format', 'table')).stdout,
+    /read 2 times, 1 of them served it again, last at/,
+  );
+});
+
+test('what a refusal said is shown by the attempt, and listed as a reading', async () => {
+  const refusal = await json('report', '--attempt', `${REFUSED}/1`, '--by', 'bob');
+  const { storedAt: _at, ...shown } = refusal;
+  assert.deepEqual(shown, {
+    ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
+    ...{ redacted: false, body: { problems: ['/applicants/0/ssn'] } },
+  });
+  const { accesses } = await json('accesses', '--by', 'bob');
+  assert.deepEqual([accesses.length, accesses[0].kind], [1, 'refusal']);
+  assert.match((await cli('accesses', '--format', 'table')).stdout, /refusal +by bob/);
+  const none = await cli('report', '--attempt', `${TRACE}/1`);
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /keeps nothing that the gateway wrote beside a refusal/);
+});
+
+test('report refuses what makes no sense together, and tells no value', async () => {
+  for (const [args, rule] of [
+    [['report'], /an id and a productCode, or --attempt/],
+    [['report', 'J-1'], /an id and a productCode, or --attempt/],
+    [['report', '--attempt', '912345678'], /--attempt takes <customerTraceNumber>/],
+    [['report', 'J-1', 'PREQUAL', '--attempt', `${REFUSED}/1`], /--attempt takes <customerTraceNumber>/],
+    [['report', 'J-1', 'PREQUAL', '--purpose', `${'912345678 '.repeat(30)}`], /must be 1 to 200 printable characters/],
+  ] as const) {
+    const { code, stdout, stderr } = await cli(...args);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, rule);
+    assert.doesNotMatch(stdout + stderr, /912345678/);
+  }
+});

@@ -1,0 +1,164 @@
+/** Part of the contract suite: bodies of refusals, and who read what is sealed. */
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { DisposedError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { Reader } from '../../src/ledger/reading.ts';
+import type { OutcomeRecord } from '../../src/ledger/records.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { OtherEndUserError } from '../../src/model/credit-journey-error.ts';
+import { SealBrokenError } from '../../src/protection/errors.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const BODY = '{"errorMessage":"SENTINEL 900110001"}';
+const REFUSED: Partial<OutcomeRecord> = { state: 'refused', failureType: 'RequestRefused', httpStatus: 422 };
+const ATTEMPT = { customerTraceNumber: TRACE, attempt: 1 };
+const OPERATOR: Reader = { by: 'ops-1', via: 'ledger' };
+const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
+
+async function record(ledger: Ledger, outcome: Partial<OutcomeRecord>, text = BODY): Promise<string> {
+  const sealed = await ledger.sealRefusal(ATTEMPT, { text, isWhole: true });
+  return ledger.recordOutcome(outcomeOf(ledger, outcome), undefined, sealed);
+}
+
+async function withReport(ledger: Ledger): Promise<void> {
+  await ledger.claim(claimOf(ledger));
+  await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"report":1}');
+}
+
+async function accesses(ledger: Ledger, query: object = {}) {
+  const found = [];
+  for await (const one of ledger.reading.accessesBetween(query)) found.push(one);
+  return found;
+}
+
+export function readingTests(opened: Open, backend: LedgerBackend): void {
+  test('the body of a refusal is kept with its outcome, sealed, and the attempt says that there is one', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.claim(claimOf(ledger));
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.refusalKept, undefined);
+    assert.equal(await record(ledger, REFUSED), 'recorded');
+    assert.equal(await record(ledger, REFUSED, 'another body'), 'already');
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.refusalKept, true);
+    assert.equal((await ledger.inquiry(TRACE))?.attempts[0]?.refusalKept, true);
+    const verdict = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    assert.ok(verdict.kind === 'latest' && verdict.latest.refusalKept);
+    const { storedAt, ...found } = (await ledger.reading.refusal(ATTEMPT, OPERATOR)) ?? assert.fail();
+    assert.deepEqual(found, { ...ATTEMPT, productCode: 'PREQUAL', httpStatus: 422, isWhole: true, body: BODY });
+    assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
+    const rows = (await backend.execute(url, 'SELECT body FROM refusal_bodies')) as { body: Uint8Array }[];
+    assert.equal(rows.length, 1);
+    assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
+    assert.equal(await ledger.reading.refusal({ ...ATTEMPT, attempt: 2 }, OPERATOR), null);
+    assert.equal(await ledger.reading.report({ ownerId: 'J-1', productCode: 'PREQUAL' }, OPERATOR), null);
+  });
+
+  test('an outcome is recorded without a body, too, and one that comes late is kept beside it', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.claim(claimOf(ledger));
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown', httpStatus: 503 })), 'recorded');
+    assert.equal(await ledger.reading.refusal(ATTEMPT, OPERATOR), null);
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'resend' }));
+    assert.equal((await ledger.claim(claimOf(ledger, { attempt: 2 }))).kind, 'claimed');
+    assert.equal(await record(ledger, REFUSED), 'late');
+    assert.equal((await ledger.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
+    const [first] = (await ledger.inquiry(TRACE))?.attempts ?? [];
+    assert.deepEqual([first?.state, first?.refusalKept], ['unknown', undefined], 'not of the outcome that stands');
+  });
+
+  test('a disposal destroys it like a report', async (t) => {
+    const { ledger, url } = await opened(t);
+    await ledger.claim(claimOf(ledger));
+    await record(ledger, { ...REFUSED });
+    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
+    await ledger.retention.begin({ ownerId: 'J-1' }, AUTHORIZATION);
+    assert.equal((await ledger.retention.dispose({ ownerId: 'J-1' }, AUTHORIZATION, 0)).kind, 'done');
+    await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
+    const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM refusal_bodies';
+    const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
+    assert.equal(Number(row?.n), 0);
+    assert.equal(await record(ledger, REFUSED), 'already');
+    await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
+    assert.deepEqual(await accesses(ledger), []);
+    await assert.rejects(backend.execute(url, 'DELETE FROM refusal_bodies'));
+  });
+
+  test('its data key is wrapped anew with the others, and does not open a report', async (t) => {
+    const { ledger, url, ring } = await opened(t);
+    await ledger.claim(claimOf(ledger));
+    await record(ledger, REFUSED);
+    const retired = ring.keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' as const } : key));
+    const secret = createSecretKey(randomBytes(32));
+    const about = { id: 'k-ledger-2', use: 'ledger', createdAt: '2026-03-01T00:00:00Z', status: 'current' } as const;
+    const keyRing = new KeyRing([...retired, { ...about, secret }]);
+    const rotated = await openLedger({ url, environment: 'sandbox', keyRing });
+    t.after(() => rotated.close());
+    assert.equal((await rotated.rewrapDataKeys()).reports, 1);
+    assert.equal((await rotated.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
+    const columns = 'customer_trace_number, attempt, late, stored_at, algorithm, body, key_id, wrapped_key';
+    await backend.execute(url, `INSERT INTO reports (${columns}) SELECT ${columns} FROM refusal_bodies`);
+    await backend.execute(url, "UPDATE attempts SET state = 'accepted'");
+    await assert.rejects(rotated.readReport('J-1', 'PREQUAL'), SealBrokenError);
+  });
+
+  test('each reading is a row: who, when, of what, for whom, and for which purpose', async (t) => {
+    const { ledger, url } = await opened(t);
+    await withReport(ledger);
+    const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+    assert.equal((await ledger.reading.report(wanted, OPERATOR))?.body, '{"report":1}');
+    const service: Reader = { by: 'svc', via: 'codecServer', isRedacted: true };
+    await ledger.reading.report({ ...wanted, customerTraceNumber: TRACE }, service);
+    const again = { ...OPERATOR, purpose: 'adverse action letter', endUser: 'EU1' };
+    assert.equal((await ledger.reading.report(wanted, again))?.body, '{"report":1}');
+    assert.equal(await ledger.reading.report({ ...wanted, productCode: 'PREAPP' }, OPERATOR), null);
+    const found = await accesses(ledger);
+    const of = { ...ATTEMPT, kind: 'report', ownerId: 'J-1', productCode: 'PREQUAL', endUserCode: 'EU1' };
+    assert.deepEqual(
+      found.map(({ accessId: _id, recordedAt: _at, ...one }) => one),
+      [
+        { ...of, by: 'ops-1', via: 'ledger', redacted: false },
+        { ...of, by: 'svc', via: 'codecServer', redacted: true },
+        { ...of, by: 'ops-1', via: 'ledger', purpose: 'adverse action letter', redacted: false },
+      ],
+    );
+    assert.equal((await accesses(ledger, { by: 'svc' })).length, 1);
+    assert.equal((await accesses(ledger, { ownerId: 'J-2' })).length, 0);
+    assert.equal(
+      (await accesses(ledger, { customerTraceNumber: TRACE, before: found[2]?.recordedAt })).length <= 2,
+      true,
+    );
+    const attempts = [];
+    for await (const one of ledger.inquiriesBetween()) attempts.push(one);
+    assert.deepEqual(attempts[0]?.accesses, { count: 3, reissues: 1, lastAt: found[2]?.recordedAt });
+    for (const sql of ['DELETE FROM report_accesses', "UPDATE report_accesses SET accessed_by = 'nobody'"]) {
+      await assert.rejects(backend.execute(url, sql), sql);
+    }
+  });
+
+  test('a report is served to the end user that it was pulled for, and to no other', async (t) => {
+    const { ledger } = await opened(t);
+    await withReport(ledger);
+    const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+    const other = { ...OPERATOR, purpose: 'another lender asks', endUser: 'EU2' };
+    await assert.rejects(ledger.reading.report(wanted, other), OtherEndUserError);
+    assert.deepEqual(await accesses(ledger), [], 'nothing was given out');
+    await ledger.reading.report(wanted, { ...other, endUser: 'EU1' });
+    assert.equal((await accesses(ledger)).length, 1);
+  });
+
+  test('what was disposed of is not given out, and the readings from before stay', async (t) => {
+    const { ledger } = await opened(t);
+    await withReport(ledger);
+    const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+    await ledger.reading.report(wanted, OPERATOR);
+    await ledger.retention.begin({ ownerId: 'J-1' }, AUTHORIZATION);
+    await ledger.retention.dispose({ ownerId: 'J-1' }, AUTHORIZATION, 0);
+    await assert.rejects(ledger.reading.report(wanted, OPERATOR), DisposedError);
+    assert.equal((await accesses(ledger)).length, 1);
+  });
+}
