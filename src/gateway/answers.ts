@@ -10,6 +10,7 @@ import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts'
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
+import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
 import { type ExpectedApplicant, matchEntries } from './who-is-who.ts';
 
@@ -55,7 +56,7 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 }
 
 function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
-  const product = context.request.productCode;
+  const { request } = context;
   const pathOf = entryPath(envelope);
   refuseForeignEcho(envelope, context);
   const codes = readReturnCodes(envelope, context);
@@ -63,9 +64,13 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const reportReferenceNumber = theReference(envelope);
   const { outcome, returnCode } = codes;
 
-  if (product === 'SECONDUSE') {
+  if (request.productCode === 'SECONDUSE') {
     refuseForeignConsumers(envelope, context);
     const reference = referenceOf(reportReferenceNumber, context.requestedAt, []);
+    // Interface 2.7: with the report's own number this is no confirmation of a posting.
+    if (reportReferenceNumber === request.reportReferenceNumber) {
+      throw new AnswerProblems(["/reportReferenceNumber must differ from the shared report's"]);
+    }
     return { kind: 'outcome', outcome, returnCode, reference };
   }
   // Without a record and without named applicants, no confusion of applicants is possible.
@@ -76,15 +81,15 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
     throw new AnswerProblems([`/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each asked`]);
   }
   const matching = matchEntries(envelope.entries, {
-    product,
+    product: request.productCode,
     expected: context.expected,
     ssnMismatch: context.profile.ssnMismatch,
     pathOf,
   });
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
-  const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, pathOf);
-  const named = product === 'FAILSAFE' ? envelope.entries.map(namesOf) : [];
+  const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, request.productCode);
+  const named = request.productCode === 'FAILSAFE' ? envelope.entries.map(namesOf) : [];
   return {
     kind: 'outcome',
     outcome,
@@ -218,13 +223,18 @@ function consumersWithRecord(
   envelope: ResponseEnvelope,
   applicantIds: readonly string[],
   outcomes: readonly ReportOutcome[],
-  pathOf: (index: number) => string,
+  product: ProductCode,
 ): ReportReference['applicants'] {
+  const pathOf = entryPath(envelope);
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
   const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
   for (const [index, entry] of envelope.entries.entries()) {
     if (outcomes[index] !== 'record') continue;
+    // FAILSAFE returns no report (interface 2.8). Everywhere else a record is one.
+    if (product !== 'FAILSAFE') {
+      problems.push(...consumerProblems(member(entry, 'consumer')).map((problem) => pathOf(index) + problem));
+    }
     const consumerId = member(entry, 'consumerId');
     const path = `${pathOf(index)}/consumerId`;
     if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);

@@ -125,6 +125,27 @@ test('holds a record without a consumerId, with one that is too long, and with o
   assertHold(read(record(same), contextOf([ADA, BEN])), /names two applicants/);
 });
 
+test('holds a record whose consumer is missing, empty or not as the interface shows one', () => {
+  const [entry] = JSON.parse(recordBody()).applicants;
+  const cases: [consumer: unknown, problem: RegExp][] = [
+    [undefined, /applicants\/0\/consumer is required/],
+    [null, /consumer is required/],
+    ['', /consumer is required/],
+    ['SEE ATTACHMENT', /consumer must be an object/],
+    [[entry.consumer], /consumer must be an object/],
+    [{}, /consumer must not be empty/],
+    [{ names: [], ssn: '', dob: null, accounts: [] }, /consumer must not be empty/],
+    [{ notShown: 'x' }, /consumer must not be empty/],
+    [{ ...entry.consumer, names: 'ADA' }, /consumer\/names must be a list of objects/],
+    [{ ...entry.consumer, accounts: ['x'] }, /consumer\/accounts must be a list of objects/],
+    [{ ...entry.consumer, dob: 19_800_229 }, /consumer\/dob must be text/],
+  ];
+  for (const [consumer, problem] of cases) assertHold(read(record([{ ...entry, consumer }])), problem);
+  // Without a record no consumer is needed.
+  const bare = { returnCode: 'No Record', applicants: [{ applicantId: '1A', consumer: '' }] };
+  assert.equal(read(bare).kind, 'outcome');
+});
+
 test('holds a consumerId for two people of whom one has no record: it may be that of either', () => {
   const entries = [
     failsafeEntry({ applicantId: '1A', consumerId: 'C1', returnCode: 'No Record' }),
@@ -184,6 +205,12 @@ test('holds a confirmation without a reference, or for a consumer who was not sh
   assertHold(read({ returnCode: 'Record' }, secondUseContext()), /reportReferenceNumber is required/);
   const foreign = record([{ consumerId: 'SOMEBODYELSE' }]);
   assertHold(read(foreign, secondUseContext()), /must be one that was shared/);
+});
+
+test("holds a confirmation under the number of the report that was shared: it is none of the share's own", () => {
+  const own = { returnCode: 'Record', reportReferenceNumber: 'RRN-1' };
+  assertHold(read(own, secondUseContext()), /must differ from the shared report's/);
+  assertHold(read({ ...own, consumers: [{ reportReferenceNumber: 'RRN-1' }] }, secondUseContext()), /must differ/);
 });
 
 // FAILSAFE

@@ -79,6 +79,6 @@ test('holds an SSN that equals none, or flags it where the profile says so', () 
 });
 
 test('takes a single entry for the single applicant, unless it names another', () => {
-  assert.equal(consumersOf(read(record([{ consumerId: 'C1' }])))[0]?.applicantId, '1A');
+  assert.equal(consumersOf(read(record([{ consumerId: 'C1', consumer: { accounts: [{}] } }])))[0]?.applicantId, '1A');
   assertHold(read(record([{ consumerId: 'C1', ssn: '900000001' }])), /SSN that was asked for/);
 });
