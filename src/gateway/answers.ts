@@ -12,7 +12,7 @@ import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
-import { type ExpectedApplicant, matchEntries } from './who-is-who.ts';
+import { type ExpectedApplicant, type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
   profile: Pick<GatewayProfile, 'customerId' | 'returnCodes' | 'ssnMismatch'>;
@@ -61,14 +61,18 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   refuseForeignEcho(envelope, context);
   const codes = readReturnCodes(envelope, context);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown };
-  const reportReferenceNumber = theReference(envelope);
+  const numbers = referenceNumbers(envelope);
+  const isFailsafe = request.productCode === 'FAILSAFE';
+  if (numbers.size > 1 && !isFailsafe) {
+    throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
+  }
   const { outcome, returnCode } = codes;
 
   if (request.productCode === 'SECONDUSE') {
     refuseForeignConsumers(envelope, context);
-    const reference = referenceOf(reportReferenceNumber, context.requestedAt, []);
+    const reference = referenceOf(numbers, context.requestedAt, []);
     // Interface 2.7: with the report's own number this is no confirmation of a posting.
-    if (reportReferenceNumber === request.reportReferenceNumber) {
+    if (reference.reportReferenceNumber === request.reportReferenceNumber) {
       throw new AnswerProblems(["/reportReferenceNumber must differ from the shared report's"]);
     }
     return { kind: 'outcome', outcome, returnCode, reference };
@@ -80,7 +84,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   if (envelope.entries.length !== asked) {
     throw new AnswerProblems([`/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each asked`]);
   }
-  const matching = matchEntries(envelope.entries, {
+  const matching = matchEntries(envelope.entries, codes.entryOutcomes, {
     product: request.productCode,
     expected: context.expected,
     ssnMismatch: context.profile.ssnMismatch,
@@ -88,14 +92,18 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   });
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
-  const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, request.productCode);
-  const named = request.productCode === 'FAILSAFE' ? envelope.entries.map(namesOf) : [];
+  const { matches } = matching;
+  const consumers = consumersWithRecord(envelope, matches, codes.entryOutcomes, request.productCode);
+  const reference = outcome === 'record' ? referenceOf(numbers, context.requestedAt, consumers) : undefined;
+  // FAILSAFE's entries may have a number each, or not say whose they are: then no reference is that of all.
+  const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
+  const named = isFailsafe ? namesOf(envelope) : [];
   return {
     kind: 'outcome',
     outcome,
     returnCode,
-    ...(outcome === 'record' && { reference: referenceOf(reportReferenceNumber, context.requestedAt, consumers) }),
-    ...(codes.perEntry && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes, named) }),
+    ...(reference && isForAll && { reference }),
+    ...((codes.perEntry || isFailsafe) && { applicants: outcomesByApplicant(matches, codes.entryOutcomes, named) }),
     ...(matching.flagged && { flagged: SSN_MISMATCH }),
   };
 }
@@ -109,7 +117,8 @@ function refuseForeignEcho({ top, entries, listName }: ResponseEnvelope, { profi
   const ours = {
     customerTraceNumber: request.customerTraceNumber,
     productCode: request.productCode,
-    customerId: profile.customerId,
+    // FAILSAFE's request has none (interface 4.3): what its answer has (2.8) is data.
+    ...(request.productCode !== 'FAILSAFE' && { customerId: profile.customerId }),
   };
   const places = [{ object: top, path: '' }];
   for (const [index, object] of entries.entries()) places.push({ object, path: `/${listName}/${index}` });
@@ -193,10 +202,8 @@ function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
 }
 
-/**
- * One reference number for the whole answer. Several lead to a hold, since exactly one must be stored (interface 2.4).
- */
-function theReference({ top, entries }: ResponseEnvelope): string | undefined {
+/** One for the whole answer, since exactly one must be stored (interface 2.4). FAILSAFE's entries may differ (2.8). */
+function referenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<string> {
   const numbers = new Set<string>();
   for (const object of [top, ...entries]) {
     const number = member(object, 'reportReferenceNumber');
@@ -206,22 +213,22 @@ function theReference({ top, entries }: ResponseEnvelope): string | undefined {
     }
     numbers.add(number);
   }
-  if (numbers.size > 1) throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
-  return [...numbers][0];
+  return numbers;
 }
 
 function referenceOf(
-  reportReferenceNumber: string | undefined,
+  numbers: ReadonlySet<string>,
   requestedAt: string,
   applicants: ReportReference['applicants'],
 ): ReportReference {
+  const [reportReferenceNumber] = numbers;
   if (reportReferenceNumber === undefined) throw new AnswerProblems(['/reportReferenceNumber is required']);
   return { reportReferenceNumber, requestedAt, applicants };
 }
 
 function consumersWithRecord(
   envelope: ResponseEnvelope,
-  applicantIds: readonly string[],
+  matches: readonly Match[],
   outcomes: readonly ReportOutcome[],
   product: ProductCode,
 ): ReportReference['applicants'] {
@@ -240,7 +247,7 @@ function consumersWithRecord(
     if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
     // An entry without a record counts too: otherwise its owner would be ambiguous.
     else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
-    else consumers.push({ applicantId: applicantIds[index] ?? '', consumerId });
+    else consumers.push({ applicantId: matches[index]?.applicantId ?? '', consumerId });
   }
   if (problems.length > 0) throw new AnswerProblems(problems);
   return consumers;
@@ -258,27 +265,35 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
   }
 }
 
+/** An entry that cannot be told from another gives its applicant the outcome alone. */
 function outcomesByApplicant(
-  applicantIds: readonly string[],
+  matches: readonly Match[],
   outcomes: readonly ReportOutcome[],
   named: readonly ConsumerNames[],
 ): AnsweredApplicant[] {
-  return applicantIds.map((applicantId, index) => ({
+  return matches.map(({ applicantId, told }, index) => ({
     applicantId,
     outcome: outcomes[index] ?? 'noReport',
-    ...named[index],
+    ...(told && named[index]),
   }));
 }
 
 type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
 
-/** FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). */
-function namesOf(entry: JsonObject): ConsumerNames {
-  const [number, consumerId] = [member(entry, 'reportReferenceNumber'), member(entry, 'consumerId')];
-  return {
-    ...(isIdentifier(number, 30) && { reportReferenceNumber: number }),
-    ...(isIdentifier(consumerId, 16) && { consumerId }),
-  };
+/**
+ * FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). A `consumerId` in two
+ * entries may be that of either applicant.
+ */
+function namesOf({ entries }: ResponseEnvelope): ConsumerNames[] {
+  const consumerIds = entries.map((entry) => member(entry, 'consumerId'));
+  return entries.map((entry, index) => {
+    const [number, consumerId] = [member(entry, 'reportReferenceNumber'), consumerIds[index]];
+    const isOwn = consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId);
+    return {
+      ...(isIdentifier(number, 30) && { reportReferenceNumber: number }),
+      ...(isIdentifier(consumerId, 16) && isOwn && { consumerId }),
+    };
+  });
 }
 
 function isGiven(value: unknown): boolean {

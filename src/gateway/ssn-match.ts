@@ -16,7 +16,7 @@ export function compareSsn(given: unknown, asked: string): SsnMatch {
   const text = typeof given === 'number' ? String(given).padStart(9, '0') : given;
   if (text === undefined || text === null) return 'absent';
   if (typeof text !== 'string') return 'different';
-  const compact = text.replace(/[\s-]/g, '');
+  const compact = compacted(text);
   if (compact === '') return 'absent';
   const whole = /^[0-9]{4}$/.test(compact) ? compact.padStart(9, '*') : compact;
   if (whole.length !== asked.length) return 'different';
@@ -27,4 +27,13 @@ export function compareSsn(given: unknown, asked: string): SsnMatch {
     visible += 1;
   }
   return visible > 0 ? 'equal' : 'absent';
+}
+
+/** Whether no digit of an answer's SSN is masked or missing. */
+export function isWholeSsn(given: unknown): boolean {
+  return typeof given === 'number' || (typeof given === 'string' && /^[0-9]{9}$/.test(compacted(given)));
+}
+
+function compacted(text: string): string {
+  return text.replace(/[\s-]/g, '');
 }

@@ -16,6 +16,7 @@ import {
 } from '../inquiry-audit.ts';
 import type { AttemptRow, DecisionRow, InquiryRow } from './inquiry-rows.ts';
 import { descriptionOf } from './inquiry-views.ts';
+import { referenceNumbersOf } from './report-references.ts';
 
 /**
  * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
@@ -208,7 +209,7 @@ class PageReader {
       if (!sealed) return false;
       const place = [column, row.customer_trace_number, String(row.attempt)];
       const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
-      return answer.kind === 'outcome' && answer.reference?.reportReferenceNumber === reportReferenceNumber;
+      return referenceNumbersOf(answer).includes(reportReferenceNumber);
     });
   }
 
