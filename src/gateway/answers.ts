@@ -4,15 +4,17 @@
  */
 
 import { type JsonObject, member } from '../base/json-safety.ts';
+import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
+import type { ExpectedApplicant } from './entry-verdict.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
-import { type ExpectedApplicant, type Match, matchEntries } from './who-is-who.ts';
+import { type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
   profile: Pick<GatewayProfile, 'customerId' | 'returnCodes' | 'ssnMismatch'>;
@@ -25,8 +27,6 @@ export interface AnswerContext {
 
 /** People see a code and histories keep it: it must be printable, and too short for anything personal. */
 const RETURN_CODE = /^[\x20-\x7e]{1,40}$/;
-
-const CONTROL_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 class AnswerProblems extends Error {
   readonly problems: string[];
@@ -208,8 +208,8 @@ function referenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<strin
   for (const object of [top, ...entries]) {
     const number = member(object, 'reportReferenceNumber');
     if (!isGiven(number)) continue;
-    if (!isIdentifier(number, 30)) {
-      throw new AnswerProblems(['/reportReferenceNumber must be text of at most 30 characters']);
+    if (!isAlphanumeric(number, 30)) {
+      throw new AnswerProblems(['/reportReferenceNumber must be alphanumeric text of at most 30 characters']);
     }
     numbers.add(number);
   }
@@ -244,7 +244,7 @@ function consumersWithRecord(
     }
     const consumerId = member(entry, 'consumerId');
     const path = `${pathOf(index)}/consumerId`;
-    if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
+    if (!isAlphanumeric(consumerId, 16)) problems.push(`${path} must be alphanumeric text of 1 to 16 characters`);
     // An entry without a record counts too: otherwise its owner would be ambiguous.
     else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
     else consumers.push({ applicantId: matches[index]?.applicantId ?? '', consumerId });
@@ -290,17 +290,12 @@ function namesOf({ entries }: ResponseEnvelope): ConsumerNames[] {
     const [number, consumerId] = [member(entry, 'reportReferenceNumber'), consumerIds[index]];
     const isOwn = consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId);
     return {
-      ...(isIdentifier(number, 30) && { reportReferenceNumber: number }),
-      ...(isIdentifier(consumerId, 16) && isOwn && { consumerId }),
+      ...(isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
+      ...(isAlphanumeric(consumerId, 16) && isOwn && { consumerId }),
     };
   });
 }
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
-}
-
-function isIdentifier(value: unknown, maxLength: number): value is string {
-  if (typeof value !== 'string' || value.trim() === '' || value.length > maxLength) return false;
-  return !CONTROL_CHARACTER.test(value);
 }
