@@ -52,7 +52,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     // By default a person may also decide in Temporal's UI, which cannot sign. An operator with a signing system sets
     // `proof`.
     decisionTrust: reader.oneOf('DECISION_TRUST', ['namespace', 'proof'], 'namespace'),
-    changes: readChangeOptions(reader),
+    changes: readChangeOptions(reader, environment),
     allowed: {},
     webhooks: webhookFromEnvironment(reader, environment),
   };
