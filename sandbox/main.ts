@@ -15,11 +15,12 @@ const { values } = parseArgs({
     'journal-file': { type: 'string' },
     seed: { type: 'string' },
     'latency-ms': { type: 'string' },
+    shape: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
 
-/** The given options. An invalid number becomes NaN, which `startSandbox` refuses by name. */
+/** The given options. `startSandbox` refuses an invalid one by name; an invalid number becomes NaN. */
 function options(): SandboxOptions {
   const given = {
     port: number(values.port),
@@ -33,6 +34,7 @@ function options(): SandboxOptions {
     journalFile: values['journal-file'],
     seed: number(values.seed),
     latencyMs: number(values['latency-ms']),
+    shape: values.shape as SandboxOptions['shape'],
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -2,6 +2,10 @@
 import { isIP } from 'node:net';
 import { localClock } from './rules/local-time.ts';
 
+/** `interface`: exactly what the interface shows. `sandbox`: what a client should take as well, docs/sandbox.md. */
+export const SHAPES = ['sandbox', 'interface'] as const;
+export type Shape = (typeof SHAPES)[number];
+
 export interface SandboxOptions {
   /** 0 (the default) takes a free port. */
   port?: number;
@@ -22,6 +26,8 @@ export interface SandboxOptions {
   seed?: number;
   /** How long each posted inquiry waits for its answer. Default 0. */
   latencyMs?: number;
+  /** The shape of its answers. Default `sandbox`. */
+  shape?: Shape;
 }
 
 export type Settings = Required<Omit<SandboxOptions, 'stateFile' | 'journalFile'>> & {
@@ -43,6 +49,7 @@ export function settingsOf(options: SandboxOptions): Settings {
     journalFile: options.journalFile,
     seed: options.seed ?? 1,
     latencyMs: options.latencyMs ?? 0,
+    shape: options.shape ?? 'sandbox',
   };
   const integer = (name: 'port' | 'tokenLifetimeSeconds' | 'seed' | 'latencyMs', least: number, most: number): void => {
     const value = settings[name];
@@ -54,6 +61,9 @@ export function settingsOf(options: SandboxOptions): Settings {
   integer('tokenLifetimeSeconds', 1, 31_536_000);
   integer('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   integer('latencyMs', 0, 600_000);
+  if (!SHAPES.includes(settings.shape)) {
+    throw new RangeError(`sandbox option shape must be ${SHAPES.join(' or ')}`);
+  }
   if (isIP(settings.host) === 0) throw new RangeError('sandbox option host must be an IP address');
   try {
     localClock(settings.timeZone);

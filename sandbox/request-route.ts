@@ -1,6 +1,7 @@
 /** The request endpoint (interface 4.2): token, rules, SSN, fault, posting, answer, in this order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer } from './answers/error-body.ts';
+import { inInterfaceShape } from './answers/interface-shape.ts';
 import { productAnswer, reportedConsumers } from './answers/product-answer.ts';
 import { type Context, exchangeOf } from './context.ts';
 import { requestFault } from './faults/catalogue.ts';
@@ -154,7 +155,8 @@ async function serve(
   if (context.settings.latencyMs > 0) await exchange.wait(context.settings.latencyMs);
   const accounts = chosen?.fault === LARGE_REPORT ? numberOf(LARGE_REPORT, chosen.params, 'accounts') : undefined;
   const userId = context.settings.clientId;
-  const body = productAnswer({ request, inquiry, codes, userId, ...(accounts !== undefined && { accounts }) });
+  const whole = productAnswer({ request, inquiry, codes, userId, ...(accounts !== undefined && { accounts }) });
+  const body = context.settings.shape === 'interface' ? inInterfaceShape(whole, request) : whole;
   if (chosen?.fault.stage === 'content') {
     exchange.answer(jsonAnswer(200, chosen.fault.change(body, request, chosen.params)));
   } else if (chosen?.fault.stage === 'delivery') {

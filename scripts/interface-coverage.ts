@@ -41,12 +41,14 @@ function counted(some: readonly CoverageLine[]): string {
 }
 
 function namesOf(some: readonly CoverageLine[]): string[] {
-  return some.flatMap(({ tests }) => tests.map(({ file, title }) => `${file} › ${title}`));
+  return some.flatMap(({ tests, sandboxTests }) =>
+    [...tests, ...sandboxTests].map(({ file, title }) => `${file} › ${title}`),
+  );
 }
 
 /** Runs the tests of these lines; returns a sentence for each that did not run, was skipped or failed. */
 async function whatDidNotPass(some: readonly CoverageLine[]): Promise<string[]> {
-  const tests = some.flatMap((line) => line.tests);
+  const tests = some.flatMap((line) => [...line.tests, ...line.sandboxTests]);
   const files = [...new Set(tests.map(({ file }) => resolve(root, file)))];
   const titles = [...new Set(tests.map(({ title }) => title))];
   const passed = new Set<string>();

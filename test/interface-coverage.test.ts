@@ -11,7 +11,7 @@ test('every row, rule and limit of the interface has a line that names what keep
 describe('what is wrong with a page is told', () => {
   const file = 'test/interface-coverage.test.ts';
   const line = (row: string, test: string) =>
-    `## 2.1 Token request\n\n| \`${row}\` | x | \`src/client.ts\` | ${test} |\n`;
+    `## 2.1 Token request\n\n| \`${row}\` | x | \`src/client.ts\` | ${test} |  |\n`;
   const told = (page: string) => problemsOf(readCoverage(page)).filter((problem) => problem.startsWith('2.1 a'));
 
   test('a row without a line, a line without a row, and one row twice', () => {
@@ -19,6 +19,11 @@ describe('what is wrong with a page is told', () => {
     assert.deepEqual(told('')[0], '2.1 audience: no line');
     assert.match(told(line('another', `\`${file}\` › none`)).join(), /2\.1 another: the interface has no such row/);
     assert.match(told(good + good).join(), /two lines/);
+  });
+
+  test('a test of the sandbox where one of the product must be', () => {
+    const page = line('audience', '`test/sandbox/answers.test.ts` › answers no record without a consumer');
+    assert.match(told(page).join(), /a test of the sandbox in the product's place/);
   });
 
   test('a file that is not there, and no test where there must be one', () => {

@@ -12,6 +12,8 @@ export interface TextRule {
   kind: 'text';
   /** The length column. It is read as a maximum, since the interface does not say (2.3, notes). */
   max?: number;
+  /** Type AN. It is read as printable ASCII, since addresses and e-mails are AN too, with blanks within alone. */
+  isAlphanumeric?: boolean;
   optional?: boolean;
   format?: Format;
   oneOf?: readonly string[];
@@ -79,6 +81,8 @@ function checkText(value: unknown, rule: TextRule, now: string, path: string): P
   const problems: Problem[] = [];
   if (rule.max !== undefined && [...value].length > rule.max) problems.push({ path, rule: `maxLength:${rule.max}` });
   if (/\p{Cc}/u.test(value)) problems.push({ path, rule: 'noControlCharacters' });
+  if (rule.isAlphanumeric && /[^ -~\p{Cc}]/u.test(value)) problems.push({ path, rule: 'ascii' });
+  if (rule.isAlphanumeric && /^ | $/.test(value)) problems.push({ path, rule: 'noBlankAtEnds' });
   if (rule.oneOf && !rule.oneOf.includes(value)) problems.push({ path, rule: `oneOf:${rule.oneOf.join(',')}` });
   const format = rule.format && FORMATS[rule.format];
   if (format && !format.holds(value, now)) problems.push({ path, rule: format.rule });

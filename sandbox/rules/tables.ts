@@ -5,7 +5,7 @@ import type { Format, ListRule, Table, TextRule } from './table.ts';
 export const REPORT_PRODUCTS: readonly string[] = ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD'];
 
 function an(max: number, format?: Format): TextRule {
-  return { kind: 'text', max, ...(format && { format }) };
+  return { kind: 'text', max, isAlphanumeric: true, ...(format && { format }) };
 }
 
 function optional(rule: TextRule): TextRule;

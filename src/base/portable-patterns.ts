@@ -7,6 +7,9 @@
 /** Not blank, no C0 or C1 control characters. Our own check also refuses the other characters of Unicode category C. */
 export const PRINTABLE = '^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$';
 
+/** The form of `alphanumericProblem` (fields/alphanumeric.ts). */
+export const ALPHANUMERIC = '^[!-~](?:[ -~]*[!-~])?$';
+
 /** The form of `parseDurationMs` without its limit; zero passes too. */
 export const DURATION =
   '^P(?:[0-9]{1,5}D(?:T(?:[0-9]{1,5}H(?:[0-9]{1,6}M)?(?:[0-9]{1,7}S)?|[0-9]{1,6}M(?:[0-9]{1,7}S)?|[0-9]{1,7}S))?' +

@@ -5,13 +5,13 @@ import type { Problem } from '../model/problems.ts';
 import { isFigure } from './figures.ts';
 
 /**
- * Every difference counts: nothing is left out unless an option says so. The closed codes are those of the industry's
- * Metro 2 format (paid or closed; paid in full after another state): the interface shows no list (2.4).
+ * Every difference counts: nothing is left out unless an option says so. No code means closed: the interface shows no
+ * list (2.4), and only the provider's is one.
  */
 export const DEFAULT_CHANGE_OPTIONS: ChangeOptions = {
   balance: { amount: '0', percent: '0' },
   creditLimit: { amount: '0', percent: '0' },
-  closedStatusCodes: ['13', '61', '62', '63', '64', '65'],
+  closedStatusCodes: [],
 };
 
 /** @throws RangeError that names the invalid option, never its value */

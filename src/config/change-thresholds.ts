@@ -2,7 +2,11 @@
 import { z } from 'zod';
 import { DEFAULT_CHANGE_OPTIONS } from '../changes/change-options.ts';
 import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
+import type { Environment } from '../model/products.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
+
+/** The stand-in's own (sandbox/answers/moving-file.ts). The interface shows none (2.4). */
+const SANDBOX_CLOSED_STATUS_CODES = ['13'];
 
 const AMOUNT = /^\d{1,15}(?:\.\d{1,4})?$/;
 const PERCENT = /^(?:100(?:\.0{1,4})?|\d{1,2}(?:\.\d{1,4})?)$/;
@@ -20,12 +24,12 @@ export const changesSchema = z.strictObject({
   closedStatusCodes: z.array(z.string().regex(CODE, 'must be letters and digits, at most 10')).max(100).exactOptional(),
 });
 
-export function readChangeOptions(reader: EnvironmentReader): ChangeOptions {
+export function readChangeOptions(reader: EnvironmentReader, environment: Environment): ChangeOptions {
   const { balance, creditLimit } = DEFAULT_CHANGE_OPTIONS;
   return {
     balance: readThreshold(reader, 'GATEWAY_CHANGES_BALANCE', balance),
     creditLimit: readThreshold(reader, 'GATEWAY_CHANGES_CREDIT_LIMIT', creditLimit),
-    closedStatusCodes: readClosedStatusCodes(reader),
+    closedStatusCodes: readClosedStatusCodes(reader, environment),
   };
 }
 
@@ -43,10 +47,10 @@ function readThreshold(reader: EnvironmentReader, variable: string, fallback: Fi
 }
 
 /** Set to `none`: no code means closed. */
-function readClosedStatusCodes(reader: EnvironmentReader): readonly string[] {
+function readClosedStatusCodes(reader: EnvironmentReader, environment: Environment): readonly string[] {
   const variable = 'GATEWAY_CHANGES_CLOSED_STATUS_CODES';
   const value = reader.optional(variable);
-  if (value === undefined) return DEFAULT_CHANGE_OPTIONS.closedStatusCodes;
+  if (value === undefined) return environment === 'sandbox' ? SANDBOX_CLOSED_STATUS_CODES : [];
   if (value.trim() === 'none') return [];
   const codes = value.split(',').map((code) => code.trim());
   if (codes.every((code) => CODE.test(code))) return codes;

@@ -1,4 +1,5 @@
 /** The gateway profile `default`, from the `GATEWAY_*` variables. */
+import { alphanumericProblem } from '../fields/alphanumeric.ts';
 import { SSNS_WITH_NINE, type SsnsWithNine } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
@@ -25,8 +26,10 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     apiVersion: reader.text('GATEWAY_API_VERSION', 'grs_v001', apiVersionProblem),
     // Interface 2.1: only the sample value is known.
     audience: reader.text('GATEWAY_AUDIENCE', 'servicegateway'),
-    customerId: reader.text('GATEWAY_CUSTOMER_ID', inSandbox('SANDBOX0001'), codeProblem(16)),
-    softwareProviderId: reader.text('GATEWAY_SOFTWARE_PROVIDER_ID', inSandbox('CJ01'), codeProblem(4)),
+    customerId: reader.text('GATEWAY_CUSTOMER_ID', inSandbox('SANDBOX0001'), (value) => alphanumericProblem(value, 16)),
+    softwareProviderId: reader.text('GATEWAY_SOFTWARE_PROVIDER_ID', inSandbox('CJ01'), (value) =>
+      alphanumericProblem(value, 4),
+    ),
     timeZone: reader.text('GATEWAY_TIME_ZONE', inSandbox('UTC'), timeZoneProblem),
     credentials: credentialsFromEnvironment(reader, environment),
     ...(caCertificate === undefined ? {} : { caCertificate }),
@@ -49,7 +52,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     // By default a person may also decide in Temporal's UI, which cannot sign. An operator with a signing system sets
     // `proof`.
     decisionTrust: reader.oneOf('DECISION_TRUST', ['namespace', 'proof'], 'namespace'),
-    changes: readChangeOptions(reader),
+    changes: readChangeOptions(reader, environment),
     allowed: {},
     webhooks: webhookFromEnvironment(reader, environment),
   };
@@ -66,14 +69,6 @@ function readSsnsWithNine(reader: EnvironmentReader, environment: Environment): 
 /** Test persons belong to the provider's test environment. */
 export function ssnsWithNineProblem(value: SsnsWithNine | undefined, environment: Environment): string | null {
   return value === 'send' && environment === 'production' ? 'must be refuse or itinOnly in production' : null;
-}
-
-/** Interface 2.3: AN with the given maximum. */
-export function codeProblem(maxLength: number): (value: string) => string | null {
-  return (value) =>
-    value.length <= maxLength && /^[A-Za-z0-9._-]+$/.test(value)
-      ? null
-      : `must be 1 to ${maxLength} letters, digits, dots, dashes or underscores`;
 }
 
 export function apiVersionProblem(value: string): string | null {

@@ -13,6 +13,7 @@
  * What a profile leaves out is as in `default`, which itself comes from the `GATEWAY_*` variables.
  */
 import { z } from 'zod';
+import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
@@ -22,7 +23,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
-import { apiVersionProblem, codeProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
+import { apiVersionProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { isPem } from './pem.ts';
@@ -52,8 +53,8 @@ const limitsSchema = z.strictObject(
 const allowedSchema = z.partialRecord(
   z.enum(PRODUCTS),
   z.strictObject({
-    endUserCodes: z.array(text(16)).exactOptional(),
-    permissiblePurposeCodes: z.array(text(2)).exactOptional(),
+    endUserCodes: z.array(alphanumeric(16)).exactOptional(),
+    permissiblePurposeCodes: z.array(alphanumeric(2)).exactOptional(),
   }),
 );
 
@@ -72,12 +73,12 @@ const additionsShape = {
 
 const profileSchema = z.strictObject({
   environment: z.enum(ENVIRONMENTS),
-  customerId: checked(codeProblem(16)),
+  customerId: alphanumeric(16),
   authUrl: z.string().exactOptional(),
   baseUrl: z.string().exactOptional(),
   apiVersion: checked(apiVersionProblem).exactOptional(),
   audience: text(200).exactOptional(),
-  softwareProviderId: checked(codeProblem(4)).exactOptional(),
+  softwareProviderId: alphanumeric(4).exactOptional(),
   timeZone: checked(timeZoneProblem).exactOptional(),
   credentials: text(100).exactOptional(),
   caFile: text(4_096).exactOptional(),

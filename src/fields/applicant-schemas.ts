@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { isCalendarDate } from '../base/instants.ts';
 import { CALENDAR_DATE } from '../base/portable-patterns.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
-import { messageFields, text } from './fields.ts';
+import { alphanumeric } from './alphanumeric.ts';
+import { messageFields } from './fields.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
@@ -40,20 +41,20 @@ export function isRealDate(text: string): boolean {
 
 const EMAIL_ADDRESS = /^[^\s@]+@[^\s@]+$/;
 
-const emailAddressSchema = text(80)
+const emailAddressSchema = alphanumeric(80)
   .refine((value) => EMAIL_ADDRESS.test(value), 'must be an e-mail address')
   .meta({ pattern: EMAIL_ADDRESS.source });
 
 /** `node:net` admits zone ids (`fe80::1%eth0`), which name nothing outside the consumer's device. */
-const ipAddressSchema = text(45)
+const ipAddressSchema = alphanumeric(45)
   .refine((value) => isIP(value) !== 0 && !value.includes('%'), 'must be an IPv4 or IPv6 address')
   .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
 
 const nameSchema = z.strictObject({
-  first: text(30),
-  middle: text(30).exactOptional(),
-  last: text(30),
-  gen: text(1).exactOptional(),
+  first: alphanumeric(30),
+  middle: alphanumeric(30).exactOptional(),
+  last: alphanumeric(30),
+  gen: alphanumeric(1).exactOptional(),
 });
 
 export const phoneSchema = z.strictObject({
@@ -69,9 +70,9 @@ const STATE = /^[A-Za-z]{2}$/;
 const addressSchema = z
   .strictObject({
     addressIdentifier: z.enum(['C', 'P']),
-    line1: text(40),
-    line2: text(40).exactOptional(),
-    city: text(30),
+    line1: alphanumeric(40),
+    line2: alphanumeric(40).exactOptional(),
+    city: alphanumeric(30),
     // The interface does not show the list of state codes (2.3).
     state: z
       .string()

@@ -17,6 +17,7 @@ import {
 } from '../model/opaque-id.ts';
 import { consentOwnerProblem } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
+import { alphanumeric, MASKED } from './alphanumeric.ts';
 
 /** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */
 const MAX_DURATION_DAYS = 3_650;
@@ -27,9 +28,6 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
 const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
-
-/** In each text that the codec server has masked for people (protection/redaction). */
-const MASKED = '••';
 
 const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row)';
 
@@ -53,11 +51,7 @@ export function isByUnicode(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'custom' && issue.params === BY_UNICODE;
 }
 
-/**
- * A text that is not blank and has no control characters: a text for people, or type AN of the interface. Lengths are
- * maxima (interface 2.3: not shown whether maximum or exact). "Alphanumeric" cannot be meant literally, since e-mail
- * and IP addresses are AN: anything printable is admitted.
- */
+/** A text for people, which is not blank and has no control characters. The gateway's own are `alphanumeric`. */
 export function text(maxLength: number) {
   const error = 'must not hold control characters';
   return z
@@ -146,13 +140,13 @@ const FIELDS = {
   evidence,
   proof,
   // Interface 2.3 and 2.6, which do not show the list of purpose codes.
-  endUserCode: text(16),
-  endUser: text(30),
-  permissiblePurposeCode: text(2),
-  customerTraceNumber: text(30),
-  reportReferenceNumber: text(30),
-  consumerId: text(16),
-  applicantId: text(2),
+  endUserCode: alphanumeric(16),
+  endUser: alphanumeric(30),
+  permissiblePurposeCode: alphanumeric(2),
+  customerTraceNumber: alphanumeric(30),
+  reportReferenceNumber: alphanumeric(30),
+  consumerId: alphanumeric(16),
+  applicantId: alphanumeric(2),
 };
 
 /** Every field by its name. */

@@ -1,6 +1,7 @@
 /** The requests to the gateway, row by row from the interface's tables 2.1, 2.3, 2.6 and 4.3. */
 import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
+import { alphanumeric } from './alphanumeric.ts';
 import {
   applicantShape,
   applicantsSchema,
@@ -12,7 +13,7 @@ import {
   refuseRepeated,
   ssnSchema,
 } from './applicant-schemas.ts';
-import { messageFields, text } from './fields.ts';
+import { messageFields } from './fields.ts';
 
 /**
  * Keeps one schema for each limit on applicants that a profile sets. A schema is compiled when it is made, so one per
@@ -51,12 +52,12 @@ export const failsafeInputSchema = perMaximum((maxApplicants) => {
 /** Table 2.3. */
 export const reportRequestSchema = perMaximum((maxApplicants) =>
   z.strictObject({
-    customerId: text(16),
+    customerId: alphanumeric(16),
     customerTraceNumber,
     endUserCode,
     productCode: z.enum(REPORT_PRODUCTS),
     permissiblePurposeCode,
-    softwareProviderId: text(4),
+    softwareProviderId: alphanumeric(4),
     applicants: applicantsSchema(maxApplicants),
   }),
 );
@@ -103,13 +104,13 @@ export const secondUseInputSchema = perMaximum((maxApplicants) =>
 export const secondUseRequestSchema = perMaximum((maxApplicants) =>
   z
     .strictObject({
-      customerId: text(16),
+      customerId: alphanumeric(16),
       customerTraceNumber,
       endUserCode: endUserCode.exactOptional(),
       endUser: endUser.exactOptional(),
       productCode: z.literal('SECONDUSE'),
       permissiblePurposeCode,
-      softwareProviderId: text(4),
+      softwareProviderId: alphanumeric(4),
       accessMethod: z.literal('ID'),
       originalInquiryDate: z.string().refine(isDateTime, 'must be YYYY-MM-DD HH:MM:SS'),
       reportReferenceNumber,
@@ -124,11 +125,15 @@ function isDateTime(text: string): boolean {
 
 /** Section 4.3: the sample's fields and no others. */
 export const failsafeRequestSchema = perMaximum((maxApplicants) => {
-  const name = z.strictObject({ first: text(30), last: text(30), middle: text(30).exactOptional() });
+  const name = z.strictObject({
+    first: alphanumeric(30),
+    last: alphanumeric(30),
+    middle: alphanumeric(30).exactOptional(),
+  });
   const address = z.strictObject({
     addressIdentifier: z.enum(['C', 'P']),
-    line1: text(40),
-    city: text(30),
+    line1: alphanumeric(40),
+    city: alphanumeric(30),
     state: z.string().regex(/^[A-Z]{2}$/),
     zip: digits(5, 'must be exactly 5 digits'),
   });

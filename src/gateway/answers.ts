@@ -4,15 +4,18 @@
  */
 
 import { type JsonObject, member } from '../base/json-safety.ts';
+import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
+import type { ExpectedApplicant } from './entry-verdict.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
+import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
 import { type ReturnDetails, returnDetailsOf } from './return-details.ts';
-import { type ExpectedApplicant, matchEntries } from './who-is-who.ts';
+import { type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
   profile: Pick<GatewayProfile, 'customerId' | 'returnCodes' | 'ssnMismatch'>;
@@ -25,8 +28,6 @@ export interface AnswerContext {
 
 /** People see a code and histories keep it: it must be printable, and too short for anything personal. */
 const RETURN_CODE = /^[\x20-\x7e]{1,40}$/;
-
-const CONTROL_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 class AnswerProblems extends Error {
   readonly problems: string[];
@@ -56,20 +57,29 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 }
 
 function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
-  const product = context.request.productCode;
+  const { request } = context;
   const pathOf = entryPath(envelope);
   refuseForeignEcho(envelope, context);
   const codes = readReturnCodes(envelope, context);
   const { said, ...reason } = returnDetailsOf(envelope.top);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
-  const reportReferenceNumber = theReference(envelope);
+  const numbers = referenceNumbers(envelope);
+  const isFailsafe = request.productCode === 'FAILSAFE';
+  if (numbers.size > 1 && !isFailsafe) {
+    throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
+  }
   const { outcome, returnCode } = codes;
-  const hasNumber = outcome !== 'record' && reportReferenceNumber !== undefined;
-  const details = { ...reason, ...(said && { said }), ...(hasNumber && { noRecordReference: reportReferenceNumber }) };
+  const [number] = numbers;
+  const isNumbered = outcome !== 'record' && numbers.size === 1;
+  const details = { ...reason, ...(said && { said }), ...(isNumbered && number && { noRecordReference: number }) };
 
-  if (product === 'SECONDUSE') {
+  if (request.productCode === 'SECONDUSE') {
     refuseForeignConsumers(envelope, context);
-    const reference = referenceOf(reportReferenceNumber, context.requestedAt, []);
+    const reference = referenceOf(numbers, context.requestedAt, []);
+    // Interface 2.7: with the report's own number this is no confirmation of a posting.
+    if (reference.reportReferenceNumber === request.reportReferenceNumber) {
+      throw new AnswerProblems(["/reportReferenceNumber must differ from the shared report's"]);
+    }
     return { kind: 'outcome', outcome, returnCode, ...details, reference };
   }
   // Without a record and without named applicants, no confusion of applicants is possible.
@@ -81,25 +91,29 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   if (envelope.entries.length !== asked) {
     throw new AnswerProblems([`/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each asked`]);
   }
-  const matching = matchEntries(envelope.entries, {
-    product,
+  const matching = matchEntries(envelope.entries, codes.entryOutcomes, {
+    product: request.productCode,
     expected: context.expected,
     ssnMismatch: context.profile.ssnMismatch,
     pathOf,
   });
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
-  const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, pathOf);
-  const named = product === 'FAILSAFE' ? envelope.entries.map(namesOf) : [];
-  const told = envelope.entries.map(entryDetails);
-  const isTold = codes.perEntry || told.some((one) => Object.keys(one).length > 0);
+  const { matches } = matching;
+  const consumers = consumersWithRecord(envelope, matches, codes.entryOutcomes, request.productCode);
+  const reference = outcome === 'record' ? referenceOf(numbers, context.requestedAt, consumers) : undefined;
+  // FAILSAFE's entries may have a number each, or not say whose they are: then no reference is that of all.
+  const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
+  const named = isFailsafe ? namesOf(envelope) : [];
+  const entries = envelope.entries.map((entry, index) => ({ ...entryDetails(entry), ...named[index] }));
+  const isTold = codes.perEntry || isFailsafe || entries.some((one) => Object.keys(one).length > 0);
   return {
     kind: 'outcome',
     outcome,
     returnCode,
     ...details,
-    ...(outcome === 'record' && { reference: referenceOf(reportReferenceNumber, context.requestedAt, consumers) }),
-    ...(isTold && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes, { told, named }) }),
+    ...(reference && isForAll && { reference }),
+    ...(isTold && { applicants: outcomesByApplicant(matches, codes.entryOutcomes, entries) }),
     ...(matching.flagged && { flagged: SSN_MISMATCH }),
   };
 }
@@ -113,7 +127,8 @@ function refuseForeignEcho({ top, entries, listName }: ResponseEnvelope, { profi
   const ours = {
     customerTraceNumber: request.customerTraceNumber,
     productCode: request.productCode,
-    customerId: profile.customerId,
+    // FAILSAFE's request has none (interface 4.3): what its answer has (2.8) is data.
+    ...(request.productCode !== 'FAILSAFE' && { customerId: profile.customerId }),
   };
   const places = [{ object: top, path: '' }];
   for (const [index, object] of entries.entries()) places.push({ object, path: `/${listName}/${index}` });
@@ -197,49 +212,52 @@ function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
 }
 
-/**
- * One reference number for the whole answer. Several lead to a hold, since exactly one must be stored (interface 2.4).
- */
-function theReference({ top, entries }: ResponseEnvelope): string | undefined {
+/** One for the whole answer, since exactly one must be stored (interface 2.4). FAILSAFE's entries may differ (2.8). */
+function referenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<string> {
   const numbers = new Set<string>();
   for (const object of [top, ...entries]) {
     const number = member(object, 'reportReferenceNumber');
     if (!isGiven(number)) continue;
-    if (!isIdentifier(number, 30)) {
-      throw new AnswerProblems(['/reportReferenceNumber must be text of at most 30 characters']);
+    if (!isAlphanumeric(number, 30)) {
+      throw new AnswerProblems(['/reportReferenceNumber must be alphanumeric text of at most 30 characters']);
     }
     numbers.add(number);
   }
-  if (numbers.size > 1) throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
-  return [...numbers][0];
+  return numbers;
 }
 
 function referenceOf(
-  reportReferenceNumber: string | undefined,
+  numbers: ReadonlySet<string>,
   requestedAt: string,
   applicants: ReportReference['applicants'],
 ): ReportReference {
+  const [reportReferenceNumber] = numbers;
   if (reportReferenceNumber === undefined) throw new AnswerProblems(['/reportReferenceNumber is required']);
   return { reportReferenceNumber, requestedAt, applicants };
 }
 
 function consumersWithRecord(
   envelope: ResponseEnvelope,
-  applicantIds: readonly string[],
+  matches: readonly Match[],
   outcomes: readonly ReportOutcome[],
-  pathOf: (index: number) => string,
+  product: ProductCode,
 ): ReportReference['applicants'] {
+  const pathOf = entryPath(envelope);
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
   const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
   for (const [index, entry] of envelope.entries.entries()) {
     if (outcomes[index] !== 'record') continue;
+    // FAILSAFE returns no report (interface 2.8). Everywhere else a record is one.
+    if (product !== 'FAILSAFE') {
+      problems.push(...consumerProblems(member(entry, 'consumer')).map((problem) => pathOf(index) + problem));
+    }
     const consumerId = member(entry, 'consumerId');
     const path = `${pathOf(index)}/consumerId`;
-    if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
+    if (!isAlphanumeric(consumerId, 16)) problems.push(`${path} must be alphanumeric text of 1 to 16 characters`);
     // An entry without a record counts too: otherwise its owner would be ambiguous.
     else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
-    else consumers.push({ applicantId: applicantIds[index] ?? '', consumerId });
+    else consumers.push({ applicantId: matches[index]?.applicantId ?? '', consumerId });
   }
   if (problems.length > 0) throw new AnswerProblems(problems);
   return consumers;
@@ -257,16 +275,16 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
   }
 }
 
+/** An entry that cannot be told from another gives its applicant the outcome alone. */
 function outcomesByApplicant(
-  applicantIds: readonly string[],
+  matches: readonly Match[],
   outcomes: readonly ReportOutcome[],
-  { told, named }: { told: readonly EntryDetails[]; named: readonly ConsumerNames[] },
+  entries: readonly (EntryDetails & ConsumerNames)[],
 ): AnsweredApplicant[] {
-  return applicantIds.map((applicantId, index) => ({
+  return matches.map(({ applicantId, told }, index) => ({
     applicantId,
     outcome: outcomes[index] ?? 'noReport',
-    ...told[index],
-    ...named[index],
+    ...(told && entries[index]),
   }));
 }
 
@@ -280,20 +298,22 @@ function entryDetails(entry: JsonObject): EntryDetails {
 
 type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
 
-/** FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). */
-function namesOf(entry: JsonObject): ConsumerNames {
-  const [number, consumerId] = [member(entry, 'reportReferenceNumber'), member(entry, 'consumerId')];
-  return {
-    ...(isIdentifier(number, 30) && { reportReferenceNumber: number }),
-    ...(isIdentifier(consumerId, 16) && { consumerId }),
-  };
+/**
+ * FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). A `consumerId` in two
+ * entries may be that of either applicant.
+ */
+function namesOf({ entries }: ResponseEnvelope): ConsumerNames[] {
+  const consumerIds = entries.map((entry) => member(entry, 'consumerId'));
+  return entries.map((entry, index) => {
+    const [number, consumerId] = [member(entry, 'reportReferenceNumber'), consumerIds[index]];
+    const isOwn = consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId);
+    return {
+      ...(isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
+      ...(isAlphanumeric(consumerId, 16) && isOwn && { consumerId }),
+    };
+  });
 }
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
-}
-
-function isIdentifier(value: unknown, maxLength: number): value is string {
-  if (typeof value !== 'string' || value.trim() === '' || value.length > maxLength) return false;
-  return !CONTROL_CHARACTER.test(value);
 }

@@ -4,13 +4,13 @@ import { requestUrl } from './addresses.ts';
 import { readAnswer } from './answers.ts';
 import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
+import type { ExpectedApplicant } from './entry-verdict.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
 import { type ExchangeObserver, observed } from './observer.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { ExpectedApplicant } from './who-is-who.ts';
 
 export interface SubmitOptions {
   /** A request from one of the builders in `requests.ts`. */

@@ -3,6 +3,8 @@
  * docs/decisions/gateway.md, as types for readers of stored reports. Everything is optional: the interface marks
  * nothing in an answer as certain. `answers.ts` checks by hand what the inquiry protocol relies on.
  */
+import { isRecord } from '../base/is-record.ts';
+import { member } from '../base/json-safety.ts';
 
 export interface ConsumerName {
   first?: string;
@@ -60,6 +62,40 @@ export interface Consumer {
   addresses?: ConsumerAddress[];
   accounts?: ConsumerAccount[];
   [unknown: string]: unknown;
+}
+
+/** What the interface shows of a consumer (2.4). An SSN may come as a number too (same-person.ts). */
+const SHOWN_MEMBERS = { names: 'list', ssn: 'ssn', dob: 'text', addresses: 'list', accounts: 'list' } as const;
+
+type MemberForm = (typeof SHOWN_MEMBERS)[keyof typeof SHOWN_MEMBERS];
+
+/**
+ * What is wrong with the `consumer` of an entry that has a record: paths below the entry and rules. It must be an object
+ * with something of what the interface shows, each part in the form that is shown. The interface marks no single member
+ * as required.
+ */
+export function consumerProblems(consumer: unknown): string[] {
+  if (consumer === undefined || consumer === null || consumer === '') return ['/consumer is required with a record'];
+  if (!isRecord(consumer)) return ['/consumer must be an object'];
+  const shown = Object.entries<MemberForm>(SHOWN_MEMBERS).map(([name, form]) => ({
+    name,
+    form,
+    value: member(consumer, name),
+  }));
+  if (shown.every(({ value }) => isEmpty(value))) return ['/consumer must not be empty'];
+  return shown.flatMap(({ name, form, value }) => {
+    if (value === undefined || value === null || hasForm(value, form)) return [];
+    return [`/consumer/${name} must be ${form === 'list' ? 'a list of objects' : 'text'}`];
+  });
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function hasForm(value: unknown, form: MemberForm): boolean {
+  if (form === 'list') return Array.isArray(value) && value.every(isRecord);
+  return typeof value === 'string' || (form === 'ssn' && typeof value === 'number');
 }
 
 /** One applicant's part of an answer: of a report (2.4), or of FAILSAFE's `consumers[]` (2.8). */

@@ -22,11 +22,14 @@ export type Answer =
       said?: ProviderText;
       /** The reference number of an answer without a record: nothing can be shared under it. */
       noRecordReference?: string;
-      /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
+      /**
+       * With `record`, except where FAILSAFE's entries have a number each or cannot be told apart. Its `consumerId`s are
+       * those of the applicants that have a record.
+       */
       reference?: ReportReference;
       /**
        * Present where the gateway answers per applicant; for FAILSAFE with the fields that identify its entry
-       * (interface 2.8).
+       * (interface 2.8), unless two entries cannot be told apart.
        */
       applicants?: AnsweredApplicant[];
       /** A consumer's SSN matches no SSN of the request, and the profile says `flag`. */

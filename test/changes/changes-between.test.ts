@@ -29,6 +29,7 @@ test('tells new, vanished, closed and reopened tradelines, and what moved in tho
         { ...CARD, opened: '2024-09-30' },
       ],
     },
+    { closedStatusCodes: ['13', '61'] },
   );
   assert.deepEqual(
     changes.newAccounts.map(({ opened }) => opened),
@@ -43,6 +44,15 @@ test('tells new, vanished, closed and reopened tradelines, and what moved in tho
   assert.deepEqual(card?.creditLimit, { from: '5000', to: '4500', by: '-500' });
   assert.deepEqual(closed?.status, { change: 'closed', from: '11', to: '13' });
   assert.deepEqual(reopened?.status, { change: 'reopened', from: '61', to: '11' });
+});
+
+test('calls no code closed unless the options do: the interface shows no list', () => {
+  const closing: [Consumer, Consumer] = [{ accounts: [CARD] }, { accounts: [{ ...CARD, statusCode: '13' }] }];
+  const changed = { change: 'changed', from: '11', to: '13' };
+  assert.deepEqual(compare(...closing).changedAccounts[0]?.status, changed);
+  assert.deepEqual(compare(...closing, { closedStatusCodes: ['C'] }).changedAccounts[0]?.status, changed);
+  const closed = compare(...closing, { closedStatusCodes: ['13'] }).changedAccounts[0]?.status;
+  assert.deepEqual(closed, { ...changed, change: 'closed' });
 });
 
 test('leaves out what moved by less than both thresholds ask for', () => {
@@ -175,7 +185,7 @@ test('refuses thresholds that cannot be, by their path', () => {
   }
 });
 
-function compare(earlier: Consumer, later: Consumer, options?: Partial<ChangeOptions>): ApplicantChanges {
+function compare(earlier: Consumer, later: Consumer, options: Partial<ChangeOptions> = {}): ApplicantChanges {
   const [only] = changesBetween(reportOf(earlier), reportOf(later), options).applicants;
   assert.ok(only);
   return only;

@@ -22,7 +22,8 @@ function linesOf(earlier: ConsumerAccount[], later: ConsumerAccount[], names: ob
     return { applicants: [{ applicantId: '1A', consumerId: 'C1', consumer }] };
   }) as [GatewayResponse, GatewayResponse];
   const [from, to] = ['PREAPP', 'PRECLOSE'].map((productCode) => ({ productCode, customerTraceNumber: 'T' }));
-  const found = { earlier: from, later: to, options: DEFAULT_CHANGE_OPTIONS, ...changesBetween(one, other) };
+  const options = { ...DEFAULT_CHANGE_OPTIONS, closedStatusCodes: ['13'] };
+  const found = { earlier: from, later: to, options, ...changesBetween(one, other, options) };
   const about = { customerTraceNumber: 'T', attempt: 1, storedAt: '2026-01-01T00:00:00Z', redacted: false };
   return changeLines('J-1', { ...about, changes: found } as JourneyChanges, {
     width: 80,

@@ -205,6 +205,15 @@ describe('production', () => {
   });
 });
 
+it('calls no status code closed outside the sandbox, whose own it knows, until it is told', () => {
+  const codesOf = (env: Env) => loadConfig(env).profiles.get('default')?.changes?.closedStatusCodes;
+  const variable = 'GATEWAY_CHANGES_CLOSED_STATUS_CODES';
+  assert.deepEqual(codesOf({}), ['13']);
+  assert.deepEqual(codesOf(UAT), []);
+  assert.deepEqual(codesOf({ ...UAT, [variable]: 'A1,B2' }), ['A1', 'B2']);
+  assert.deepEqual(codesOf({ [variable]: 'none' }), []);
+});
+
 describe('wrong values', () => {
   const cases: [string, string][] = [
     ['GATEWAY_ENVIRONMENT', 'staging'],
@@ -213,6 +222,7 @@ describe('wrong values', () => {
     ['GATEWAY_AUTH_URL', 'http://user:password@x.example.com'],
     ['GATEWAY_BASE_URL', 'http://x.example.com/?q=1'],
     ['GATEWAY_CUSTOMER_ID', 'x'.repeat(17)],
+    ['GATEWAY_CUSTOMER_ID', 'HÔUSE'],
     ['GATEWAY_SOFTWARE_PROVIDER_ID', 'ABCDE'],
     ['GATEWAY_TIME_ZONE', 'Mars/Olympus'],
     ['GATEWAY_TIME_ZONE', '+02:00'],

@@ -153,6 +153,27 @@ test('holds a record without a consumerId, with one that is too long, and with o
   assertHold(read(record(same), contextOf([ADA, BEN])), /names two applicants/);
 });
 
+test('holds a record whose consumer is missing, empty or not as the interface shows one', () => {
+  const [entry] = JSON.parse(recordBody()).applicants;
+  const cases: [consumer: unknown, problem: RegExp][] = [
+    [undefined, /applicants\/0\/consumer is required/],
+    [null, /consumer is required/],
+    ['', /consumer is required/],
+    ['SEE ATTACHMENT', /consumer must be an object/],
+    [[entry.consumer], /consumer must be an object/],
+    [{}, /consumer must not be empty/],
+    [{ names: [], ssn: '', dob: null, accounts: [] }, /consumer must not be empty/],
+    [{ notShown: 'x' }, /consumer must not be empty/],
+    [{ ...entry.consumer, names: 'ADA' }, /consumer\/names must be a list of objects/],
+    [{ ...entry.consumer, accounts: ['x'] }, /consumer\/accounts must be a list of objects/],
+    [{ ...entry.consumer, dob: 19_800_229 }, /consumer\/dob must be text/],
+  ];
+  for (const [consumer, problem] of cases) assertHold(read(record([{ ...entry, consumer }])), problem);
+  // Without a record no consumer is needed.
+  const bare = { returnCode: 'No Record', applicants: [{ applicantId: '1A', consumer: '' }] };
+  assert.equal(read(bare).kind, 'outcome');
+});
+
 test('holds a consumerId for two people of whom one has no record: it may be that of either', () => {
   const entries = [
     failsafeEntry({ applicantId: '1A', consumerId: 'C1', returnCode: 'No Record' }),
@@ -214,6 +235,12 @@ test('holds a confirmation without a reference, or for a consumer who was not sh
   assertHold(read(foreign, secondUseContext()), /must be one that was shared/);
 });
 
+test("holds a confirmation under the number of the report that was shared: it is none of the share's own", () => {
+  const own = { returnCode: 'Record', reportReferenceNumber: 'RRN-1' };
+  assertHold(read(own, secondUseContext()), /must differ from the shared report's/);
+  assertHold(read({ ...own, consumers: [{ reportReferenceNumber: 'RRN-1' }] }, secondUseContext()), /must differ/);
+});
+
 // FAILSAFE
 
 test("reads FAILSAFE's own shape: outcome and consumer for each applicant, one reference", () => {
@@ -256,16 +283,78 @@ test('reads the sample of FAILSAFE, whose applicantId the request never carried'
   });
 });
 
-test('holds FAILSAFE entries whose applicantId may be an echo or a count', () => {
-  const entries = [failsafeEntry(), failsafeEntry({ applicantId: '2A', consumerId: 'C2' })];
+test('holds FAILSAFE entries whose applicantId may be an echo or a count, where their outcomes differ', () => {
+  const entries = [failsafeEntry(), failsafeEntry({ applicantId: '2A', consumerId: 'C2', returnCode: 'Record' })];
   assertHold(read({ consumers: entries }, failsafeContext([BEN, ADA])), /by applicantId or SSN/);
   const renamed = [applicant({ applicantId: 'X' }), secondApplicant({ applicantId: 'Y' })];
   assertHold(read({ consumers: entries }, failsafeContext(renamed)), /by applicantId or SSN/);
 });
 
-test('holds FAILSAFE entries with several references, and leaves an unknown code of one to a person', () => {
-  const two = [failsafeEntry(), failsafeEntry({ applicantId: '2A', reportReferenceNumber: 'FS-2' })];
-  assertHold(read({ consumers: two }, failsafeContext([ADA, BEN])), /one for the whole answer/);
+for (const [returnCode, outcome] of [
+  ['No Record', 'noRecord'],
+  ['Record', 'record'],
+]) {
+  test(`tells FAILSAFE entries that agree on ${returnCode} for nobody in particular, and names no consumer`, () => {
+    const entries = ['1A', '2A'].map((applicantId) =>
+      failsafeEntry({
+        applicantId,
+        consumerId: `C-${applicantId}`,
+        returnCode,
+        reportReferenceNumber: `FS-${applicantId}`,
+      }),
+    );
+    assert.deepEqual(read({ consumers: entries }, failsafeContext([BEN, ADA])), {
+      kind: 'outcome',
+      outcome,
+      returnCode,
+      applicants: [
+        { applicantId: '2A', outcome },
+        { applicantId: '1A', outcome },
+      ],
+    });
+  });
+}
+
+test('reads a reference for each entry of FAILSAFE, and then none for all', () => {
+  const two = [
+    failsafeEntry({ returnCode: 'Record' }),
+    failsafeEntry({ applicantId: '2A', consumerId: 'C2', reportReferenceNumber: 'FS-2' }),
+  ];
+  assert.deepEqual(read({ consumers: two }, failsafeContext([ADA, BEN])), {
+    kind: 'outcome',
+    outcome: 'record',
+    returnCode: 'Record',
+    applicants: [
+      { applicantId: '1A', outcome: 'record', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+      { applicantId: '2A', outcome: 'noRecord', reportReferenceNumber: 'FS-2', consumerId: 'C2' },
+    ],
+  });
+  const none = two.map(({ reportReferenceNumber: _, ...entry }) => entry);
+  assertHold(read({ consumers: none }, failsafeContext([ADA, BEN])), /reportReferenceNumber is required/);
+  const one = [failsafeEntry({ returnCode: 'Record' })];
+  assert.deepEqual(consumersOf(read({ consumers: one }, failsafeContext([ADA]))), [
+    { applicantId: '1A', consumerId: 'C1' },
+  ]);
+});
+
+test('gives nobody a consumerId of FAILSAFE that two entries have', () => {
+  const same = [failsafeEntry(), failsafeEntry({ applicantId: '2A' })];
+  const answer = read({ consumers: same }, failsafeContext([ADA, BEN]));
+  assert.deepEqual(answer.kind === 'outcome' && answer.applicants?.map(({ consumerId }) => consumerId), [
+    undefined,
+    undefined,
+  ]);
+});
+
+test('takes any customerId of FAILSAFE for data: its request names none', () => {
+  const entry = failsafeEntry({ customerId: 'ANOTHERHOUSE' });
+  assert.equal(read({ consumers: [entry] }, failsafeContext([ADA])).kind, 'outcome');
+  assert.equal(read({ consumers: [failsafeEntry()], customerId: 7 }, failsafeContext([ADA])).kind, 'outcome');
+  const foreign = { ...entry, customerTraceNumber: 'SOMEBODYELSE' };
+  assertHold(read({ consumers: [foreign] }, failsafeContext([ADA])), /customerTraceNumber must be/);
+});
+
+test('leaves an unknown code of one FAILSAFE entry to a person', () => {
   const odd = [failsafeEntry(), failsafeEntry({ applicantId: '2A', returnCode: 'Suppress' })];
   const answer = read({ consumers: odd }, failsafeContext([ADA, BEN]));
   assert.deepEqual(answer, { kind: 'returnCodeUnknown', returnCode: 'Suppress' });

@@ -1,18 +1,21 @@
 /** The rows of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1), each by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { tokenRequestSchema } from '../../src/fields/request-schemas.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import type {
-  AccountCrossReference,
-  Consumer,
-  ConsumerAccount,
-  ConsumerAddress,
-  ConsumerName,
-  ResponseEntry,
+import {
+  type AccountCrossReference,
+  type Consumer,
+  type ConsumerAccount,
+  type ConsumerAddress,
+  type ConsumerName,
+  type RefKind,
+  type ResponseEntry,
+  resolveRefId,
 } from '../../src/gateway/responses.ts';
 import { readTokenResponse } from '../../src/gateway/token-response.ts';
-import { failsafeEntry } from './reading-answers.ts';
+import { ADA, failsafeContext, failsafeEntry, read } from './reading-answers.ts';
 
 const TOKEN_REQUEST = {
   audience: 'servicegateway',
@@ -103,22 +106,69 @@ function readAt(path: string): unknown {
 }
 
 for (const field of Object.keys(CONSUMER) as (keyof typeof CONSUMER)[]) {
-  test(`2.4 consumer.${field}: is read as it came`, () => assert.deepEqual(readAt(field), CONSUMER[field]));
+  test(`2.4 consumer.${field}: is read as it came, and held where it is not as the interface shows it`, () => {
+    assert.deepEqual(readAt(field), CONSUMER[field]);
+    assert.equal(read(REPORT).kind, 'outcome');
+    for (const wrong of ['x', 7, {}, [7]]) {
+      // A date of birth is compared where there is no SSN alone.
+      if (field === 'dob' && wrong === 'x') continue;
+      const applicants = [{ ...ENTRY, consumer: { ...CONSUMER, [field]: wrong } }];
+      assert.equal(read({ ...REPORT, applicants }).kind, 'unexpectedResponse', JSON.stringify(wrong));
+    }
+  });
 }
 
+const REFERRED: Record<keyof AccountCrossReference, { kind: RefKind; list: string }> = {
+  consumerNameRefId: { kind: 'name', list: 'names' },
+  consumerAddressRefId: { kind: 'address', list: 'addresses' },
+  consumerSsnRefId: { kind: 'ssn', list: 'ssns' },
+  consumerDOBRefId: { kind: 'dob', list: 'dobs' },
+  consumerPhoneNbrRefId: { kind: 'phone', list: 'phones' },
+  relatedAddressRefId: { kind: 'relatedAddress', list: 'relatedAddresses' },
+};
+
 for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference)[]) {
-  test(`2.5 accountCrossReference.${field}: is read as it came`, () =>
-    assert.equal(readAt(`accounts[].accountCrossReference.${field}`), CROSS_REFERENCE[field]));
+  test(`2.5 accountCrossReference.${field}: is read as it came, and leads to the entry of its own list`, () => {
+    assert.equal(readAt(`accounts[].accountCrossReference.${field}`), CROSS_REFERENCE[field]);
+    const { kind, list } = REFERRED[field];
+    const consumer = { [list]: [{ refId: 1 }, { refId: 2, found: field }], names: [{ refId: 2 }], accounts: [] };
+    const named = list === 'names' ? { ...consumer, names: [{ refId: 2, found: field }] } : consumer;
+    assert.deepEqual(resolveRefId(named as Consumer, kind, 2), { refId: 2, found: field });
+    assert.equal(resolveRefId(named as Consumer, kind, 0), undefined);
+  });
 }
 
 for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences', 'refId'] as const) {
   test(`2.5 names[].${field}: is read as it came`, () => assert.equal(readAt(`names[].${field}`), NAME[field]));
 }
 
+/** What becomes of an answer in which this field alone is another. */
+const ANOTHER: Record<string, { value: unknown; comesOf: string }> = {
+  softwareProviderId: { value: 'ZZZZ', comesOf: 'the same' },
+  softwareProviderVersion: { value: '9.9', comesOf: 'the same' },
+  customerTraceNumber: { value: 'SOMEBODYELSE', comesOf: 'unexpectedResponse' },
+  userId: { value: 'another', comesOf: 'the same' },
+  reportReferenceNumber: { value: 'FS-9', comesOf: 'another' },
+  productCode: { value: 'CR', comesOf: 'unexpectedResponse' },
+  customerId: { value: 'ANOTHERHOUSE', comesOf: 'the same' },
+  applicantId: { value: '7Q', comesOf: 'the same' },
+  consumerId: { value: 'C9', comesOf: 'another' },
+  returnCode: { value: 'Record', comesOf: 'another' },
+};
+
 for (const [field, value] of Object.entries(failsafeEntry())) {
-  test(`2.8 consumers[].${field}: is read as it came`, () => {
-    const read = readResponse(JSON.stringify({ consumers: [failsafeEntry()] }));
-    assert.equal(read?.applicants[0]?.[field], value);
-    assert.equal(Object.keys(read?.applicants[0] ?? {}).length, 10);
+  test(`2.8 consumers[].${field}: is read as it came, and another value has its meaning`, () => {
+    const stored = readResponse(JSON.stringify({ consumers: [failsafeEntry()] }));
+    assert.equal(stored?.applicants[0]?.[field], value);
+    assert.equal(Object.keys(stored?.applicants[0] ?? {}).length, 10);
+    const answer = read({ consumers: [failsafeEntry()] }, failsafeContext([ADA]));
+    const other = ANOTHER[field];
+    const changed = read({ consumers: [failsafeEntry({ [field]: other?.value })] }, failsafeContext([ADA]));
+    const cameOf = isDeepStrictEqual(changed, answer)
+      ? 'the same'
+      : changed.kind === 'outcome'
+        ? 'another'
+        : changed.kind;
+    assert.equal(cameOf, other?.comesOf);
   });
 }

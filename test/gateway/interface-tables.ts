@@ -139,15 +139,16 @@ function keepsTo(row: Row, value: unknown): boolean {
     case 'DateTime':
       return isPastDate(value.slice(0, 10)) && isTime(value.slice(10)) && value.length <= (row.length ?? 0);
     default:
-      return isPrintable(value) && value.length <= (row.length ?? 0) && hasFormat(row, value);
+      return isAlphanumeric(value) && value.length <= (row.length ?? 0) && hasFormat(row, value);
   }
 }
 
-function isPrintable(value: string): boolean {
-  if (value.trim() === '') return false;
+/** Type AN, as docs/decisions/gateway.md reads it: printable ASCII, with blanks within alone. */
+function isAlphanumeric(value: string): boolean {
+  if (value === '' || value.startsWith(' ') || value.endsWith(' ')) return false;
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);
-    if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) return false;
+    if (code < 0x20 || code > 0x7e) return false;
   }
   return true;
 }

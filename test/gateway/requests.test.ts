@@ -70,9 +70,34 @@ for (const productCode of REPORT_PRODUCTS) {
 }
 
 test('admits what alphanumeric must admit', () => {
-  const names = [{ first: "D'Arcy", middle: 'J.', last: 'Núñez-O’Brien', gen: '3' }];
+  const names = [{ first: "D'Arcy", middle: 'J.', last: "St. John-O'Brien", gen: '3' }];
   const applicants = withApplicant({ names, emailAddress: "o'brien+x@example.com", ipAddress: '2001:db8::1' });
   assert.deepEqual(report({ applicants, endUserCode: 'A:B-C@D/E' }).applicants[0]?.names, names);
+});
+
+for (const [what, last, rule] of [
+  ['an accent', 'José', /must be in ASCII/],
+  ['another alphabet', 'Иванова', /must be in ASCII/],
+  ['a typographic apostrophe', 'O’Brien', /must be in ASCII/],
+  ['a no-break space', 'De\u00a0La Cruz', /must be in ASCII/],
+  ['a blank before it', ' Lee', /must not begin or end with a blank/],
+  ['a blank behind it', 'Lee ', /must not begin or end with a blank/],
+  ['a blank alone', ' ', /must not be empty or blank/],
+  ['a tab', 'De\tLa', /must not hold control characters/],
+] as const) {
+  test(`refuses a name with ${what}, and says so without quoting it`, () => {
+    const applicants = withApplicant({ names: [{ first: 'Ada', last }] });
+    const found = problemsOf(() => report({ applicants }));
+    assert.deepEqual(Object.keys(found), ['/applicants/0/names/0/last']);
+    assert.match(Object.values(found).join(), rule);
+    assert.ok(last.trim() === '' || !JSON.stringify(found).includes(last.trim()));
+  });
+}
+
+test('no end user passes as another one by a blank', () => {
+  for (const endUserCode of ['EU1 ', ' EU1', 'EU1\u00a0']) {
+    assert.throws(() => report({ endUserCode }), InvalidInputError);
+  }
 });
 
 test('makes zip and zip4 of nine digits and of ZIP+4, with or without an agreeing zip4', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Applicant } from '../../src/model/applicant.ts';
 import { applicant, recordBody, secondApplicant } from './fixtures.ts';
 import { ADA, assertHold, BEN, consumersOf, contextOf, read, record } from './reading-answers.ts';
 
@@ -79,6 +80,117 @@ test('holds an SSN that equals none, or flags it where the profile says so', () 
 });
 
 test('takes a single entry for the single applicant, unless it names another', () => {
-  assert.equal(consumersOf(read(record([{ consumerId: 'C1' }])))[0]?.applicantId, '1A');
+  assert.equal(consumersOf(read(record([{ consumerId: 'C1', consumer: { accounts: [{}] } }])))[0]?.applicantId, '1A');
   assertHold(read(record([{ consumerId: 'C1', ssn: '900000001' }])), /SSN that was asked for/);
+});
+
+// Entries that name nobody (interface 2.4 shows no applicantId)
+
+const EVA = applicant({
+  applicantId: '3A',
+  names: [{ first: 'Eva', last: 'Lind' }],
+  ssn: '944440001',
+  dob: '1990-05-06',
+});
+
+/** What the file of a person shows but for its SSN. */
+function fileOf(person: Applicant, changes: Record<string, unknown> = {}) {
+  return { names: person.names.map(({ first, last }) => ({ first, last })), dob: person.dob, accounts: [], ...changes };
+}
+
+const withSsn = (person: Applicant, consumerId: string) => ({
+  consumerId,
+  consumer: { ...fileOf(person), ssn: person.ssn },
+});
+
+test('asks whose an entry is only where that matters: all without a record', () => {
+  for (const [returnCode, outcome] of [
+    ['No Record', 'noRecord'],
+    ['Suppress', 'noReport'],
+  ]) {
+    const answer = read({ returnCode, applicants: [{}, {}] }, contextOf([ADA, BEN]));
+    assert.deepEqual(answer, { kind: 'outcome', outcome, returnCode });
+    const each = read({ applicants: [{ returnCode }, { returnCode }] }, contextOf([ADA, BEN]));
+    assert.deepEqual(each.kind === 'outcome' && each.applicants, [
+      { applicantId: '1A', outcome },
+      { applicantId: '2A', outcome },
+    ]);
+  }
+  const differ = [{ returnCode: 'No Record' }, { returnCode: 'Suppress' }];
+  assertHold(read({ applicants: differ }, contextOf([ADA, BEN])), /by applicantId or SSN/);
+});
+
+test('holds an answer without records about somebody else all the same', () => {
+  const none = (entries: unknown[]) => read({ returnCode: 'No Record', applicants: entries }, contextOf([ADA, BEN]));
+  assertHold(none([{}, { applicantId: '9Z' }]), /applicantId that was asked for/);
+  assertHold(none([{}, { ssn: '900000001' }]), /by applicantId or SSN/);
+  assertHold(none([{ applicantId: '1A' }, { applicantId: '1A' }]), /another entry names already/);
+});
+
+test('gives those who are left no record, where the entries with one say whose they are', () => {
+  const answer = read(record([{}, withSsn(BEN, 'C-BEN'), {}]), contextOf([ADA, BEN, EVA]));
+  assert.deepEqual(consumersOf(answer), [{ applicantId: '2A', consumerId: 'C-BEN' }]);
+  assert.deepEqual(answer.kind === 'outcome' && answer.applicants, [
+    { applicantId: '1A', outcome: 'noRecord' },
+    { applicantId: '2A', outcome: 'record' },
+    { applicantId: '3A', outcome: 'noRecord' },
+  ]);
+});
+
+test('gives the one who is left a record, where name and date of birth agree too', () => {
+  const left = { consumerId: 'C-ADA', consumer: fileOf(ADA, { names: [{ first: 'ADA', last: 'OBRIEN' }] }) };
+  const asked = contextOf([ADA, BEN]);
+  for (const sure of [withSsn(BEN, 'C-BEN'), { applicantId: '2A', ...withSsn(BEN, 'C-BEN') }]) {
+    assert.deepEqual(consumersOf(read(record([left, sure]), asked)), [
+      { applicantId: '1A', consumerId: 'C-ADA' },
+      { applicantId: '2A', consumerId: 'C-BEN' },
+    ]);
+  }
+});
+
+test('holds the record of the one who is left where anything is in doubt', () => {
+  const asked = contextOf([ADA, BEN]);
+  const ben = withSsn(BEN, 'C-BEN');
+  const left = (changes: Record<string, unknown>) => ({ consumerId: 'C-ADA', consumer: fileOf(ADA, changes) });
+  const cases: [what: string, entries: unknown[]][] = [
+    ['no name', [left({ names: [] }), ben]],
+    ['half a name', [left({ names: [{ last: "O'Brien" }] }), ben]],
+    ['an initial', [left({ names: [{ first: 'A', last: "O'Brien" }] }), ben]],
+    ['another first name', [left({ names: [{ first: 'Ida', last: "O'Brien" }] }), ben]],
+    ['another last name', [left({ names: [{ first: 'Ada', last: 'Bryan' }] }), ben]],
+    ['no date of birth', [left({ dob: undefined }), ben]],
+    ['another date of birth', [left({ dob: '1980-02-28' }), ben]],
+    ['an SSN that is nobody’s', [left({ ssn: '900000001' }), ben]],
+    ['the other by a masked SSN', [left({}), { ...ben, consumer: { ...ben.consumer, ssn: 'XXX-XX-5432' } }]],
+    ['nobody by anything', [left({}), { consumerId: 'C-BEN', consumer: fileOf(BEN) }]],
+  ];
+  for (const [what, entries] of cases) {
+    assert.equal(read(record(entries), asked).kind, 'unexpectedResponse', what);
+  }
+});
+
+test('holds the record of one who is left and who may be another: twins with one initial', () => {
+  const twin = secondApplicant({ names: [{ first: 'A', last: "O'Brien" }], dob: ADA.dob });
+  const left = { consumerId: 'C-ADA', consumer: fileOf(ADA) };
+  assertHold(read(record([left, withSsn(twin, 'C-TWIN')]), contextOf([ADA, twin])), /by applicantId or SSN/);
+});
+
+test("holds an applicantId with another applicant's name and date of birth", () => {
+  const born = secondApplicant({ dob: '1991-01-01' });
+  const swapped = [
+    { applicantId: '1A', consumerId: 'C1', consumer: fileOf(born) },
+    { applicantId: '2A', consumerId: 'C2', consumer: fileOf(ADA) },
+  ];
+  assertHold(read(record(swapped), contextOf([ADA, born])), /another applicant's name and date of birth/);
+});
+
+test('holds the only entry of the only applicant where name or date of birth contradict', () => {
+  const only = (changes: Record<string, unknown>) =>
+    read(record([{ consumerId: 'C1', consumer: fileOf(ADA, changes) }]));
+  assert.equal(consumersOf(only({}))[0]?.consumerId, 'C1');
+  assert.equal(consumersOf(only({ dob: undefined }))[0]?.consumerId, 'C1');
+  for (const changes of [{ dob: '1980-02-28' }, { names: [{ first: 'BEN', last: 'SMITH' }] }]) {
+    assertHold(only(changes), /name and date of birth, or the applicant's SSN/);
+    assert.equal(consumersOf(only({ ...changes, ssn: ADA.ssn }))[0]?.consumerId, 'C1');
+  }
 });

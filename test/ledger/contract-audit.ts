@@ -1,10 +1,10 @@
 /** Part of the contract suite: what was asked of the gateway, as auditors and accountants read it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { auditedAttempts } from '../../src/ledger/audit-pages/inquiry-pages.ts';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import { auditedAttempts } from '../../src/ledger/audit-pages/inquiry-pages.ts';
 import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';

@@ -8,7 +8,10 @@ export interface CoverageLine {
   section: string;
   row: string;
   kept: string;
+  /** Of what the product does. */
   tests: NamedTest[];
+  /** Of what the sandbox does. */
+  sandboxTests: NamedTest[];
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -32,13 +35,15 @@ export function readCoverage(page = readFileSync(join(root, PAGE), 'utf8')): Cov
 }
 
 function lineOf(section: string, cells: string[]): CoverageLine {
-  const [row = '', , kept = '', tests = ''] = cells;
-  if (cells.length !== 4) throw new Error(`${PAGE}: section ${section}, ${row}: four cells, not ${cells.length}`);
+  const [row = '', , kept = '', tests = '', sandboxTests = ''] = cells;
+  if (cells.length !== 5) throw new Error(`${PAGE}: section ${section}, ${row}: five cells, not ${cells.length}`);
+  const testsIn = (cell: string) => (cell === '' ? [] : cell.split('<br>').map((test) => testOf(section, row, test)));
   return {
     section,
     row: row.replaceAll('`', ''),
     kept,
-    tests: tests === NOBODY_HERE ? [] : tests.split('<br>').map((test) => testOf(section, row, test)),
+    tests: tests === NOBODY_HERE ? [] : testsIn(tests),
+    sandboxTests: testsIn(sandboxTests),
   };
 }
 
@@ -60,16 +65,21 @@ export function problemsOf(lines: readonly CoverageLine[]): string[] {
   ];
 }
 
-function problemsOfLine({ section, row, kept, tests }: CoverageLine): string[] {
+function problemsOfLine({ section, row, kept, tests, sandboxTests }: CoverageLine): string[] {
   const id = `${section} ${row}`;
   const files = [...kept.matchAll(/`((?:src|sandbox|docs|schemas)\/[^`]*)`/g)].map(([, file = '']) => file);
   return [
     ...files.filter((file) => !existsSync(join(root, file))).map((file) => `${id}: ${file}: no such file`),
     ...(files.length === 0 && tests.length > 0 ? [`${id}: names no file that keeps it`] : []),
     ...(tests.length === 0 && !OUTSIDE.has(id) ? [`${id}: no test`] : []),
-    ...tests.flatMap((test) => {
+    ...tests.filter(isOfSandbox).map(({ title }) => `${id}: ${title}: a test of the sandbox in the product's place`),
+    ...[...tests, ...sandboxTests].flatMap((test) => {
       const why = missingBecause(test);
       return why === null ? [] : [`${id}: ${test.file} › ${test.title}: ${why}`];
     }),
   ];
+}
+
+function isOfSandbox({ file, title }: NamedTest): boolean {
+  return file.startsWith('test/sandbox/') || title.includes('the sandbox holds it');
 }

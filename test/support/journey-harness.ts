@@ -8,7 +8,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { startSandbox } from '../../sandbox/server.ts';
+import { SHAPES } from '../../sandbox/options.ts';
+import { type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
 import { isTaskFailure } from '../../src/client/connection/error-translation.ts';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -76,7 +77,7 @@ export interface HarnessOptions {
   /** Default: the test run's development server. */
   server?: { address: string; namespace: string; skipsTime?: boolean };
   env?: Record<string, string>;
-  sandbox?: Parameters<typeof startSandbox>[0];
+  sandbox?: SandboxOptions;
   /** Further profiles: `proving`, in which a grant counts only with a proof, `deciding`, which takes a decision only with one. */
   proving?: boolean;
   /** The test starts it, or another one. */
@@ -95,7 +96,7 @@ const PROVING = {
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const server: NonNullable<HarnessOptions['server']> = options.server ?? (await testServer());
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-harness-'));
-  const sandbox = await startSandbox(options.sandbox ?? {});
+  const sandbox = await startSandbox({ ...sandboxShape(), ...options.sandbox });
   const [consentKeys, profiles] = [join(dataDir, 'consent-keys.json'), join(dataDir, 'profiles.json')];
   const decisionKeys = join(dataDir, 'decision-keys.json');
   await writeFile(consentKeys, JSON.stringify(CONSENT_KEYS));
@@ -180,6 +181,12 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
   if (!options.withoutWorker) await harness.startWorker();
   return harness;
+}
+
+/** A file of tests may run once more with `SANDBOX_SHAPE=interface` (test/workflows/interface-shape.test.ts). */
+function sandboxShape(): Pick<SandboxOptions, 'shape'> {
+  const shape = SHAPES.find((one) => one === process.env.SANDBOX_SHAPE);
+  return shape ? { shape } : {};
 }
 
 /** What `uat` requires beside the sandbox's variables, with the ledger that `setup` would have made. */

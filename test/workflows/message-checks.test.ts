@@ -38,12 +38,25 @@ test('refuses a reference with an outcome that has none: nothing may be shared o
 });
 
 test('refuses unseen characters of an update, and not of a signal: the next runtime may see them otherwise', () => {
-  const share = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU4\u200b' } };
-  assert.equal(requestShareProblem(share), '/share/endUserCode must not hold control characters');
   const withdrawal = { journeyId: 'J-1', by: 'ops\u200b', reason: 'a bell\u0007' };
   const [by, reason] = ['/by', '/reason'].map((path) => `${path} must not hold control characters`);
   assert.equal(withdrawProblem(withdrawal), `${by}; ${reason}`);
   assert.equal(withdrawProblem(withdrawal, 'journeyId', 'signal'), reason);
+});
+
+test('refuses what the gateway’s fields do not admit, of an update and of a signal', () => {
+  for (const via of ['update', 'signal'] as const) {
+    for (const [endUserCode, rule] of [
+      ['EU4\u200b', 'must be in ASCII: the gateway takes no accents and no other alphabets'],
+      ['EU4 ', 'must not begin or end with a blank'],
+      ['EU4\u0000', 'must not hold control characters'],
+    ]) {
+      const consent = aConsent({ secondaryUser: { endUserCode } });
+      assert.equal(consentProblem(consent, via), `/secondaryUser/endUserCode ${rule}`);
+      const share = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode } };
+      assert.equal(requestShareProblem(share), `/share/endUserCode ${rule}`);
+    }
+  }
 });
 
 test('leaves applicants to the activity that has the interface’s table', () => {

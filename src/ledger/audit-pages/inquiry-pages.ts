@@ -17,6 +17,7 @@ import {
 } from '../inquiry-audit.ts';
 import type { AttemptRow, DecisionRow, InquiryRow } from '../rows/inquiry-rows.ts';
 import { descriptionOf } from '../rows/inquiry-views.ts';
+import { referenceNumbersOf } from '../rows/report-references.ts';
 
 /**
  * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
@@ -214,8 +215,9 @@ class PageReader {
     const { reportReferenceNumber } = this.#query;
     if (reportReferenceNumber === undefined) return true;
     return SEALED.some((column) => {
-      const { reference, noRecordReference } = this.#answerIn(row, column) ?? {};
-      return (reference?.reportReferenceNumber ?? noRecordReference) === reportReferenceNumber;
+      const answer = this.#answerIn(row, column);
+      if (!answer) return false;
+      return [...referenceNumbersOf(answer), answer.noRecordReference].includes(reportReferenceNumber);
     });
   }
 

@@ -16,6 +16,13 @@ export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: str
   return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
 }
 
+/** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each applicant. */
+export function referenceNumbersOf(answer: Answer): string[] {
+  if (answer.kind !== 'outcome' || answer.outcome !== 'record') return [];
+  const numbers = [answer.reference, ...(answer.applicants ?? [])].map((named) => named?.reportReferenceNumber);
+  return [...new Set(numbers)].filter((number) => number !== undefined);
+}
+
 /** Indexes the reference of an answer, also of a late or accepted one. */
 export async function indexReference(
   { session, cipher }: Writing,
@@ -23,18 +30,19 @@ export async function indexReference(
   { isDisposed = false } = {},
 ): Promise<void> {
   const { answer, customerTraceNumber, attempt } = row;
-  if (answer?.kind !== 'outcome' || !answer.reference) return;
-  await insertRow(
-    session,
-    'report_references',
-    {
-      reference_digest: referenceDigest(cipher, answer.reference.reportReferenceNumber),
-      customer_trace_number: customerTraceNumber,
-      attempt,
-    },
-    { onConflict: 'ON CONFLICT DO NOTHING' },
-  );
-  if (isDisposed) return;
+  for (const number of answer ? referenceNumbersOf(answer) : []) {
+    await insertRow(
+      session,
+      'report_references',
+      {
+        reference_digest: referenceDigest(cipher, number),
+        customer_trace_number: customerTraceNumber,
+        attempt,
+      },
+      { onConflict: 'ON CONFLICT DO NOTHING' },
+    );
+  }
+  if (answer?.kind !== 'outcome' || !answer.reference || isDisposed) return;
   for (const { applicantId, consumerId } of answer.reference.applicants) {
     await insertRow(
       session,

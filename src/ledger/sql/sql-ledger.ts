@@ -117,7 +117,8 @@ export class SqlLedger implements Ledger {
     this.identity = identity;
     this.retention = new SqlRetention(this.#current, identity);
     this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
-    const writeTo: typeof this.#writeTo = (ledgerId, work) => this.#writeTo(ledgerId, work);
+    const writeTo = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) =>
+      this.#writeTo(ledgerId, work);
     this.pauses = new SqlPauses(this.#current, writeTo);
     this.profileChanges = new SqlProfileChanges(this.#current, writeTo);
     this.reading = new SqlReading(engine, keys, this);

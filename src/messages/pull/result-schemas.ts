@@ -57,7 +57,7 @@ export const pullResultSchema = z.object({
   attempts,
   customerTraceNumber: z.string(),
   ...answeredFields,
-  /** With `record`. */
+  /** With `record`, unless FAILSAFE gave each consumer a number of its own. */
   reference: reportReferenceSchema.exactOptional(),
   /** For an answered FAILSAFE: one for each applicant, in their order. */
   consumers: z.array(consumerResultSchema).exactOptional(),

@@ -33,7 +33,8 @@ export function registerSandboxCommand(program: Command): void {
     .option('--token-lifetime-seconds <seconds>', 'expires_in of its tokens', integer, 28_800)
     .option('--state-file <path>', 'keep posted inquiries and references across restarts')
     .option('--seed <number>', 'seed of fault plans that name none', integer, 1)
-    .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', integer, 0);
+    .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', integer, 0)
+    .option('--shape <sandbox|interface>', 'interface: answers have what the interface shows, and no more', 'sandbox');
   withOutputOptions(command)
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, debug, ...options }: SandboxFlags) => {

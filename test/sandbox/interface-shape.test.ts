@@ -1,0 +1,98 @@
+/** `shape: interface`: what the interface shows of an answer, and no member more. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startSandbox } from '../../sandbox/server.ts';
+import {
+  applicant,
+  Caller,
+  failsafeRequest,
+  freshTrace,
+  type Json,
+  json,
+  pullReport,
+  reportRequest,
+  secondaryUse,
+} from './caller.ts';
+
+const INTERFACE = { shape: 'interface' } as const;
+
+const REPORT = ['applicants', 'reportReferenceNumber', 'returnCode'];
+const CONSUMER = ['accounts', 'addresses', 'dob', 'names', 'ssn'];
+const ACCOUNT = ['accountNumber', 'balance', 'contributor', 'creditLimit', 'opened', 'statusCode', 'type'];
+/** 2.8 */
+const FAILSAFE_ENTRY = [
+  'applicantId',
+  'consumerId',
+  'customerId',
+  'customerTraceNumber',
+  'productCode',
+  'reportReferenceNumber',
+  'returnCode',
+  'softwareProviderId',
+  'softwareProviderVersion',
+  'userId',
+];
+
+const members = (object: unknown) => Object.keys(object as Json).sort();
+const listOf = (object: unknown, name: string) => (object as Json)[name] as Json[];
+
+test('reports name nobody by applicantId, and are empty for an applicant without a record', async (t) => {
+  const caller = await Caller.start(t, INTERFACE);
+  const report = await pullReport(caller, '0001', '0404');
+  assert.deepEqual(members(report), REPORT);
+  const [found, missing] = listOf(report, 'applicants');
+  assert.deepEqual(members(found), ['consumer', 'consumerId']);
+  assert.deepEqual(missing, {});
+  assert.deepEqual(members(found?.consumer), CONSUMER);
+  for (const name of listOf(found?.consumer, 'names')) assert.deepEqual(members(name), ['first', 'last', 'middle']);
+  for (const account of listOf(found?.consumer, 'accounts')) assert.deepEqual(members(account), ACCOUNT);
+});
+
+for (const digits of ['0404', '0405', '0406', '0407']) {
+  test(`an answer for an SSN that ends in ${digits} has a code and no reasons`, async (t) => {
+    const report = await pullReport(await Caller.start(t, INTERFACE), digits);
+    assert.deepEqual(members(report), REPORT);
+    assert.deepEqual(report.applicants, [{}]);
+  });
+}
+
+test('REFUPD has refIds in names alone, and six cross-references in each account', async (t) => {
+  const caller = await Caller.start(t, INTERFACE);
+  const report = json(await caller.post(reportRequest({ productCode: 'REFUPD' })));
+  const [entry] = listOf(report, 'applicants');
+  assert.deepEqual(members(entry?.consumer), CONSUMER);
+  const names = ['activeOccurrences', 'first', 'firstReportedDate', 'last', 'middle', 'refId', 'totalOccurrences'];
+  for (const name of listOf(entry?.consumer, 'names')) assert.deepEqual(members(name), names);
+  for (const address of listOf(entry?.consumer, 'addresses')) assert.equal(address.refId, undefined);
+  for (const account of listOf(entry?.consumer, 'accounts')) {
+    assert.deepEqual(members(account), ['accountCrossReference', ...ACCOUNT].sort());
+    assert.equal(members(account.accountCrossReference).length, 6);
+  }
+});
+
+test('FAILSAFE fills in its customer, and gives each consumer a number of its own', async (t) => {
+  const caller = await Caller.start(t, INTERFACE);
+  const answer = json(await caller.post(failsafeRequest('0001', '0404')));
+  assert.deepEqual(members(answer), ['consumers']);
+  const consumers = listOf(answer, 'consumers');
+  for (const consumer of consumers) {
+    assert.deepEqual(members(consumer), FAILSAFE_ENTRY);
+    for (const value of Object.values(consumer)) assert.match(String(value), /./);
+    assert.match(String(consumer.reportReferenceNumber), /^[A-Z0-9]{1,30}$/);
+  }
+  assert.equal(new Set(consumers.map((consumer) => consumer.reportReferenceNumber)).size, 2);
+});
+
+test('a report of this shape can be shared, and its confirmation has two members', async (t) => {
+  const caller = await Caller.start(t, INTERFACE);
+  const applicants = [applicant('0001', '1A'), applicant('0002', '2A')];
+  const report = json(await caller.post(reportRequest({ customerTraceNumber: freshTrace(), applicants })));
+  const confirmation = json(await caller.post(secondaryUse(report)));
+  assert.deepEqual(members(confirmation), ['reportReferenceNumber', 'returnCode']);
+  assert.notEqual(confirmation.reportReferenceNumber, report.reportReferenceNumber);
+});
+
+test('another shape is refused by name', async () => {
+  const options = { shape: 'round' } as unknown as typeof INTERFACE;
+  await assert.rejects(startSandbox(options), /option shape must be sandbox or interface/);
+});
