@@ -54,9 +54,9 @@ import { STAGES } from '../src/model/products.ts';
 const APPLICANTS = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const FAILSAFE_APPLICANTS = failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 
-const { consent, requestShare, withdraw } = journeySchemas();
+const { consent, extend, requestShare, withdraw } = journeySchemas();
 const { review, message: portfolioMessage } = portfolioSchemas();
-const { shareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const { shareReport, extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const APPLICANT_RULES =
   'At most as many applicants as the gateway profile allows (2 unless configured); no two with one applicantId or ssn; ' +
@@ -146,6 +146,12 @@ const PUBLISHED: Record<string, Published> = {
     title: 'The update requestShare',
     description: 'Asks for one more share. It names another end user than the journey’s own.',
     schema: requestShare,
+  },
+  extend: {
+    title: 'The update extend',
+    description:
+      'Makes the wait at a gate, or of a share for consent, longer while it lasts. by decides, for a reason.',
+    schema: extend,
   },
   'resolve-inquiry': {
     title: 'The update resolveInquiry',
@@ -245,6 +251,11 @@ const PUBLISHED: Record<string, Published> = {
     title: 'The update resolveInquiry of shareReport',
     description: 'A person’s decision about one attempt on hold.',
     schema: resolveShareReport.meta({ allOf: DECISION_MEMBERS.slice(0, 4) }),
+  },
+  'extend-share-report': {
+    title: 'The update extend of shareReport',
+    description: 'Makes the wait for consent longer while it lasts. by decides, for a reason.',
+    schema: extendShareReport,
   },
   'withdraw-share-report': {
     title: 'The update withdraw and the signal requestWithdrawal of shareReport',

@@ -24,6 +24,7 @@ import { registerReferencesCommand, registerReportCommand } from './cli/commands
 import { registerSharesCommand } from './cli/commands/records/shares-command.ts';
 import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
 import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
+import { registerExtendCommand } from './cli/commands/runs/extend-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
@@ -80,6 +81,7 @@ export function createProgram(): Command {
     registerStatusCommand,
     registerWatchCommand,
     registerAdvanceCommand,
+    registerExtendCommand,
     registerConsentCommand,
     registerShareCommand,
     registerHoldsCommand,

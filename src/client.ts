@@ -72,6 +72,7 @@ export type {
 export type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   GateInput,
   HoldStatus,
   JourneyOutcome,
@@ -124,6 +125,7 @@ export type {
   WithdrawPullMessage,
 } from './messages/pull/shapes.ts';
 export type {
+  ExtendShareReportMessage,
   GivenReportInput,
   ReportSource,
   ResolveShareReportMessage,

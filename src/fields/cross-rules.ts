@@ -121,6 +121,13 @@ export function passGateProblems({ acceptAge, by, reason }: Loose): Problem[] {
   });
 }
 
+/** The rules of `extend`. */
+export function extendProblems({ gate, shareId }: Loose): Problem[] {
+  if ((gate === undefined) !== (shareId === undefined)) return [];
+  const rule = gate === undefined ? 'is required, unless shareId is given' : 'must not be given beside shareId';
+  return [{ path: '/gate', rule }];
+}
+
 export function resolveInquiryProblems(message: Loose): Problem[] {
   const problems: Problem[] = [];
   const accepts = message.action === 'accept';

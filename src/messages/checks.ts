@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import {
   consentProblems,
+  extendProblems,
   passGateProblems,
   requestShareProblems,
   resolveInquiryProblems,
@@ -37,8 +38,8 @@ const MOST_SHOWN = 10;
 const applicants = z.array(z.looseObject({})).min(1);
 const passGate = passGateSchema(applicants);
 const repeatStage = repeatStageSchema(applicants);
-const { consent, requestShare, withdraw } = journeySchemas();
-const { resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const { consent, extend, requestShare, withdraw } = journeySchemas();
+const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const WITHDRAWALS: Record<AddressName, z.ZodType> = {
   journeyId: withdraw,
@@ -69,6 +70,14 @@ export function advanceProblem(value: unknown): string | null {
 
 export function requestShareProblem(value: unknown): string | null {
   return problemOf(requestShare, value, { crossRules: requestShareProblems });
+}
+
+export function extendProblem(value: unknown): string | null {
+  return problemOf(extend, value, { crossRules: extendProblems });
+}
+
+export function extendShareReportProblem(value: unknown): string | null {
+  return problemOf(extendShareReport, value);
 }
 
 export function consentProblem(value: unknown, via?: Via): string | null {

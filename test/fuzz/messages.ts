@@ -8,6 +8,7 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import {
   advanceProblem,
   consentProblem,
+  extendProblem,
   requestShareProblem,
   resolveInquiryProblem,
   withdrawProblem,
@@ -15,6 +16,7 @@ import {
 import {
   parseAdvance,
   parseConsent,
+  parseExtend,
   parseRequestShare,
   parseResolveInquiry,
   parseWithdraw,
@@ -80,6 +82,15 @@ const KINDS: readonly MessageKind[] = [
     ],
     shape: advanceProblem,
     parse: (value) => parseAdvance(value, LIMIT),
+  },
+  {
+    name: 'extend',
+    valid: [
+      { journeyId: 'J-1001', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
+      { journeyId: 'J-1001', shareId: 'S1', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
+    ],
+    shape: extendProblem,
+    parse: parseExtend,
   },
   {
     name: 'requestShare',

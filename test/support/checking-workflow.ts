@@ -2,12 +2,17 @@
 import {
   advanceProblem,
   consentProblem,
+  extendProblem,
+  extendShareReportProblem,
   requestShareProblem,
   resolveInquiryProblem,
   withdrawProblem,
 } from '../../src/messages/checks.ts';
 
-const CHECKS = { advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem };
+const CHECKS = {
+  ...{ advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem },
+  ...{ extendProblem, extendShareReportProblem },
+};
 
 /** A check, and its arguments. */
 export type CheckCase = [check: keyof typeof CHECKS, ...args: unknown[]];

@@ -123,6 +123,17 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     ],
     parse: messages.parseResolveShareReport,
   },
+  extend: {
+    samples: [
+      { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO },
+      { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05+02:00', ...WHO },
+    ],
+    parse: messages.parseExtend,
+  },
+  'extend-share-report': {
+    samples: [{ shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
+    parse: messages.parseExtendShareReport,
+  },
   'withdraw-share-report': {
     samples: [{ shareId: 'S-1', by: 'ops', reason: 'by mistake' }],
     parse: messages.parseWithdrawShareReport,

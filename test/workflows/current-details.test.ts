@@ -1,7 +1,7 @@
 /** What the Temporal UI shows of a run, out of what the run knows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advanceProblem, consentProblem, resolveInquiryProblem } from '../../src/messages/checks.ts';
+import { advanceProblem, consentProblem, extendProblem, resolveInquiryProblem } from '../../src/messages/checks.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { currentDetails, type JourneyView, uncheckedDetails } from '../../src/workflows/details/current-details.ts';
@@ -155,7 +155,9 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
   const gate = { before: 'PREAPP', since: SINCE, until: SINCE } as const;
   const details = currentDetails(view({ gate }));
   assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
-  assert.deepEqual(inputsIn(details), [{ journeyId: 'LOAN-1', to: 'PREAPP' }]);
+  const [pass, extend = {}] = inputsIn(details);
+  assert.deepEqual(pass, { journeyId: 'LOAN-1', to: 'PREAPP' });
+  assert.equal(extendProblem({ ...extend, until: SINCE, by: 'ops', reason: 'late' }), null);
   const { status } = view();
   const stages = [{ productCode: 'PREQUAL' as const, occurrence: 2, state: 'record' as const, attempts: 1 }];
   const tooOld = currentDetails(view({ status: { ...status, reportTooOld: 'PREQUAL' }, stages, gate }));

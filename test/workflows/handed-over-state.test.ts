@@ -136,6 +136,7 @@ describe('the next run of a journey takes up', () => {
     isClosing: true,
     hasHeard: true,
     gate: { before: 'PREAPP', since: AT, until: AT },
+    extensions: [{ gate: 'PREAPP', until: AT, by: 'ops', reason: 'late' }],
     stagesEndedAs: 'expired',
     openUntil: AT,
   };
@@ -183,6 +184,7 @@ describe('the next run of a share by itself takes up', () => {
     consents: consentsTo(`share:${input.shareId}`, input.shareId),
     elsewhere: refusedElsewhere(input.shareId),
     hasNews: true,
+    extensions: [{ until: AT, by: 'ops', reason: 'late' }],
   };
   takesUpEach<ShareReportResumption>(past, (state) => new ReportShare(input, state));
 });

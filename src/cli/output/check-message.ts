@@ -10,6 +10,8 @@ import { asTyped, type GivenOptions, OPTION_NAMES } from './option-names.ts';
 const CHECKS = {
   start: 'parseLendingJourneyInput',
   advance: 'parseAdvance',
+  extend: 'parseExtend',
+  extendShareReport: 'parseExtendShareReport',
   consent: 'parseConsent',
   requestShare: 'parseRequestShare',
   resolveInquiry: 'parseResolveInquiry',

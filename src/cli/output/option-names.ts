@@ -70,6 +70,8 @@ export const OPTION_NAMES = {
     ...AUTHORIZATION,
     '/proof': '--proof',
   },
+  extend: { '/journeyId': '<id>', '/gate': '--gate', '/shareId': '--share', '/until': '--until', ...AUTHORIZATION },
+  extendShareReport: { '/shareId': '<id>', '/until': '--until', ...AUTHORIZATION },
   consent: {
     '/journeyId': '<id>',
     '/shareId': '--share',

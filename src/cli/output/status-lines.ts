@@ -45,7 +45,7 @@ export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | '
 function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const { shareId, state, attempts, report, attention, reportReferenceNumber = '' } = status;
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
-  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}${untilWords(status.until)}`;
   const head = wrap(`Share ${shareId}${environment} · ${SHARE_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
@@ -59,6 +59,11 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
     ),
     ...refusedLines(status, width),
   ];
+}
+
+/** Of a wait that ends by itself. */
+function untilWords(until: string | undefined): string {
+  return until === undefined ? '' : `, until ${until}`;
 }
 
 function reportWords(report: NonNullable<ShareReportStatus['report']>): string {
@@ -132,7 +137,8 @@ function timeLeft(seconds: number): string {
 
 function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
-  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const { waitingFor, waitingUntil } = status;
+  const waiting = waitingFor === undefined ? '' : ` · ${waitingFor}${untilWords(waitingUntil)}`;
   const head = wrap(
     `Journey ${status.journeyId}${environment} · ${JOURNEY_WORDS[status.state].label}${waiting}`,
     width,
@@ -208,8 +214,9 @@ function changeLines({ productCode, changes }: StageStatus, width: number): stri
   return wrap(`${since} ${words.join(', ') || 'no change'}`, width, '  ');
 }
 
-function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention }: ShareStatus): string[] {
-  const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}` : (reportReferenceNumber ?? '');
+function shareRow({ shareId, state, waitingFor, until, reportReferenceNumber, attention }: ShareStatus): string[] {
+  const detail =
+    waitingFor.length > 0 ? `of ${waitingFor.join(', ')}${untilWords(until)}` : (reportReferenceNumber ?? '');
   return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
 }
 

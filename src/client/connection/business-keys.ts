@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
 } from '../../messages/journey/shapes.ts';
@@ -16,6 +17,9 @@ export const businessKeys = {
     'repeat' in message
       ? `advance-${message.repeat}-${message.occurrence}`
       : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}`,
+  /** A wait is made longer once until each instant. */
+  extend: ({ gate, shareId, until }: Omit<ExtendMessage, 'journeyId' | 'by' | 'reason'>): string =>
+    `extend-${gate ?? shareId}-${until}`,
   requestShare: ({ share }: RequestShareMessage): string => `share-${share.shareId}`,
   recordConsent: ({ shareId, applicantId, consentId, decision }: ConsentMessage): string =>
     `consent-${shareId}-${applicantId}-${consentId}-${decision}`,

@@ -2,6 +2,7 @@
 
 import type {
   ConsentMessage,
+  ExtendMessage,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
@@ -15,6 +16,7 @@ import type {
 import {
   parseAdvance,
   parseConsent,
+  parseExtend,
   parseRequestShare,
   parseResolveInquiry,
   parseWithdraw,
@@ -94,6 +96,12 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
       if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
       throw error;
     }
+  }
+
+  /** Makes the wait at the gate, or of a share for consent, longer while it lasts. */
+  async extend(message: Omit<ExtendMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
+    const checked = parseExtend({ ...message, journeyId: this.journeyId });
+    return this.update('extend', businessKeys.extend(checked), checked, options);
   }
 
   /** A person's decision about an inquiry on hold. */

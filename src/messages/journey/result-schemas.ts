@@ -76,6 +76,8 @@ export const shareStatusSchema = z
     ]),
     /** `applicantId` of each applicant without a standing grant. */
     waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    /** While it waits for consent to a report that is there: when the wait ends. Later where it was extended. */
+    until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
     /** Set when something about a posted share needs a person, such as a revocation after posting. */
@@ -151,6 +153,8 @@ export const journeyStatusSchema = z
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
     /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
     waitingFor: z.string().exactOptional(),
+    /** At a gate: when it expires. Later where the wait was extended. */
+    waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
     /** At a gate: the stage whose report is older than `maxReportAge`. `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
       .exactOptional()

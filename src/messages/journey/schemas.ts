@@ -176,6 +176,25 @@ const withdraw = z.strictObject({
 
 const requestShare = z.strictObject({ journeyId: fields.journeyId, share });
 
+/** What every extension says: who makes which wait longer, and until when. */
+const extension = {
+  /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
+  until: fields.instant,
+  by: text(100),
+  reason: text(500),
+};
+
+const extend = z
+  .strictObject({
+    journeyId: fields.journeyId,
+    /** The stage behind the gate that the journey waits at. This, or `shareId`. */
+    gate: fields.stage.exactOptional(),
+    /** The share that waits for consent. */
+    shareId: fields.shareId.exactOptional(),
+    ...extension,
+  })
+  .meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] });
+
 const reference = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
   requestedAt: fields.instant,
@@ -219,7 +238,7 @@ export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: A
   });
 }
 
-const SCHEMAS = { secondaryUserFields, consent, withdraw, requestShare, reference };
+const SCHEMAS = { secondaryUserFields, consent, withdraw, requestShare, extension, extend, reference };
 
 /** The schemas of the messages without applicants, and parts of other messages. */
 export function journeySchemas(): typeof SCHEMAS {

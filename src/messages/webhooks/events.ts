@@ -36,6 +36,7 @@ export interface WebhookRuns {
   'consent.missing': OfJourney | OfShare;
   'consent.refused': OfJourney | OfShare;
   'consent.unmatched': OfJourney;
+  'wait.extended': OfJourney | OfShare;
   'inquiry.held': WebhookRun;
   'hold.resolved': WebhookRun;
   'share.posted': OfJourney | OfShare;

@@ -48,6 +48,11 @@ const DATA = {
     shareId: shareId.meta({ description: 'Not requested yet, or misspelt: the consent is kept.' }),
     consentId: z.string(),
   },
+  'wait.extended': {
+    gate: stage.exactOptional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
+    shareId: shareId.exactOptional(),
+    until: instant.meta({ description: 'When the wait ends by now.' }),
+  },
   'inquiry.held': {
     ...inquiry,
     attempt,
@@ -110,6 +115,7 @@ export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
   eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),
   eventSchema('consent.unmatched', dataOf('consent.unmatched', OF_JOURNEY)),
+  eventSchema('wait.extended', z.union([dataOf('wait.extended', OF_JOURNEY), dataOf('wait.extended', OF_SHARE)])),
   eventSchema(
     'inquiry.held',
     z.union([

@@ -3,8 +3,14 @@
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
 import { setHandler } from '@temporalio/workflow';
-import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
-import type { RequestShareMessage } from '../../messages/journey/shapes.ts';
+import {
+  advanceProblem,
+  extendProblem,
+  requestShareProblem,
+  resolveInquiryProblem,
+  withdrawProblem,
+} from '../../messages/checks.ts';
+import type { ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/message-answers.ts';
 import { DESCRIPTIONS } from '../run/message-descriptions.ts';
@@ -16,12 +22,14 @@ import {
   handleWithdrawals,
 } from '../run/run-messages.ts';
 import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
+import { extendObjection, takeExtension } from './extend-waits.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';
 import { shareObjection, takeShare } from './share-requests.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
+  handleExtensions(journey);
   handleShares(journey);
   handleConsents(journey, { definitions: messages, descriptions: DESCRIPTIONS });
   handleWithdrawals(journey, {
@@ -75,6 +83,22 @@ function handleGates(journey: Journey): void {
       validator: (message) =>
         refuseFor(advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message)),
       description: DESCRIPTIONS.advance,
+    },
+  );
+}
+
+function handleExtensions(journey: Journey): void {
+  const objection = (message: ExtendMessage) => extendObjection(journey, message);
+  setHandler(
+    messages.extend,
+    (message) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(message));
+      return accepted(journey, !takeExtension(journey, message));
+    },
+    {
+      validator: (message) => refuseFor(extendProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
+      description: DESCRIPTIONS.extend,
     },
   );
 }

@@ -26,6 +26,7 @@ export interface JourneyStanding {
   consents: Pick<ConsentBook, 'early'>;
   holds: { list: HoldStatus[] };
   gate: StageCode | undefined;
+  gateTimes: { until: string };
   /** It waits at no gate any more. */
   isEnding: boolean;
   reportTooOld: StageCode | undefined;
@@ -41,12 +42,13 @@ export interface JourneyStanding {
 
 /** The answer to the query `status`. */
 export function journeyStatus(journey: JourneyStanding): JourneyStatus {
-  const waitingFor = waitingForOf(journey);
+  const [state, waitingFor] = [stateOf(journey), waitingForOf(journey)];
   return {
     journeyId: journey.journeyId,
     environment: journey.run?.environment ?? null,
-    state: stateOf(journey),
+    state,
     ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(state === 'waitingAtGate' ? { waitingUntil: journey.gateTimes.until } : {}),
     ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
     stages: journey.stages.map(({ status }) => ({ ...status })),
     shares: shareStatuses(journey),
@@ -113,11 +115,12 @@ function earlyConsents(journey: JourneyStanding): Pick<JourneyStatus, 'earlyCons
 
 function shareStatuses(journey: JourneyStanding): ShareStatus[] {
   return [...journey.shares.values()].map((share) => {
-    const { input, state, customerTraceNumber, reportReferenceNumber, attention } = share;
+    const { input, state, until, customerTraceNumber, reportReferenceNumber, attention } = share;
     return {
       shareId: input.shareId,
       state,
       waitingFor: state === 'awaitingConsent' ? journey.ungranted(share) : [],
+      ...(state === 'awaitingConsent' && until !== undefined ? { until } : {}),
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
       ...(attention === undefined ? {} : { attention }),

@@ -31,9 +31,11 @@ import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
+import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
+import { listedAttributes } from './listed-attributes.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
 import type { StageRecord } from './stage-record.ts';
 
@@ -54,6 +56,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   isClosing: boolean;
   hasHeard: boolean;
   gate?: { before: StageCode; since: string; until: string };
+  extensions: readonly Extension[];
   stagesEndedAs?: JourneyOutcome;
   openUntil?: string;
 }
@@ -81,6 +84,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   stagesEndedAs: JourneyOutcome | undefined;
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
+  /** Waits that were made longer. */
+  readonly extensions: Extensions;
   readonly recorder: ConsentRecorder;
   /** Whether the run has read the consents from before its start. */
   hasHeard = false;
@@ -101,6 +106,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
+    this.extensions = new Extensions(past?.extensions);
     this.applicants = [];
     this.persons = new NamedPersons(past?.persons);
     if (past) {
@@ -138,7 +144,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...this.carriedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
-      persons: this.persons.list,
+      ...{ persons: this.persons.list, extensions: this.extensions.carried },
       consents: carriedConsents(this),
       matchedShares: this.recorder.matchedShares,
       elsewhere: this.consents.elsewhere,
@@ -371,19 +377,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
     { isPassing = false } = {},
   ): void {
-    const attention = [
-      ...this.holds.list.map(({ failureType }) => failureType),
-      ...[...this.shares.values(), ...this.stages.map(({ status }) => status)].flatMap(
-        ({ attention }) => attention ?? [],
-      ),
-    ];
-    const traceNumbers = [
-      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
-      ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
-    ].filter((traceNumber) => traceNumber !== undefined);
-    const stage = journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {};
-    const attributes = { NeedsAttention: attention[0] ?? null, ...stage, CustomerTraceNumber: traceNumbers };
-    this.published.upsert(attributes, { waits: isPassing ? 'JourneyStage' : undefined });
+    this.published.upsert(listedAttributes(this, journeyStage), { waits: isPassing ? 'JourneyStage' : undefined });
   }
 
   ungranted(share: ShareRecord): string[] {

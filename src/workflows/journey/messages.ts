@@ -6,6 +6,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   JourneyReferences,
   JourneyStatus,
   RequestShareMessage,
@@ -15,6 +16,7 @@ import type {
 } from '../../messages/journey/shapes.ts';
 
 export const advance = defineUpdate<UpdateAnswer, [AdvanceMessage]>('advance');
+export const extend = defineUpdate<UpdateAnswer, [ExtendMessage]>('extend');
 export const resolveInquiry = defineUpdate<UpdateAnswer, [ResolveInquiryMessage]>('resolveInquiry');
 export const requestShare = defineUpdate<UpdateAnswer, [RequestShareMessage]>('requestShare');
 export const recordConsent = defineUpdate<UpdateAnswer, [ConsentMessage]>('recordConsent');

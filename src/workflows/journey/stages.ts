@@ -82,8 +82,7 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
     if (isOpen()) return 'passed';
     comeToGate(journey, productCode, expiresAfter);
   }
-  const untilMs = parseInstantMs(journey.gateTimes.until) ?? 0;
-  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
+  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, expiresAfter });
   journey.gate = undefined;
   journey.reportTooOld = undefined;
   return passage;
@@ -92,29 +91,34 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
 function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
-  journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
+  const until = journey.extensions.endOf({ gate: productCode }, untilMs);
+  journey.gateTimes = { since: new Date().toISOString(), until };
   if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 
 async function waitAtGate(
   journey: Journey,
-  gate: { stage: StageRecord; isOpen: () => boolean; untilMs: number; expiresAfter: string },
+  gate: { stage: StageRecord; isOpen: () => boolean; expiresAfter: string },
 ): Promise<Passage> {
   const isRepeated = () => journey.nextStage !== gate.stage;
-  const hasNews = () => gate.isOpen() || isRepeated();
+  const isLeft = () => gate.isOpen() || isRepeated();
+  const expiresAt = journey.gateTimes.until;
   for (;;) {
+    const { until } = journey.gateTimes;
     const freshForMs = journey.reportFreshForMs;
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
     journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
-    const leftMs = gate.untilMs - Date.now();
+    const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
     const untilTooOldMs = freshForMs !== undefined && freshForMs > 0 && freshForMs < leftMs ? freshForMs : undefined;
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
-    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${gate.expiresAfter} at the most`;
-    const isNews = await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
-    if (isNews) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
-    if (untilTooOldMs === undefined) return 'expired';
+    const limit = until === expiresAt ? `${gate.expiresAfter} at the most` : `until ${until}`;
+    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
+    const hasNews = () => isLeft() || journey.gateTimes.until !== until;
+    await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
+    if (isLeft()) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
+    if (untilTooOldMs === undefined && journey.gateTimes.until === until) return 'expired';
   }
 }
 

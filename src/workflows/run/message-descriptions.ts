@@ -11,6 +11,8 @@ export const DESCRIPTIONS = {
     'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
   requestShare:
     'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
+  extend:
+    'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than now shown), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
   recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${CONSENT}`,
   consent: `The same as recordConsent, without an answer: what is refused is shown in the query status. Example: ${CONSENT}`,
   withdraw: `Ends the journey after any attempt in flight; what is on hold still waits for a decision. Fields: journeyId, by, reason. Example: ${WITHDRAWAL}`,
@@ -52,6 +54,8 @@ const SHARE_CONSENT = CONSENT.replace(
 export const SHARE_REPORT_DESCRIPTIONS = {
   recordConsent: DESCRIPTIONS.recordConsent.replace(CONSENT, SHARE_CONSENT),
   consent: DESCRIPTIONS.consent.replace(CONSENT, SHARE_CONSENT),
+  extend:
+    'Makes the wait for consent longer while it lasts. Fields: shareId, until (later than now shown), by, reason. Example: {"shareId":"S-1","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the borrower travels"}',
   lookUpConsents:
     'Makes a share that waits ask the ledger what was said about it; recordLateConsent sends it. No input.',
   withdraw:

@@ -1,8 +1,9 @@
 /** The messages of `shareReport`; their wire names are those of a journey's (messages.ts). */
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import { resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
+import { extendShareReportProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import type {
+  ExtendShareReportMessage,
   ResolveShareReportMessage,
   ShareReportReferences,
   ShareReportStatus,
@@ -10,13 +11,14 @@ import type {
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import { handleUnknownSignals } from '../run/message-answers.ts';
+import { accepted, handleUnknownSignals, refuseFor } from '../run/message-answers.ts';
 import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { ReportShare } from './report-share.ts';
 
 export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShareReportMessage]>('resolveInquiry');
 export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
+export const extend = defineUpdate<ShareReportUpdateAnswer, [ExtendShareReportMessage]>('extend');
 export const withdraw = defineUpdate<ShareReportUpdateAnswer, [WithdrawShareReportMessage]>('withdraw');
 export const consent = defineSignal<[ConsentMessage]>('consent');
 /** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
@@ -33,6 +35,7 @@ export function handleShareReportMessages(share: ReportShare): void {
     share.hasNews = true;
   };
   setHandler(lookUpConsents, noteNews, { description: SHARE_REPORT_DESCRIPTIONS.lookUpConsents });
+  handleExtensions(share, (message) => extendShareReportProblem(message) ?? otherShare(message));
   handleWithdrawals(share, {
     definitions: { withdraw, requestWithdrawal },
     descriptions: SHARE_REPORT_DESCRIPTIONS,
@@ -49,4 +52,27 @@ export function handleShareReportMessages(share: ReportShare): void {
   setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
   handleUnknownSignals(share);
   share.recorder.begin();
+}
+
+function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareReportMessage) => string | null): void {
+  const { record, extensions } = share;
+  const objection = (message: ExtendShareReportMessage) =>
+    extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
+  setHandler(
+    extend,
+    (message) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(message));
+      const until = extensions.take(message);
+      if (until !== undefined) {
+        record.until = until;
+        share.events.emit('wait.extended', ['', share.shareId, until], { until });
+      }
+      return accepted(share, until === undefined);
+    },
+    {
+      validator: (message) => refuseFor(problemOf(message) ?? objection(message)),
+      description: SHARE_REPORT_DESCRIPTIONS.extend,
+    },
+  );
 }
