@@ -10,6 +10,7 @@ import {
 } from '../messages/parse-messages.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
+import { endUserOf } from '../model/stage-end-user.ts';
 import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
@@ -84,9 +85,9 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
   const ofStages = (journey.stages ?? STAGES).flatMap((stage) =>
     entitlementProblems(profile, {
       productCode: stage,
-      endUserCode: journey.endUserCode,
+      endUserCode: endUserOf(journey, stage),
       permissiblePurposeCode: journey.permissiblePurposeCodes[stage],
-      endUserPath: '/endUserCode',
+      endUserPath: journey.endUserCodes?.[stage] === undefined ? '/endUserCode' : `/endUserCodes/${stage}`,
       purposePath: `/permissiblePurposeCodes/${stage}`,
     }),
   );
@@ -120,7 +121,7 @@ function checkRequestsCanBeBuilt(profile: GatewayProfile, journey: LendingJourne
       profile,
       productCode,
       customerTraceNumber: 'PREFLIGHT',
-      endUserCode: journey.endUserCode,
+      endUserCode: endUserOf(journey, productCode),
       permissiblePurposeCode: journey.permissiblePurposeCodes[productCode] ?? '',
       applicants: journey.applicants,
     });

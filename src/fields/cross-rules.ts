@@ -7,6 +7,7 @@ import { isRecord } from '../base/is-record.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { STAGES, type StageCode } from '../model/products.ts';
+import { OWN_END_USER, ownUsersOf } from '../model/stage-end-user.ts';
 
 type Loose = Record<string, unknown>;
 
@@ -16,6 +17,7 @@ export function lendingJourneyProblems(input: Loose): Problem[] {
   return [
     ...stageOrderProblems(input.stages),
     ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
+    ...endUserProblems(input.endUserCodes, stages),
     ...gateProblems(input.gates, stages),
     ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
     ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
@@ -57,6 +59,14 @@ function gateProblems(gates: unknown, stages: readonly StageCode[] | null): Prob
     .map((stage) => ({ path: `/gates/${stage}`, rule: 'must be the gate of a stage that is listed' }));
 }
 
+function endUserProblems(codes: unknown, stages: readonly StageCode[] | null): Problem[] {
+  if (!isRecord(codes) || !stages) return [];
+  return STAGES.filter((stage) => codes[stage] !== undefined && !stages.includes(stage)).map((stage) => ({
+    path: `/endUserCodes/${stage}`,
+    rule: 'must be the end user of a stage that is listed',
+  }));
+}
+
 function shareProblems(
   share: unknown,
   path: string,
@@ -64,10 +74,11 @@ function shareProblems(
 ): Problem[] {
   if (!isRecord(share)) return [];
   const problems = secondaryUserProblems(share, path);
-  if (typeof share.endUserCode === 'string' && share.endUserCode === journey.input.endUserCode) {
-    problems.push({ path: `${path}/endUserCode`, rule: 'must not be the journey’s own end user' });
+  const { input, stages } = journey;
+  const own = ownUsersOf(input, share.reportOf, stages ?? STAGES);
+  if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
+    problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });
   }
-  const { stages } = journey;
   const isStage = (STAGES as readonly unknown[]).includes(share.reportOf);
   if (stages && isStage && !stages.includes(share.reportOf as StageCode)) {
     problems.push({ path: `${path}/reportOf`, rule: 'must be a stage that is listed' });
@@ -111,13 +122,13 @@ export function consentProblems(message: Loose): Problem[] {
   return problems;
 }
 
-/** The rules of `advance`. Only accepting an old report needs a named person and a reason. */
-export function passGateProblems({ acceptAge, by, reason }: Loose): Problem[] {
+/** The rules of `advance`. Only to accept an old report, or to skip a stage, needs a named person and a reason. */
+export function passGateProblems({ acceptAge, skip, by, reason }: Loose): Problem[] {
+  const decided = skip === undefined ? acceptAge : skip;
   return Object.entries({ by, reason }).flatMap(([name, value]) => {
-    if ((acceptAge === undefined) === (value === undefined)) return [];
-    return [
-      { path: `/${name}`, rule: value === undefined ? 'is required with acceptAge' : 'belongs to acceptAge only' },
-    ];
+    if ((decided === undefined) === (value === undefined)) return [];
+    const needs = `is required with ${skip === undefined ? 'acceptAge' : 'skip'}`;
+    return [{ path: `/${name}`, rule: value === undefined ? needs : 'belongs to acceptAge and skip only' }];
   });
 }
 

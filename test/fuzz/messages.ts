@@ -78,6 +78,7 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', to: 'PREAPP' },
       { journeyId: 'J-1001', to: 'PRECLOSE', applicants: [anApplicant('1A'), anApplicant('2A')] },
       { journeyId: 'J-1001', to: 'PREAPP', acceptAge: true, by: 'ops', reason: 'it will do' },
+      { journeyId: 'J-1001', to: 'PRECLOSE', skip: 'PREAPP', by: 'ops', reason: 'one will do' },
       { journeyId: 'J-1001', repeat: 'PRECLOSE', occurrence: 2, by: 'ops', reason: 'the closing was put off' },
     ],
     shape: advanceProblem,

@@ -78,7 +78,7 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     samples: [
       aJourney({
         ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
-        ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D' },
+        ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D', endUserCodes: { PREQUAL: 'EU1', PRECLOSE: 'EU2' } },
         stages: ['PREQUAL', 'PRECLOSE'],
         gates: { PRECLOSE: { pass: 'auto', expiresAfter: 'P14D' } },
         shares: [SHARE],

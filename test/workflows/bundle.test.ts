@@ -55,6 +55,7 @@ const TAKEN: CheckCase[] = [
   ['withdrawProblem', { shareId: 'S-1', ...WHO }, 'shareId', 'signal'],
   ['advanceProblem', { journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant()] }],
   ['advanceProblem', { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO }],
+  ['advanceProblem', { journeyId: 'J-1', to: 'PRECLOSE', skip: 'PREAPP', ...WHO }],
   ['advanceProblem', { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, proof: 'aa.bb.cc' }],
   ['requestShareProblem', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank', awaitConsentFor: 'P3D' } }],
   ['extendProblem', { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO }],

@@ -118,6 +118,7 @@ describe('the next run of a journey takes up', () => {
       },
     ],
     advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],
+    skips: [{ skip: 'PREAPP', to: 'PRECLOSE', by: 'ops', reason: 'one will do' }],
     applicants: [applicant('2A')],
     applicantIds: ['1A', '2A'],
     persons: [

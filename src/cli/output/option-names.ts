@@ -67,6 +67,7 @@ export const OPTION_NAMES = {
     '/repeat': '--repeat',
     '/occurrence': '--occurrence',
     '/acceptAge': '--accept-age',
+    '/skip': '--skip',
     ...AUTHORIZATION,
     '/proof': '--proof',
   },

@@ -62,6 +62,12 @@ const purposeCodesSchema = z.strictObject({
   SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
 });
 
+const endUserCodesSchema = z.strictObject({
+  PREQUAL: fields.endUserCode.exactOptional(),
+  PREAPP: fields.endUserCode.exactOptional(),
+  PRECLOSE: fields.endUserCode.exactOptional(),
+});
+
 export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
     /**
@@ -73,6 +79,8 @@ export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: A
     profile: fields.profileName.exactOptional(),
     /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
     endUserCode: fields.endUserCode,
+    /** Another lender's code for single stages. Default: `endUserCode`. */
+    endUserCodes: endUserCodesSchema.exactOptional(),
     /** One for each of `stages`, and `SECONDUSE` where a share has none of its own. */
     permissiblePurposeCodes: purposeCodesSchema,
     /** Everyone who applies, each with an `applicantId` and an SSN of their own. */
@@ -123,9 +131,12 @@ const consent = z.strictObject({
   proof: fields.proof.exactOptional(),
 });
 
-/** For the published schemas: accepting an old report requires `by` and `reason`; nothing else here does. */
-const SIGNED_WHERE_AGE_IS_ACCEPTED = {
-  dependentRequired: { acceptAge: ['by', 'reason'], by: ['acceptAge'], reason: ['acceptAge'] },
+const SKIPS_OR_ACCEPTS = { anyOf: [{ required: ['acceptAge'] }, { required: ['skip'] }] };
+
+/** For the published schemas: `by` and `reason` say who skips a stage or accepts an old report; nothing else here needs them. */
+const SIGNED_DECISIONS = {
+  dependentRequired: { acceptAge: ['by', 'reason'], skip: ['by', 'reason'] },
+  dependentSchemas: { by: SKIPS_OR_ACCEPTS, reason: SKIPS_OR_ACCEPTS },
 };
 
 export function passGateSchema<Applicants extends z.ZodType>(applicants: Applicants) {
@@ -138,10 +149,12 @@ export function passGateSchema<Applicants extends z.ZodType>(applicants: Applica
       applicants: z.exactOptional(applicants),
       /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
       acceptAge: z.literal(true).exactOptional(),
+      /** A stage before it that is never to be pulled: it has a gate of its own, and has not begun. Needs `by` and `reason`. */
+      skip: fields.stage.exactOptional(),
       by: text(100).exactOptional(),
       reason: text(500).exactOptional(),
     })
-    .meta(SIGNED_WHERE_AGE_IS_ACCEPTED);
+    .meta(SIGNED_DECISIONS);
 }
 
 const OCCURRENCE = `must be a whole number from 2 to ${MAX_ORDINAL + 1}`;

@@ -33,6 +33,7 @@ function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
 /** Nothing personal, and no report reference: that is half of a SECONDUSE (interface 2.6). */
 const DATA = {
   'stage.answered': { stage, ...answered },
+  'stage.skipped': { stage },
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
   'consent.missing': {
     shareId,
@@ -111,6 +112,7 @@ function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, 
 /** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
+  eventSchema('stage.skipped', dataOf('stage.skipped', OF_JOURNEY)),
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
   eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),

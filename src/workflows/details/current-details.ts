@@ -116,7 +116,9 @@ function nextStep({ status, gate, stages, shares, holds: all }: JourneyView): st
   if (gate) {
     const pulls = stages.filter((one) => one.productCode === stage);
     const tooOld = stage && { stage, occurrence: (pulls.at(-1)?.occurrence ?? 1) + 1 };
-    return gateSection({ journeyId, before: gate.before, ...(tooOld ? { tooOld } : {}) });
+    const pending = stages.filter((one) => one.state === 'pending').map(({ productCode }) => productCode);
+    const after = pending[pending.indexOf(gate.before) + 1];
+    return gateSection({ journeyId, before: gate.before, ...(after ? { after } : {}), ...(tooOld ? { tooOld } : {}) });
   }
   if (stages.some(({ state }) => state === 'running') || shares.some(({ state }) => state === 'posting')) return '';
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');

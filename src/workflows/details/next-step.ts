@@ -8,17 +8,28 @@ import { block, plain } from './markdown.ts';
 interface Gate {
   journeyId: string;
   before: StageCode;
+  /** The stage after it, where there is one. */
+  after?: StageCode;
   /** The stage whose report is too old, and which pull of it would come next. */
   tooOld?: { stage: StageCode; occurrence: number };
 }
 
-export function gateSection({ journeyId, before, tooOld }: Gate): string {
+export function gateSection({ journeyId, before, after, tooOld }: Gate): string {
   const who = { by: '', reason: '' };
   const shell = `credit-journey advance ${journeyId} \\\n`;
+  const skipping = after
+    ? [
+        {
+          words: `Or ${after} follows without ${before}, which is never pulled:`,
+          command: `${shell} --to ${after} --skip ${before} \\\n --by WHO --reason WHY`,
+          input: { journeyId, to: after, skip: before, ...who },
+        },
+      ]
+    : [];
   const longer = extendSection(journeyId, { gate: before });
   if (!tooOld) {
     const pass = { words: '', command: `${shell} --to ${before}`, input: { journeyId, to: before } };
-    return `${section('What passes the gate', 'advance', [pass])}\n\n${longer}`;
+    return `${section('What passes the gate', 'advance', [pass, ...skipping])}\n\n${longer}`;
   }
   const { stage, occurrence } = tooOld;
   const passing = section('What passes the gate', 'advance', [
@@ -32,6 +43,7 @@ export function gateSection({ journeyId, before, tooOld }: Gate): string {
       command: `${shell} --to ${before} --accept-age \\\n --by WHO --reason WHY`,
       input: { journeyId, to: before, acceptAge: true, ...who },
     },
+    ...skipping,
   ]);
   return `${passing}\n\n${longer}`;
 }

@@ -37,13 +37,14 @@ import { Run, type RunResumption } from '../run/run.ts';
 import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
 import { listedAttributes } from './listed-attributes.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
-import type { StageRecord } from './stage-record.ts';
+import type { Skip, StageRecord } from './stage-record.ts';
 
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   stages: StageRecord[];
   shares: ShareRecord[];
   advances: PassGateMessage[];
+  skips?: Skip[];
   applicants: Applicant[];
   applicantIds: string[];
   persons: readonly NamedPerson[];
@@ -65,6 +66,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
+  readonly skips = new Map<StageCode, Skip>();
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   applicants: Applicant[];
@@ -125,6 +127,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   #resume(past: JourneyResumption): void {
     for (const share of past.shares) this.shares.set(share.input.shareId, share);
     for (const message of past.advances) this.advances.set(message.to, message);
+    for (const skip of past.skips ?? []) this.skips.set(skip.skip, skip);
     for (const applicantId of past.applicantIds) this.#applicantIds.add(applicantId);
     this.applicants = past.applicants;
     this.stageWasAbandoned = past.stageWasAbandoned;
@@ -144,6 +147,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...this.carriedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
+      ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
       ...{ persons: this.persons.list, extensions: this.extensions.carried },
       consents: carriedConsents(this),
       matchedShares: this.recorder.matchedShares,

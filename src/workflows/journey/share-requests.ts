@@ -1,6 +1,7 @@
 /** What `requestShare` may do as a journey stands. No waiting. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
+import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
 import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 import type { Journey } from './journey.ts';
@@ -16,8 +17,12 @@ export function shareObjection(journey: Journey, share: ShareInput): string | nu
   }
   if (journey.isEnding || journey.isClosing) return 'the journey is ending; a share of its own may follow';
   if (journey.shares.size >= MAX_SHARES) return `a journey has at most ${MAX_SHARES} shares`;
-  if (share.endUserCode !== undefined && share.endUserCode === journey.input.endUserCode) {
-    return '/share/endUserCode must not be the journey’s own end user';
+  const stages = journey.stages.map(({ status }) => status.productCode);
+  if (
+    share.endUserCode !== undefined &&
+    ownUsersOf(journey.input, share.reportOf, stages).includes(share.endUserCode)
+  ) {
+    return `/share/endUserCode ${OWN_END_USER}`;
   }
   if (share.reportOf !== undefined && !journey.stage(share.reportOf)) {
     return '/share/reportOf names a stage that this journey leaves out';

@@ -2,6 +2,7 @@
 
 import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
+import type { StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 
@@ -24,4 +25,12 @@ export interface StageRecord {
   personsAt?: number;
   /** Its report is being compared with the one before. */
   isCompared?: boolean;
+}
+
+/** A stage that is never pulled: what was accepted about it. */
+export interface Skip {
+  skip: StageCode;
+  to: StageCode;
+  by: string;
+  reason: string;
 }

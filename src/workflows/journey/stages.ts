@@ -6,6 +6,7 @@ import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
+import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
@@ -34,7 +35,8 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
     if (!stage.inquiry) {
       const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
-      if (passed === 'repeat') continue;
+      // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
+      if (passed === 'otherStage' || stage.status.state !== 'pending') continue;
       if (passed === 'expired') {
         journey.changeStage(stage, { state: 'expired' });
         return skipRest(journey, 'expired');
@@ -66,10 +68,11 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
   return outcome;
 }
 
-type Passage = 'passed' | 'expired' | 'repeat';
+type Passage = 'passed' | 'expired' | 'otherStage';
 
 /**
- * Waits at a gate. `repeat`: a caller wants the stage before it once more; the journey then comes to the gate again.
+ * Waits at a gate. `otherStage`: a caller wants the stage before it once more, and the journey then comes to the gate
+ * again; or the stage is skipped.
  */
 async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
   const { productCode } = stage.status;
@@ -101,8 +104,8 @@ async function waitAtGate(
   journey: Journey,
   gate: { stage: StageRecord; isOpen: () => boolean; expiresAfter: string },
 ): Promise<Passage> {
-  const isRepeated = () => journey.nextStage !== gate.stage;
-  const isLeft = () => gate.isOpen() || isRepeated();
+  const isPassedOver = () => journey.nextStage !== gate.stage;
+  const isLeft = () => gate.isOpen() || isPassedOver();
   const expiresAt = journey.gateTimes.until;
   for (;;) {
     const { until } = journey.gateTimes;
@@ -117,7 +120,7 @@ async function waitAtGate(
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
     const hasNews = () => isLeft() || journey.gateTimes.until !== until;
     await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
-    if (isLeft()) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
+    if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
     if (untilTooOldMs === undefined && journey.gateTimes.until === until) return 'expired';
   }
 }
@@ -125,7 +128,7 @@ async function waitAtGate(
 /** The journey's outcome where the stage ends it, else nothing. */
 async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord): Promise<JourneyOutcome | undefined> {
   const { status } = stage;
-  const { endUserCode, permissiblePurposeCodes } = journey.input;
+  const { permissiblePurposeCodes } = journey.input;
   const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
   const { inquiry } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
@@ -138,7 +141,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
   const end = await runInquiry(hostOf(journey, run, stage), {
     ownerId: journey.journeyId,
     productCode: status.productCode,
-    endUserCode,
+    endUserCode: endUserOf(journey.input, status.productCode),
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
