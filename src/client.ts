@@ -87,6 +87,7 @@ export type {
   RepeatStageMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   ShareInput,
   ShareState,
   ShareStatus,

@@ -38,7 +38,7 @@ const MOST_SHOWN = 10;
 const applicants = z.array(z.looseObject({})).min(1);
 const passGate = passGateSchema(applicants);
 const repeatStage = repeatStageSchema(applicants);
-const { consent, extend, requestShare, withdraw } = journeySchemas();
+const { consent, extend, requestShare, setClosingDate, withdraw } = journeySchemas();
 const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const WITHDRAWALS: Record<AddressName, z.ZodType> = {
@@ -70,6 +70,10 @@ export function advanceProblem(value: unknown): string | null {
 
 export function requestShareProblem(value: unknown): string | null {
   return problemOf(requestShare, value, { crossRules: requestShareProblems });
+}
+
+export function setClosingDateProblem(value: unknown): string | null {
+  return problemOf(setClosingDate, value);
 }
 
 export function extendProblem(value: unknown): string | null {

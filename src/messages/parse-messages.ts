@@ -34,6 +34,7 @@ import type {
   LendingJourneyInput,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   WithdrawMessage,
 } from './journey/shapes.ts';
 import { portfolioSchemas, resolvePortfolioSchema } from './portfolio/schemas.ts';
@@ -70,7 +71,7 @@ export interface ApplicantLimit {
   maxApplicants: number;
 }
 
-const { consent, extend, requestShare, withdraw } = journeySchemas();
+const { consent, extend, requestShare, setClosingDate, withdraw } = journeySchemas();
 const { message: portfolioMessage, review, schedule } = portfolioSchemas();
 const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 const withdrawPull = withdrawPullSchema();
@@ -166,6 +167,11 @@ export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMes
 /** `extend` of a share at any time. */
 export function parseExtendShareReport(value: unknown): ExtendShareReportMessage {
   return parse(extendShareReport, value);
+}
+
+/** `setClosingDate`. */
+export function parseSetClosingDate(value: unknown): SetClosingDateMessage {
+  return parse(setClosingDate, value);
 }
 
 /** `extend` of a journey. */

@@ -11,6 +11,7 @@ import {
   extendProblem,
   requestShareProblem,
   resolveInquiryProblem,
+  setClosingDateProblem,
   withdrawProblem,
 } from '../../src/messages/checks.ts';
 import {
@@ -19,6 +20,7 @@ import {
   parseExtend,
   parseRequestShare,
   parseResolveInquiry,
+  parseSetClosingDate,
   parseWithdraw,
 } from '../../src/messages/parse-messages.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
@@ -83,6 +85,12 @@ const KINDS: readonly MessageKind[] = [
     ],
     shape: advanceProblem,
     parse: (value) => parseAdvance(value, LIMIT),
+  },
+  {
+    name: 'setClosingDate',
+    valid: [{ journeyId: 'J-1001', closingDate: '2026-03-01', change: 1, by: 'ops', reason: 'put off' }],
+    shape: setClosingDateProblem,
+    parse: parseSetClosingDate,
   },
   {
     name: 'extend',

@@ -6,12 +6,13 @@ import {
   extendShareReportProblem,
   requestShareProblem,
   resolveInquiryProblem,
+  setClosingDateProblem,
   withdrawProblem,
 } from '../../src/messages/checks.ts';
 
 const CHECKS = {
   ...{ advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem },
-  ...{ extendProblem, extendShareReportProblem },
+  ...{ extendProblem, extendShareReportProblem, setClosingDateProblem },
 };
 
 /** A check, and its arguments. */

@@ -80,7 +80,9 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
         ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
         ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D', endUserCodes: { PREQUAL: 'EU1', PRECLOSE: 'EU2' } },
         stages: ['PREQUAL', 'PRECLOSE'],
-        gates: { PRECLOSE: { pass: 'auto', expiresAfter: 'P14D' } },
+        ...{ closingDate: '2030-01-31', preclose: { daysBefore: 3, repeats: 2, ...WHO } },
+        attentionAbove: { newAccounts: 0, balanceMoves: 2 },
+        gates: { PRECLOSE: { pass: 'manual', expiresAfter: 'P14D' } },
         shares: [SHARE],
       }),
     ],
@@ -122,6 +124,10 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       aDecisionOf({ shareId: 'S-1' }, { action: 'accept', outcome: 'record', reference: REFERENCE }),
     ],
     parse: messages.parseResolveShareReport,
+  },
+  'set-closing-date': {
+    samples: [{ journeyId: 'J-1', closingDate: '2026-03-01', change: 2, ...WHO }],
+    parse: messages.parseSetClosingDate,
   },
   extend: {
     samples: [

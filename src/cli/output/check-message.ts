@@ -11,6 +11,7 @@ const CHECKS = {
   start: 'parseLendingJourneyInput',
   advance: 'parseAdvance',
   extend: 'parseExtend',
+  setClosingDate: 'parseSetClosingDate',
   extendShareReport: 'parseExtendShareReport',
   consent: 'parseConsent',
   requestShare: 'parseRequestShare',

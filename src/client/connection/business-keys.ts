@@ -9,6 +9,7 @@ import type {
   ExtendMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
 } from '../../messages/journey/shapes.ts';
 
 export const businessKeys = {
@@ -17,6 +18,7 @@ export const businessKeys = {
     'repeat' in message
       ? `advance-${message.repeat}-${message.occurrence}`
       : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}${message.skip ? `-skip-${message.skip}` : ''}`,
+  setClosingDate: ({ change }: SetClosingDateMessage): string => `closing-date-${change}`,
   /** A wait is made longer once until each instant. */
   extend: ({ gate, shareId, until }: Omit<ExtendMessage, 'journeyId' | 'by' | 'reason'>): string =>
     `extend-${gate ?? shareId}-${until}`,

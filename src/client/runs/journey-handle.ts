@@ -9,6 +9,7 @@ import type {
   PassGateMessage,
   RepeatStageMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   ShareInput,
   UpdateAnswer,
   WithdrawMessage,
@@ -19,6 +20,7 @@ import {
   parseExtend,
   parseRequestShare,
   parseResolveInquiry,
+  parseSetClosingDate,
   parseWithdraw,
 } from '../../messages/parse-messages.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -96,6 +98,15 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
       if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
       throw error;
     }
+  }
+
+  /** Sets or moves the closing date. `change` is 1 for the first change; `status().closing` says the number of the latest. */
+  async setClosingDate(
+    message: Omit<SetClosingDateMessage, 'journeyId'>,
+    options?: MessageOptions,
+  ): Promise<UpdateAnswer> {
+    const checked = parseSetClosingDate({ ...message, journeyId: this.journeyId });
+    return this.update('setClosingDate', businessKeys.setClosingDate(checked), checked, options);
   }
 
   /** Makes the wait at the gate, or of a share for consent, longer while it lasts. */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
-import { SSN_MISMATCH } from '../../model/inquiry.ts';
+import { REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
 import { stageChangesSchema } from './change-summary.ts';
 
@@ -29,6 +29,16 @@ export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
     'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
 });
 
+/** Of a stage. */
+export const stageAttentionSchema = z
+  .enum([SSN_MISMATCH, REPORT_CHANGED])
+  .exactOptional()
+  .meta({
+    description:
+      'A person should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
+      'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
+  });
+
 const stageState = z.enum([
   'pending',
   'running',
@@ -52,7 +62,7 @@ export const stageStatusSchema = z
     reportReferenceNumber: z.string().exactOptional(),
     /** For a preclose report that was compared with the journey's previous report. */
     changes: stageChangesSchema.exactOptional(),
-    attention: ssnMismatchSchema,
+    attention: stageAttentionSchema,
   })
   .meta({ id: 'stageStatus' });
 
@@ -159,6 +169,15 @@ export const journeyStatusSchema = z
     reportTooOld: stage
       .exactOptional()
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
+    /** Where the journey has a closing date. */
+    closing: z
+      .object({
+        closingDate: z.string().meta({ format: 'date' }),
+        change: count.meta({ description: 'The number of its latest change; 0: as the input has it.' }),
+        precloseFrom: instant.meta({ description: 'From when on PRECLOSE is pulled.' }),
+        repeatsLeft: count.meta({ description: 'How often it may still be pulled once more by itself.' }),
+      })
+      .exactOptional(),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     problems: inputProblemsSchema,

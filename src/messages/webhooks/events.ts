@@ -32,6 +32,8 @@ export type WebhookRun = OfJourney | OfPull | OfShare | OfReview;
 /** The runs that have events of each type. */
 export interface WebhookRuns {
   'stage.answered': OfJourney;
+  'stage.changed': OfJourney;
+  'closing.set': OfJourney;
   'stage.skipped': OfJourney;
   'gate.reached': OfJourney;
   'consent.missing': OfJourney | OfShare;

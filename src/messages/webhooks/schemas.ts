@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
+import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
-import { problemSchema, ssnMismatchSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
+import { problemSchema, ssnMismatchSchema, stageAttentionSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 
-const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
+const { applicantId, customerTraceNumber, date, instant, journeyId, pullId, reviewId, shareId, stage } =
+  messageFields();
 const environment = z.enum(ENVIRONMENTS);
 const OF_JOURNEY = { journeyId, environment };
 const OF_PULL = { pullId, environment };
@@ -32,7 +34,17 @@ function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
 
 /** Nothing personal, and no report reference: that is half of a SECONDUSE (interface 2.6). */
 const DATA = {
-  'stage.answered': { stage, ...answered },
+  'stage.answered': { stage, ...answered, attention: stageAttentionSchema },
+  'stage.changed': {
+    // Told after the stage's answer: the reports may be compared later.
+    stage,
+    customerTraceNumber: customerTraceNumber.exactOptional(),
+    attention: z.literal(REPORT_CHANGED),
+  },
+  'closing.set': {
+    closingDate: date,
+    precloseFrom: instant.meta({ description: 'From when on PRECLOSE is pulled.' }),
+  },
   'stage.skipped': { stage },
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
   'consent.missing': {
@@ -112,6 +124,8 @@ function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, 
 /** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
+  eventSchema('stage.changed', dataOf('stage.changed', OF_JOURNEY)),
+  eventSchema('closing.set', dataOf('closing.set', OF_JOURNEY)),
   eventSchema('stage.skipped', dataOf('stage.skipped', OF_JOURNEY)),
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),

@@ -4,6 +4,7 @@ import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } f
 import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { Journey } from './journey.ts';
+import { opensInMs } from './preclose-by-date.ts';
 import { gatePartOf, skipObjection, takeSkip } from './skips.ts';
 
 /** Why the message makes no sense as things stand, or `null`. */
@@ -36,7 +37,7 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
   if (advance?.acceptAge) return true;
   const freshForMs = journey.reportFreshForMs;
   if (freshForMs !== undefined && freshForMs <= 0) return false;
-  return advance !== undefined || gate.pass === 'auto';
+  return advance !== undefined || gate.pass === 'auto' || opensInMs(journey, productCode) === 0;
 }
 
 /** At once, so that the answer to the message does not name the gate that it has passed. */
@@ -117,7 +118,7 @@ export function knownRepeat(
 ): RepeatStageMessage | undefined {
   const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
   if (!stage?.repeat) return undefined;
-  const { receivedAt: _, proof: __, ...message } = stage.repeat;
+  const { receivedAt: _, proof: __, isStanding: ___, ...message } = stage.repeat;
   return message;
 }
 

@@ -8,12 +8,14 @@ import type {
   JourneyResult,
   JourneyState,
   JourneyStatus,
+  LendingJourneyInput,
   ShareStatus,
   TerminalState,
 } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { RefusedMessages } from '../run/refused-messages.ts';
+import { type ClosingDate, closingStatus } from './closing-date.ts';
 import type { StageRecord } from './stage-record.ts';
 
 /** What of a journey shows in its status. */
@@ -25,6 +27,8 @@ export interface JourneyStanding {
   shares: ReadonlyMap<string, ShareRecord>;
   consents: Pick<ConsentBook, 'early'>;
   holds: { list: HoldStatus[] };
+  input: Pick<LendingJourneyInput, 'preclose'>;
+  closing: ClosingDate;
   gate: StageCode | undefined;
   gateTimes: { until: string };
   /** It waits at no gate any more. */
@@ -50,6 +54,7 @@ export function journeyStatus(journey: JourneyStanding): JourneyStatus {
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(state === 'waitingAtGate' ? { waitingUntil: journey.gateTimes.until } : {}),
     ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
+    ...(journey.endedAs || journey.outcome ? {} : closingStatus(journey)),
     stages: journey.stages.map(({ status }) => ({ ...status })),
     shares: shareStatuses(journey),
     ...journey.problems,

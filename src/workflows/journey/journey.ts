@@ -18,7 +18,6 @@ import type {
   LendingJourneyInput,
   PassGateMessage,
   RefusedMessage,
-  RepeatStageMessage,
   ShareInput,
   StageStatus,
   WithdrawMessage,
@@ -34,10 +33,11 @@ import type { ShareRecord } from '../consent/share-record.ts';
 import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
+import { type CarriedClosing, ClosingDate } from './closing-date.ts';
 import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
 import { listedAttributes } from './listed-attributes.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
-import type { Skip, StageRecord } from './stage-record.ts';
+import type { Skip, StageRecord, WantedRepeat } from './stage-record.ts';
 
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 export interface JourneyResumption extends RunResumption<WithdrawMessage> {
@@ -45,6 +45,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   shares: ShareRecord[];
   advances: PassGateMessage[];
   skips?: Skip[];
+  closing?: CarriedClosing;
   applicants: Applicant[];
   applicantIds: string[];
   persons: readonly NamedPerson[];
@@ -67,6 +68,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
   readonly skips = new Map<StageCode, Skip>();
+  readonly closing: ClosingDate;
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   applicants: Applicant[];
@@ -109,6 +111,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
     this.extensions = new Extensions(past?.extensions);
+    this.closing = new ClosingDate(past?.closing);
     this.applicants = [];
     this.persons = new NamedPersons(past?.persons);
     if (past) {
@@ -148,6 +151,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
+      ...(this.input.preclose ? { closing: this.closing.carried } : {}),
       ...{ persons: this.persons.list, extensions: this.extensions.carried },
       consents: carriedConsents(this),
       matchedShares: this.recorder.matchedShares,
@@ -186,10 +190,10 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
-  async keptOpenFor(check: Promise<void>): Promise<void> {
+  async keptOpenFor<T>(check: Promise<T>): Promise<T> {
     this.checksOfMessages++;
     try {
-      await check;
+      return await check;
     } finally {
       this.checksOfMessages--;
     }
@@ -237,7 +241,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.stages.find(({ status }) => status.state === 'pending');
   }
 
-  addRepeat(repeat: RepeatStageMessage & { receivedAt: string }): void {
+  addRepeat(repeat: WantedRepeat): void {
     const repeated = this.stages.findLastIndex(({ status }) => status.productCode === repeat.repeat);
     const { repeat: productCode, occurrence } = repeat;
     this.stages.splice(repeated + 1, 0, {

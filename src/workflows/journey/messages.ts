@@ -11,12 +11,14 @@ import type {
   JourneyStatus,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   UpdateAnswer,
   WithdrawMessage,
 } from '../../messages/journey/shapes.ts';
 
 export const advance = defineUpdate<UpdateAnswer, [AdvanceMessage]>('advance');
 export const extend = defineUpdate<UpdateAnswer, [ExtendMessage]>('extend');
+export const setClosingDate = defineUpdate<UpdateAnswer, [SetClosingDateMessage]>('setClosingDate');
 export const resolveInquiry = defineUpdate<UpdateAnswer, [ResolveInquiryMessage]>('resolveInquiry');
 export const requestShare = defineUpdate<UpdateAnswer, [RequestShareMessage]>('requestShare');
 export const recordConsent = defineUpdate<UpdateAnswer, [ConsentMessage]>('recordConsent');

@@ -6,6 +6,13 @@ import type { StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 
+/** Who wanted a stage pulled once more. */
+export type WantedRepeat = RepeatStageMessage & {
+  receivedAt: string;
+  /** By the standing decision of the input. */
+  isStanding?: true;
+};
+
 export interface StageRecord {
   status: StageStatus;
   reference?: ReportReference;
@@ -16,7 +23,9 @@ export interface StageRecord {
   /** The trace number that it will have, until it has begun. */
   plannedTraceNumber?: string;
   /** Who wanted it, where it is no first pull. */
-  repeat?: RepeatStageMessage & { receivedAt: string };
+  repeat?: WantedRepeat;
+  /** When its latest attempt was answered, or failed. */
+  attemptedAt?: string;
   /** While it is under way: how the inquiry stands. */
   inquiry?: CarriedInquiry;
   /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */

@@ -1,7 +1,7 @@
 /** Gates and stages: which pull comes next, whether its gate is passed, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
@@ -12,8 +12,9 @@ import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import { mayPass } from './advances.ts';
-import { compareWithReportBefore, reportBefore } from './comparisons.ts';
+import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
+import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
 import type { StageRecord } from './stage-record.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
@@ -94,7 +95,7 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
 function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
-  const until = journey.extensions.endOf({ gate: productCode }, untilMs);
+  const until = gateLastsUntil(journey, productCode, journey.extensions.endOf({ gate: productCode }, untilMs));
   journey.gateTimes = { since: new Date().toISOString(), until };
   if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
@@ -106,22 +107,24 @@ async function waitAtGate(
 ): Promise<Passage> {
   const isPassedOver = () => journey.nextStage !== gate.stage;
   const isLeft = () => gate.isOpen() || isPassedOver();
-  const expiresAt = journey.gateTimes.until;
   for (;;) {
-    const { until } = journey.gateTimes;
+    const { since, until } = journey.gateTimes;
+    const { placed } = journey.closing;
     const freshForMs = journey.reportFreshForMs;
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
     journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
     const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
-    const untilTooOldMs = freshForMs !== undefined && freshForMs > 0 && freshForMs < leftMs ? freshForMs : undefined;
+    const opensMs = opensInMs(journey, gate.stage.status.productCode);
+    const wakesMs = Math.min(leftMs, ...([freshForMs, opensMs].filter((ms) => ms !== undefined && ms > 0) as number[]));
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
-    const limit = until === expiresAt ? `${gate.expiresAfter} at the most` : `until ${until}`;
+    const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
+    const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
-    const hasNews = () => isLeft() || journey.gateTimes.until !== until;
-    await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
+    const hasChanged = () => journey.gateTimes.until !== until || journey.closing.placed !== placed;
+    await journey.handOver.wait(() => isLeft() || hasChanged(), Math.max(1, wakesMs), { summary });
     if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (untilTooOldMs === undefined && journey.gateTimes.until === until) return 'expired';
+    if (wakesMs === leftMs && !hasChanged()) return 'expired';
   }
 }
 
@@ -196,7 +199,7 @@ function settle(
     stage.reference = reference;
     stage.personsAt = journey.persons.list.length;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
-    if (changes) stage.status.changes = changes;
+    if (changes) takeChanges(journey, stage, changes);
     else compareWithReportBefore(journey, run, stage);
   }
   tellAnswered(journey, stage, outcome);
@@ -229,6 +232,7 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     },
     onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
       stage.ordinal = ordinal;
+      if (attempts > 0 && attempts !== stage.status.attempts) stage.attemptedAt = new Date().toISOString();
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.noteRetry(customerTraceNumber, waitingFor);
       // What waits in the gateway queue may wait for long.

@@ -11,6 +11,8 @@ export const DESCRIPTIONS = {
     'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old; skip, by, reason to leave out a stage before it. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
   requestShare:
     'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
+  setClosingDate:
+    'Sets or moves the closing date, by which PRECLOSE is pulled (preclose of the start). Fields: journeyId, closingDate, change (1 for the first change, then 2), by, reason. Example: {"journeyId":"LOAN-1","closingDate":"2026-03-01","change":1,"by":"ops","reason":"the buyer asked for it"}',
   extend:
     'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than now shown), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
   recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${CONSENT}`,

@@ -58,6 +58,7 @@ export async function sendRefusedMessages(world: World): Promise<JourneyHandle> 
     ['advance', { journeyId, to: 'PREAPP', applicants: [person, person] }],
     ['recordConsent', { ...consent, consentId: ssn, decidedAt: last }],
     ['requestShare', { journeyId, share: { shareId: ssn, endUser: last, [last]: ssn } }],
+    ['setClosingDate', { journeyId, closingDate: ssn, change: last, by: email, [ssn]: last }],
     ['extend', { journeyId, gate: last, until: ssn, by: email, [ssn]: last }],
     ['resolveInquiry', { journeyId, action: last, customerTraceNumber: ssn, attempt: email }],
     ['withdraw', { journeyId, by: [last], reason: { ssn } }],
