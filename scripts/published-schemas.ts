@@ -121,7 +121,7 @@ const PUBLISHED: Record<string, Published> = {
   'lending-journey-input': {
     title: 'Input of the workflow lendingJourney',
     description:
-      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed, and so is a share’s ' +
+      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed; so are endUserCodes and a share’s ' +
       `reportOf. Shares differ in shareId, and none names the end user of its report. preclose and attentionAbove need the stage ` +
       `PRECLOSE, whose gate then has no pass auto. closingDate is not past. ${APPLICANT_RULES}`,
     schema: lendingJourneySchema(APPLICANTS).meta({

@@ -197,7 +197,14 @@ const NAMED_RULES: [string, string, object][] = [
   ['lending-journey-input', 'A gate is that of a stage', aJourney({ stages: ['PREQUAL'], gates: { PREAPP: {} } })],
   ['lending-journey-input', 'reportOf', aJourney({ stages: ['PREQUAL'], shares: [{ ...SHARE, reportOf: 'PREAPP' }] })],
   ['lending-journey-input', 'Shares differ in shareId', aJourney({ shares: [SHARE, SHARE] })],
-  ['lending-journey-input', 'own endUserCode', aJourney({ shares: [{ ...SHARE, endUserCode: 'EU123' }] })],
+  ['lending-journey-input', 'end user of its report', aJourney({ shares: [{ ...SHARE, endUserCode: 'EU123' }] })],
+  ['lending-journey-input', 'endUserCodes', aJourney({ stages: ['PREQUAL'], endUserCodes: { PREAPP: 'EU1' } })],
+  ['lending-journey-input', 'need the stage', aJourney({ stages: ['PREQUAL'], attentionAbove: { newAccounts: 0 } })],
+  [
+    'lending-journey-input',
+    'no pass auto',
+    aJourney({ preclose: { daysBefore: 3, ...WHO }, gates: { PRECLOSE: { pass: 'auto' } } }),
+  ],
   ['lending-journey-input', 'no two with one', aJourney({ applicants: [anApplicant(), anApplicant()] })],
   [
     'lending-journey-input',
