@@ -54,9 +54,9 @@ import { STAGES } from '../src/model/products.ts';
 const APPLICANTS = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const FAILSAFE_APPLICANTS = failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 
-const { consent, requestShare, withdraw, withdrawShare } = journeySchemas();
+const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
 const { review, message: portfolioMessage } = portfolioSchemas();
-const { shareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const { shareReport, extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const APPLICANT_RULES =
   'At most as many applicants as the gateway profile allows (2 unless configured); no two with one applicantId or ssn; ' +
@@ -121,9 +121,13 @@ const PUBLISHED: Record<string, Published> = {
   'lending-journey-input': {
     title: 'Input of the workflow lendingJourney',
     description:
-      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed, and so is a share’s ' +
-      `reportOf. Shares differ in shareId, and none names the journey’s own endUserCode. ${APPLICANT_RULES}`,
-    schema: lendingJourneySchema(APPLICANTS).meta({ allOf: PURPOSE_CODES }),
+      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed; so are endUserCodes and a share’s ' +
+      `reportOf. Shares differ in shareId, and none names the end user of its report. preclose and attentionAbove need the stage ` +
+      `PRECLOSE, whose gate then has no pass auto. closingDate is not past. ${APPLICANT_RULES}`,
+    schema: lendingJourneySchema(APPLICANTS).meta({
+      allOf: PURPOSE_CODES,
+      dependentRequired: { closingDate: ['preclose'] },
+    }),
   },
   consent: {
     title: 'The signal consent and the update recordConsent',
@@ -152,6 +156,18 @@ const PUBLISHED: Record<string, Published> = {
     title: 'The update withdrawShare',
     description: 'Takes one share of a journey back before it is sent. A corrected share takes another id.',
     schema: withdrawShare,
+  },
+  'set-closing-date': {
+    title: 'The update setClosingDate',
+    description:
+      'Sets or moves the day by which PRECLOSE is pulled. It is not past in the time zone of the gateway profile.',
+    schema: setClosingDate,
+  },
+  extend: {
+    title: 'The update extend',
+    description:
+      'Makes the wait at a gate, or of a share for consent, longer while it lasts. by decides, for a reason.',
+    schema: extend,
   },
   'resolve-inquiry': {
     title: 'The update resolveInquiry',
@@ -251,6 +267,11 @@ const PUBLISHED: Record<string, Published> = {
     title: 'The update resolveInquiry of shareReport',
     description: 'A person’s decision about one attempt on hold.',
     schema: resolveShareReport.meta({ allOf: DECISION_MEMBERS.slice(0, 4) }),
+  },
+  'extend-share-report': {
+    title: 'The update extend of shareReport',
+    description: 'Makes the wait for consent longer while it lasts. by decides, for a reason.',
+    schema: extendShareReport,
   },
   'withdraw-share-report': {
     title: 'The update withdraw and the signal requestWithdrawal of shareReport',

@@ -25,7 +25,9 @@ import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-comm
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
 import { registerSharesCommand } from './cli/commands/records/shares-command.ts';
 import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
+import { registerClosingDateCommand } from './cli/commands/runs/closing-date-command.ts';
 import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
+import { registerExtendCommand } from './cli/commands/runs/extend-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
@@ -83,6 +85,8 @@ export function createProgram(): Command {
     registerStatusCommand,
     registerWatchCommand,
     registerAdvanceCommand,
+    registerExtendCommand,
+    registerClosingDateCommand,
     registerConsentCommand,
     registerShareCommand,
     registerHoldsCommand,

@@ -80,6 +80,7 @@ export type {
 export type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   GateInput,
   HoldStatus,
   JourneyOutcome,
@@ -94,6 +95,7 @@ export type {
   RepeatStageMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   ShareInput,
   ShareState,
   ShareStatus,
@@ -133,6 +135,7 @@ export type {
   WithdrawPullMessage,
 } from './messages/pull/shapes.ts';
 export type {
+  ExtendShareReportMessage,
   GivenReportInput,
   ReportSource,
   ResolveShareReportMessage,

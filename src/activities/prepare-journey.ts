@@ -1,3 +1,4 @@
+import { parseInstantMs } from '../base/instants.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { buildReportRequest } from '../gateway/requests.ts';
@@ -10,6 +11,8 @@ import {
 } from '../messages/parse-messages.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
+import { endUserOf } from '../model/stage-end-user.ts';
+import { closingAtStart, closingProblems, pastDateProblems, placed } from './closing-dates.ts';
 import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
@@ -18,7 +21,7 @@ import { fixRun, ifAnswered, ownerProblems, profileNameOf, refuseInTheClear } fr
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants' | 'checkShare'> {
+): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants' | 'checkShare' | 'placeClosingDate'> {
   return {
     /**
      * Checks the whole input and fixes the configuration that the run keeps to, before anything can be posted.
@@ -34,10 +37,15 @@ export function createPrepareJourney(
           ...(await ownerProblems(dependencies, { ownerId: journey.journeyId, path: '/journeyId' })),
           ...journeyEntitlementProblems(profile, journey),
           ...madeUpProblems(profile, journey.applicants),
+          ...closingProblems(profile, journey),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
-        return { ...(await fixRun(dependencies, profile)), ...(await heardAtStart(dependencies, journey, firstRunId)) };
+        return {
+          ...(await fixRun(dependencies, profile)),
+          ...closingAtStart(profile, journey),
+          ...(await heardAtStart(dependencies, journey, firstRunId)),
+        };
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
@@ -47,6 +55,15 @@ export function createPrepareJourney(
         const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
         const problems = madeUpProblems(known, parse(applicants, known.limits));
         if (problems.length > 0) throw new InvalidInputError(problems);
+      }),
+
+    /** @throws `InvalidInput` (final) with the path `/closingDate`. */
+    placeClosingDate: ({ profile, closingDate, daysBefore, at }) =>
+      translating(async () => {
+        const known = preparedProfile(dependencies, profile);
+        const problems = pastDateProblems(known, closingDate, parseInstantMs(at) ?? Date.now());
+        if (problems.length > 0) throw new InvalidInputError(problems);
+        return placed(known, { closingDate, daysBefore });
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */
@@ -84,9 +101,9 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
   const ofStages = (journey.stages ?? STAGES).flatMap((stage) =>
     entitlementProblems(profile, {
       productCode: stage,
-      endUserCode: journey.endUserCode,
+      endUserCode: endUserOf(journey, stage),
       permissiblePurposeCode: journey.permissiblePurposeCodes[stage],
-      endUserPath: '/endUserCode',
+      endUserPath: journey.endUserCodes?.[stage] === undefined ? '/endUserCode' : `/endUserCodes/${stage}`,
       purposePath: `/permissiblePurposeCodes/${stage}`,
     }),
   );
@@ -120,7 +137,7 @@ function checkRequestsCanBeBuilt(profile: GatewayProfile, journey: LendingJourne
       profile,
       productCode,
       customerTraceNumber: 'PREFLIGHT',
-      endUserCode: journey.endUserCode,
+      endUserCode: endUserOf(journey, productCode),
       permissiblePurposeCode: journey.permissiblePurposeCodes[productCode] ?? '',
       applicants: journey.applicants,
     });

@@ -7,6 +7,7 @@ import { isRecord } from '../base/is-record.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { STAGES, type StageCode } from '../model/products.ts';
+import { OWN_END_USER, ownUsersOf } from '../model/stage-end-user.ts';
 
 type Loose = Record<string, unknown>;
 
@@ -16,7 +17,9 @@ export function lendingJourneyProblems(input: Loose): Problem[] {
   return [
     ...stageOrderProblems(input.stages),
     ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
+    ...endUserProblems(input.endUserCodes, stages),
     ...gateProblems(input.gates, stages),
+    ...closingProblems(input, stages),
     ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
     ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
   ];
@@ -57,6 +60,34 @@ function gateProblems(gates: unknown, stages: readonly StageCode[] | null): Prob
     .map((stage) => ({ path: `/gates/${stage}`, rule: 'must be the gate of a stage that is listed' }));
 }
 
+/** Whether a date is past is judged by the worker, which knows the profile's time zone. */
+function closingProblems(
+  { closingDate, preclose, attentionAbove, gates }: Loose,
+  stages: readonly StageCode[] | null,
+): Problem[] {
+  const problems: Problem[] = [];
+  if (closingDate !== undefined && preclose === undefined) {
+    problems.push({ path: '/preclose', rule: 'is required with closingDate' });
+  }
+  for (const [name, value] of Object.entries({ preclose, attentionAbove })) {
+    if (value === undefined || !stages || stages.includes('PRECLOSE')) continue;
+    problems.push({ path: `/${name}`, rule: 'needs the stage PRECLOSE' });
+  }
+  const gate = isRecord(gates) ? gates.PRECLOSE : undefined;
+  if (preclose !== undefined && isRecord(gate) && gate.pass === 'auto') {
+    problems.push({ path: '/gates/PRECLOSE/pass', rule: 'must not be auto beside preclose: the date opens the gate' });
+  }
+  return problems;
+}
+
+function endUserProblems(codes: unknown, stages: readonly StageCode[] | null): Problem[] {
+  if (!isRecord(codes) || !stages) return [];
+  return STAGES.filter((stage) => codes[stage] !== undefined && !stages.includes(stage)).map((stage) => ({
+    path: `/endUserCodes/${stage}`,
+    rule: 'must be the end user of a stage that is listed',
+  }));
+}
+
 function shareProblems(
   share: unknown,
   path: string,
@@ -64,10 +95,11 @@ function shareProblems(
 ): Problem[] {
   if (!isRecord(share)) return [];
   const problems = secondaryUserProblems(share, path);
-  if (typeof share.endUserCode === 'string' && share.endUserCode === journey.input.endUserCode) {
-    problems.push({ path: `${path}/endUserCode`, rule: 'must not be the journey’s own end user' });
+  const { input, stages } = journey;
+  const own = ownUsersOf(input, share.reportOf, stages ?? STAGES);
+  if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
+    problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });
   }
-  const { stages } = journey;
   const isStage = (STAGES as readonly unknown[]).includes(share.reportOf);
   if (stages && isStage && !stages.includes(share.reportOf as StageCode)) {
     problems.push({ path: `${path}/reportOf`, rule: 'must be a stage that is listed' });
@@ -106,14 +138,14 @@ export function requestShareProblems(message: Loose): Problem[] {
   ];
 }
 
-/** Who and why go with one member, and with no other. */
-function signatureProblems(message: Loose, member: string): Problem[] {
+/** Who and why go with these members, and with no other. */
+function signatureProblems(message: Loose, ...members: string[]): Problem[] {
   const { by, reason } = message;
+  const decided = members.findLast((member) => message[member] !== undefined);
   return Object.entries({ by, reason }).flatMap(([name, value]) => {
-    if ((message[member] === undefined) === (value === undefined)) return [];
-    return [
-      { path: `/${name}`, rule: value === undefined ? `is required with ${member}` : `belongs to ${member} only` },
-    ];
+    if ((decided === undefined) === (value === undefined)) return [];
+    const rule = value === undefined ? `is required with ${decided}` : `belongs to ${members.join(' and ')} only`;
+    return [{ path: `/${name}`, rule }];
   });
 }
 
@@ -129,9 +161,16 @@ export function consentProblems(message: Loose): Problem[] {
   return problems;
 }
 
-/** The rules of `advance`. Only accepting an old report needs a named person and a reason. */
+/** The rules of `advance`. Only to accept an old report, or to skip a stage, needs a named person and a reason. */
 export function passGateProblems(message: Loose): Problem[] {
-  return signatureProblems(message, 'acceptAge');
+  return signatureProblems(message, 'acceptAge', 'skip');
+}
+
+/** The rules of `extend`. */
+export function extendProblems({ gate, shareId }: Loose): Problem[] {
+  if ((gate === undefined) !== (shareId === undefined)) return [];
+  const rule = gate === undefined ? 'is required, unless shareId is given' : 'must not be given beside shareId';
+  return [{ path: '/gate', rule }];
 }
 
 export function resolveInquiryProblems(message: Loose): Problem[] {

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
 import { parseInstantMs } from '../base/instants.ts';
-import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../base/portable-patterns.ts';
+import { isDate } from '../base/local-days.ts';
+import { CALENDAR_DATE, DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../base/portable-patterns.ts';
 import {
   EVIDENCE_REFERENCE,
   MAX_ID_LENGTH,
@@ -81,6 +82,11 @@ const instant = z
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
   .meta({ format: 'date-time', pattern: INSTANT });
 
+const date = z
+  .string()
+  .refine(isDate, 'must be a calendar date, YYYY-MM-DD')
+  .meta({ format: 'date', pattern: CALENDAR_DATE });
+
 const duration = z
   .string()
   .superRefine((value, context) => {
@@ -136,6 +142,7 @@ const FIELDS = {
   profileName,
   instant,
   duration,
+  date,
   stage: z.enum(STAGES),
   evidence,
   proof,

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import {
   consentProblems,
+  extendProblems,
   passGateProblems,
   requestShareProblems,
   resolveInquiryProblems,
@@ -37,8 +38,8 @@ const MOST_SHOWN = 10;
 const applicants = z.array(z.looseObject({})).min(1);
 const passGate = passGateSchema(applicants);
 const repeatStage = repeatStageSchema(applicants);
-const { consent, requestShare, withdraw, withdrawShare } = journeySchemas();
-const { resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
+const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const WITHDRAWALS: Record<AddressName, z.ZodType> = {
   journeyId: withdraw,
@@ -73,6 +74,18 @@ export function requestShareProblem(value: unknown): string | null {
 
 export function withdrawShareProblem(value: unknown): string | null {
   return problemOf(withdrawShare, value);
+}
+
+export function setClosingDateProblem(value: unknown): string | null {
+  return problemOf(setClosingDate, value);
+}
+
+export function extendProblem(value: unknown): string | null {
+  return problemOf(extend, value, { crossRules: extendProblems });
+}
+
+export function extendShareReportProblem(value: unknown): string | null {
+  return problemOf(extendShareReport, value);
 }
 
 export function consentProblem(value: unknown, via?: Via): string | null {

@@ -9,6 +9,7 @@ import { isRecord } from '../base/is-record.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../fields/applicant-schemas.ts';
 import {
   consentProblems,
+  extendProblems,
   lendingJourneyProblems,
   passGateProblems,
   requestShareProblems,
@@ -29,9 +30,11 @@ import {
 import type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   LendingJourneyInput,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   WithdrawMessage,
   WithdrawShareMessage,
 } from './journey/shapes.ts';
@@ -57,16 +60,21 @@ import type {
   WithdrawPullMessage,
 } from './pull/shapes.ts';
 import { shareReportSchemaFor, shareReportSchemas } from './share/schemas.ts';
-import type { ResolveShareReportMessage, ShareReportInput, WithdrawShareReportMessage } from './share/shapes.ts';
+import type {
+  ExtendShareReportMessage,
+  ResolveShareReportMessage,
+  ShareReportInput,
+  WithdrawShareReportMessage,
+} from './share/shapes.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
 export interface ApplicantLimit {
   maxApplicants: number;
 }
 
-const { consent, requestShare, withdraw, withdrawShare } = journeySchemas();
+const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
 const { message: portfolioMessage, review, schedule } = portfolioSchemas();
-const { resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 const withdrawPull = withdrawPullSchema();
 
 // Building a schema costs far more than using it, and a process meets one or two limits.
@@ -155,6 +163,21 @@ export function parseResolveShareReport(value: unknown): ResolveShareReportMessa
 /** `withdraw` and `requestWithdrawal` of a share at any time. */
 export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMessage {
   return parse(withdrawShareReport, value);
+}
+
+/** `extend` of a share at any time. */
+export function parseExtendShareReport(value: unknown): ExtendShareReportMessage {
+  return parse(extendShareReport, value);
+}
+
+/** `setClosingDate`. */
+export function parseSetClosingDate(value: unknown): SetClosingDateMessage {
+  return parse(setClosingDate, value);
+}
+
+/** `extend` of a journey. */
+export function parseExtend(value: unknown): ExtendMessage {
+  return parse(extend, value, extendProblems);
 }
 
 /** `consent` and `recordConsent`. */

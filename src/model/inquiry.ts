@@ -8,6 +8,9 @@ import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } f
 /** `NeedsAttention` of a run that goes on with a report in which a consumer's SSN is none of the request's. */
 export const SSN_MISMATCH = 'ssnMismatch';
 
+/** A preclose report has more changes than the journey's input lets pass, or could not be compared. */
+export const REPORT_CHANGED = 'reportChanged';
+
 /** The outcome of an attempt that was answered over HTTP. Small, and without the report. */
 export type Answer =
   | {

@@ -9,7 +9,7 @@ import type { LedgerOperation } from '../ledger/observed-ledger.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, SSN_MISMATCH } from '../model/inquiry.ts';
+import { ATTEMPT_STATE_OF_FAILURE, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
@@ -22,6 +22,7 @@ export const ATTENTION_REASONS = [
   'lateConsent',
   'revokedAfterPosting',
   SSN_MISMATCH,
+  REPORT_CHANGED,
   PORTFOLIO_UNAVAILABLE,
   WEBHOOK_ATTENTION,
 ] as const;

@@ -8,16 +8,20 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import {
   advanceProblem,
   consentProblem,
+  extendProblem,
   requestShareProblem,
   resolveInquiryProblem,
+  setClosingDateProblem,
   withdrawProblem,
   withdrawShareProblem,
 } from '../../src/messages/checks.ts';
 import {
   parseAdvance,
   parseConsent,
+  parseExtend,
   parseRequestShare,
   parseResolveInquiry,
+  parseSetClosingDate,
   parseWithdraw,
   parseWithdrawShare,
 } from '../../src/messages/parse-messages.ts';
@@ -78,10 +82,26 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', to: 'PREAPP' },
       { journeyId: 'J-1001', to: 'PRECLOSE', applicants: [anApplicant('1A'), anApplicant('2A')] },
       { journeyId: 'J-1001', to: 'PREAPP', acceptAge: true, by: 'ops', reason: 'it will do' },
+      { journeyId: 'J-1001', to: 'PRECLOSE', skip: 'PREAPP', by: 'ops', reason: 'one will do' },
       { journeyId: 'J-1001', repeat: 'PRECLOSE', occurrence: 2, by: 'ops', reason: 'the closing was put off' },
     ],
     shape: advanceProblem,
     parse: (value) => parseAdvance(value, LIMIT),
+  },
+  {
+    name: 'setClosingDate',
+    valid: [{ journeyId: 'J-1001', closingDate: '2026-03-01', change: 1, by: 'ops', reason: 'put off' }],
+    shape: setClosingDateProblem,
+    parse: parseSetClosingDate,
+  },
+  {
+    name: 'extend',
+    valid: [
+      { journeyId: 'J-1001', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
+      { journeyId: 'J-1001', shareId: 'S1', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
+    ],
+    shape: extendProblem,
+    parse: parseExtend,
   },
   {
     name: 'requestShare',

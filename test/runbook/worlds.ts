@@ -72,6 +72,7 @@ const WORLDS: Record<string, MakeWorld> = {
   'late-answer': answeredLate,
   'revoked-after-posting': revokedAfterPosting,
   'ssn-mismatch': anotherSsn,
+  'report-changed': changedReport,
   paused: whilePaused,
   'unknown-key': async ({ harness, held, directory }) => {
     const keyRingFile = join(directory, 'keys.json');
@@ -148,6 +149,19 @@ async function anotherSsn({ harness }: Surroundings): Promise<World> {
   const { stages } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
   const { attention, customerTraceNumber = '' } = stages[0] ?? {};
   if (!attention) throw new Error('it is not flagged');
+  return { journeys: [{ journeyId: input.journeyId, customerTraceNumber, attempt: 1 }] };
+}
+
+async function changedReport({ harness }: Surroundings): Promise<World> {
+  const applicants = [applicant('1A', newSsn('0020'))];
+  const gates = { PRECLOSE: { pass: 'auto' } } as const;
+  const input = journeyInput({
+    ...{ stages: ['PREQUAL', 'PRECLOSE'], gates, applicants, sharesOpenFor: 'P1D' },
+    attentionAbove: { newAccounts: 0 },
+  });
+  const handle = await harness.start(input);
+  const { stages } = await untilStatus(handle, ({ stages: [, last] }) => last?.attention !== undefined);
+  const { customerTraceNumber = '' } = stages[1] ?? {};
   return { journeys: [{ journeyId: input.journeyId, customerTraceNumber, attempt: 1 }] };
 }
 

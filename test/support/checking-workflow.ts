@@ -2,19 +2,18 @@
 import {
   advanceProblem,
   consentProblem,
+  extendProblem,
+  extendShareReportProblem,
   requestShareProblem,
   resolveInquiryProblem,
+  setClosingDateProblem,
   withdrawProblem,
   withdrawShareProblem,
 } from '../../src/messages/checks.ts';
 
 const CHECKS = {
-  advanceProblem,
-  consentProblem,
-  requestShareProblem,
-  resolveInquiryProblem,
-  withdrawProblem,
-  withdrawShareProblem,
+  ...{ advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem },
+  ...{ extendProblem, extendShareReportProblem, setClosingDateProblem, withdrawShareProblem },
 };
 
 /** A check, and its arguments. */

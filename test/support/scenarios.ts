@@ -16,6 +16,7 @@ import {
 } from './journey-harness.ts';
 import { PULL_SCENARIOS } from './pull-scenarios.ts';
 import { SHARE_SCENARIOS } from './share-scenarios.ts';
+import { TIME_SCENARIOS } from './time-scenarios.ts';
 
 /** What a scenario needs of a harness: who starts journeys, and where they run. */
 export type Stage = Pick<Harness, 'client' | 'start'> & { config: Pick<Harness['config'], 'taskQueue'> };
@@ -401,4 +402,5 @@ export const SCENARIOS: readonly Scenario[] = [
 /** All that have a recorded history. */
 export const RECORDED_SCENARIOS: readonly Scenario[] = [
   ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS), ...HAND_OVER_SCENARIOS, ...CORNER_SCENARIOS]),
+  ...Object.values(TIME_SCENARIOS),
 ];

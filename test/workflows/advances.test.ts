@@ -93,7 +93,10 @@ test('a message says either where to or what to repeat, and who says so where so
     [{ ...repeatOf('PRECLOSE'), by: undefined }, /\/by is required/],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: true }, /required with acceptAge/],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: false, ...who }, /\/acceptAge must be true/],
-    [{ journeyId: 'J', to: 'PREAPP', ...who }, /belongs to acceptAge/],
+    [{ journeyId: 'J', to: 'PREAPP', ...who }, /belongs to acceptAge and skip/],
+    [{ journeyId: 'J', to: 'PRECLOSE', skip: 'PREAPP', ...who }, null],
+    [{ journeyId: 'J', to: 'PRECLOSE', skip: 'PREAPP' }, /\/by is required with skip/],
+    [{ ...repeatOf('PRECLOSE'), skip: 'PREAPP' }, /unknown field/],
   ];
   for (const [message, rule] of problems) {
     const problem = advanceProblem(message);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import {
   advanceProblem,
   consentProblem,
+  extendProblem,
   resolveInquiryProblem,
   withdrawShareProblem,
 } from '../../src/messages/checks.ts';
@@ -160,7 +161,9 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
   const gate = { before: 'PREAPP', since: SINCE, until: SINCE } as const;
   const details = currentDetails(view({ gate }));
   assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
-  assert.deepEqual(inputsIn(details), [{ journeyId: 'LOAN-1', to: 'PREAPP' }]);
+  const [pass, extend = {}] = inputsIn(details);
+  assert.deepEqual(pass, { journeyId: 'LOAN-1', to: 'PREAPP' });
+  assert.equal(extendProblem({ ...extend, until: SINCE, by: 'ops', reason: 'late' }), null);
   const { status } = view();
   const stages = [{ productCode: 'PREQUAL' as const, occurrence: 2, state: 'record' as const, attempts: 1 }];
   const tooOld = currentDetails(view({ status: { ...status, reportTooOld: 'PREQUAL' }, stages, gate }));

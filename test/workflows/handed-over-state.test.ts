@@ -98,7 +98,10 @@ function takesUpEach<State extends { run?: PreparedRun }>(past: State, start: (p
 }
 
 describe('the next run of a journey takes up', () => {
-  const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+  const input = journeyInput({
+    shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
+    preclose: { daysBefore: 3, by: 'ops', reason: 'policy' },
+  });
   const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
   const past: Required<JourneyResumption> = {
     ...COMMON,
@@ -125,6 +128,11 @@ describe('the next run of a journey takes up', () => {
       },
     ],
     advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],
+    closing: {
+      placed: { closingDate: '2026-03-01', precloseFrom: AT, over: AT },
+      changes: [{ closingDate: '2026-03-01', change: 1, by: 'ops', reason: 'late' }],
+    },
+    skips: [{ skip: 'PREAPP', to: 'PRECLOSE', by: 'ops', reason: 'one will do' }],
     applicants: [applicant('2A')],
     applicantIds: ['1A', '2A'],
     persons: [
@@ -143,6 +151,7 @@ describe('the next run of a journey takes up', () => {
     isClosing: true,
     hasHeard: true,
     gate: { before: 'PREAPP', since: AT, until: AT },
+    extensions: [{ gate: 'PREAPP', until: AT, by: 'ops', reason: 'late' }],
     stagesEndedAs: 'expired',
     openUntil: AT,
   };
@@ -190,6 +199,7 @@ describe('the next run of a share by itself takes up', () => {
     consents: consentsTo(`share:${input.shareId}`, input.shareId),
     elsewhere: refusedElsewhere(input.shareId),
     hasNews: true,
+    extensions: [{ until: AT, by: 'ops', reason: 'late' }],
   };
   takesUpEach<ShareReportResumption>(past, (state) => new ReportShare(input, state));
 });

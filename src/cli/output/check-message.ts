@@ -10,6 +10,9 @@ import { asTyped, type GivenOptions, OPTION_NAMES } from './option-names.ts';
 const CHECKS = {
   start: 'parseLendingJourneyInput',
   advance: 'parseAdvance',
+  extend: 'parseExtend',
+  setClosingDate: 'parseSetClosingDate',
+  extendShareReport: 'parseExtendShareReport',
   consent: 'parseConsent',
   requestShare: 'parseRequestShare',
   resolveInquiry: 'parseResolveInquiry',

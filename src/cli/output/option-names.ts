@@ -67,9 +67,13 @@ export const OPTION_NAMES = {
     '/repeat': '--repeat',
     '/occurrence': '--occurrence',
     '/acceptAge': '--accept-age',
+    '/skip': '--skip',
     ...AUTHORIZATION,
     '/proof': '--proof',
   },
+  extend: { '/journeyId': '<id>', '/gate': '--gate', '/shareId': '--share', '/until': '--until', ...AUTHORIZATION },
+  setClosingDate: { '/journeyId': '<journeyId>', '/closingDate': '--date', '/change': '--change', ...AUTHORIZATION },
+  extendShareReport: { '/shareId': '<id>', '/until': '--until', ...AUTHORIZATION },
   consent: {
     '/journeyId': '<id>',
     '/shareId': '--share',

@@ -51,7 +51,7 @@ export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | '
 function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const { shareId, state, attempts, report, attention, reportReferenceNumber = '' } = status;
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
-  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}${untilWords(status.until)}`;
   const head = wrap(`Share ${shareId}${environment} · ${SHARE_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
@@ -65,6 +65,11 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
     ),
     ...refusedLines(status, width),
   ];
+}
+
+/** Of a wait that ends by itself. */
+function untilWords(until: string | undefined): string {
+  return until === undefined ? '' : `, until ${until}`;
 }
 
 function reportWords(report: NonNullable<ShareReportStatus['report']>): string {
@@ -139,7 +144,8 @@ function timeLeft(seconds: number): string {
 
 function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
-  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const { waitingFor, waitingUntil } = status;
+  const waiting = waitingFor === undefined ? '' : ` · ${waitingFor}${untilWords(waitingUntil)}`;
   const head = wrap(
     `Journey ${status.journeyId}${environment} · ${JOURNEY_WORDS[status.state].label}${waiting}`,
     width,
@@ -150,6 +156,7 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ...table(status.stages.map(stageRow), width, '  '),
     ...status.stages.flatMap((stage) => [...answerLines(stage, width), ...changeLines(stage, width)]),
     ...tooOldLines(status, width),
+    ...closingLines(status, width),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...earlyLines(status, width),
     ...section(
@@ -158,6 +165,17 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ),
     ...refusedLines(status, width),
   ];
+}
+
+function closingLines({ closing }: JourneyStatus, width: number): string[] {
+  if (!closing) return [];
+  const { closingDate, change, precloseFrom, repeatsLeft } = closing;
+  const moved = change === 0 ? '' : ` (change ${change})`;
+  return wrap(
+    `closing on ${closingDate}${moved}: PRECLOSE from ${precloseFrom}, repeats left: ${repeatsLeft}`,
+    width,
+    '  ',
+  );
 }
 
 function earlyLines({ earlyConsents: early }: JourneyStatus, width: number): string[] {
@@ -230,9 +248,9 @@ function changeLines({ productCode, changes }: StageStatus, width: number): stri
 }
 
 function shareRow(share: ShareStatus): string[] {
-  const { shareId, state, waitingFor, reportReferenceNumber = '', replacedBy, attention } = share;
+  const { shareId, state, waitingFor, until, reportReferenceNumber = '', replacedBy, attention } = share;
   const afterwards = replacedBy === undefined ? reportReferenceNumber : `replaced by ${replacedBy}`;
-  const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}` : afterwards;
+  const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}${untilWords(until)}` : afterwards;
   return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
 }
 

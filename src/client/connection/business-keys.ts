@@ -6,17 +6,23 @@ import { createHash, randomUUID } from 'node:crypto';
 import type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   WithdrawShareMessage,
 } from '../../messages/journey/shapes.ts';
 
 export const businessKeys = {
-  /** A stage's gate opens once; that an old report will do may be said later. Each repeat has its number. */
+  /** A stage's gate opens once; that an old report will do, or that a stage is skipped, may be said later. Each repeat has its number. */
   advance: (message: AdvanceMessage): string =>
     'repeat' in message
       ? `advance-${message.repeat}-${message.occurrence}`
-      : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}`,
+      : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}${message.skip ? `-skip-${message.skip}` : ''}`,
+  setClosingDate: ({ change }: SetClosingDateMessage): string => `closing-date-${change}`,
+  /** A wait is made longer once until each instant. */
+  extend: ({ gate, shareId, until }: Omit<ExtendMessage, 'journeyId' | 'by' | 'reason'>): string =>
+    `extend-${gate ?? shareId}-${until}`,
   requestShare: ({ share }: RequestShareMessage): string => `share-${share.shareId}`,
   withdrawShare: ({ shareId }: WithdrawShareMessage): string => `withdraw-share-${shareId}`,
   recordConsent: ({ shareId, applicantId, consentId, decision }: ConsentMessage): string =>

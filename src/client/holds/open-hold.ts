@@ -2,7 +2,7 @@
 import type { AttentionReason } from '../../ledger/records.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { FailureType, HoldAction } from '../../model/failure-types.ts';
-import type { SSN_MISMATCH } from '../../model/inquiry.ts';
+import type { REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 
@@ -21,7 +21,7 @@ export interface OpenHold {
   /** The row, of a portfolio review. */
   accountId?: string;
   /** Other words than a failure type are no holds: a person should look, and no run waits for it. */
-  reason: FailureType | AttentionReason | 'revokedAfterPosting' | typeof SSN_MISMATCH;
+  reason: FailureType | AttentionReason | 'revokedAfterPosting' | typeof SSN_MISMATCH | typeof REPORT_CHANGED;
   /** RFC 3339; of a ledger's row when its attempt was claimed. Unknown of a share that a running journey flags. */
   since?: string;
   /** The attempt that a decision judges. */

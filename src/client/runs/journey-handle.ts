@@ -3,6 +3,7 @@
 import { defined } from '../../base/defined.ts';
 import type {
   ConsentMessage,
+  ExtendMessage,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
@@ -10,6 +11,7 @@ import type {
   RepeatStageMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   ShareInput,
   UpdateAnswer,
   WithdrawMessage,
@@ -18,8 +20,10 @@ import type {
 import {
   parseAdvance,
   parseConsent,
+  parseExtend,
   parseRequestShare,
   parseResolveInquiry,
+  parseSetClosingDate,
   parseWithdraw,
   parseWithdrawShare,
 } from '../../messages/parse-messages.ts';
@@ -120,6 +124,21 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   ): Promise<UpdateAnswer> {
     const checked = parseWithdrawShare({ ...message, journeyId: this.journeyId });
     return this.update('withdrawShare', businessKeys.withdrawShare(checked), checked, options);
+  }
+
+  /** Sets or moves the closing date. `change` is 1 for the first change; `status().closing` says the number of the latest. */
+  async setClosingDate(
+    message: Omit<SetClosingDateMessage, 'journeyId'>,
+    options?: MessageOptions,
+  ): Promise<UpdateAnswer> {
+    const checked = parseSetClosingDate({ ...message, journeyId: this.journeyId });
+    return this.update('setClosingDate', businessKeys.setClosingDate(checked), checked, options);
+  }
+
+  /** Makes the wait at the gate, or of a share for consent, longer while it lasts. */
+  async extend(message: Omit<ExtendMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
+    const checked = parseExtend({ ...message, journeyId: this.journeyId });
+    return this.update('extend', businessKeys.extend(checked), checked, options);
   }
 
   /** A person's decision about an inquiry on hold. */

@@ -1,8 +1,14 @@
 /** One share by itself as platforms see it. */
 
 import type { ConsentMessage, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
-import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../../messages/parse-messages.ts';
+import {
+  parseConsent,
+  parseExtendShareReport,
+  parseResolveShareReport,
+  parseWithdrawShareReport,
+} from '../../messages/parse-messages.ts';
 import type {
+  ExtendShareReportMessage,
   ShareReportReferences,
   ShareReportResult,
   ShareReportStatus,
@@ -67,6 +73,15 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   ): Promise<ShareReportUpdateAnswer> {
     const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+  }
+
+  /** Makes the wait for consent longer while it lasts. */
+  async extend(
+    message: Omit<ExtendShareReportMessage, 'shareId'>,
+    options?: MessageOptions,
+  ): Promise<ShareReportUpdateAnswer> {
+    const checked = parseExtendShareReport({ ...message, shareId: this.shareId });
+    return this.update('extend', businessKeys.extend(checked), checked, options);
   }
 
   /**

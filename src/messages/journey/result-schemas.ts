@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
-import { SSN_MISMATCH } from '../../model/inquiry.ts';
+import { REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
 import { stageChangesSchema } from './change-summary.ts';
 
@@ -67,6 +67,16 @@ export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
     'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
 });
 
+/** Of a stage. */
+export const stageAttentionSchema = z
+  .enum([SSN_MISMATCH, REPORT_CHANGED])
+  .exactOptional()
+  .meta({
+    description:
+      'A person should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
+      'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
+  });
+
 const stageState = z.enum([
   'pending',
   'running',
@@ -91,7 +101,7 @@ export const stageStatusSchema = z
     ...answeredFields,
     /** For a preclose report that was compared with the journey's previous report. */
     changes: stageChangesSchema.exactOptional(),
-    attention: ssnMismatchSchema,
+    attention: stageAttentionSchema,
   })
   .meta({ id: 'stageStatus' });
 
@@ -117,6 +127,8 @@ export const shareStatusSchema = z
     ]),
     /** `applicantId` of each applicant without a standing grant. */
     waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    /** While it waits for consent to a report that is there: when the wait ends. Later where it was extended. */
+    until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
     replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
@@ -206,10 +218,21 @@ export const journeyStatusSchema = z
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
     /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
     waitingFor: z.string().exactOptional(),
+    /** At a gate: when it expires. Later where the wait was extended. */
+    waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
     /** At a gate: the stage whose report is older than `maxReportAge`. `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
       .exactOptional()
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
+    /** Where the journey has a closing date. */
+    closing: z
+      .object({
+        closingDate: z.string().meta({ format: 'date' }),
+        change: count.meta({ description: 'The number of its latest change; 0: as the input has it.' }),
+        precloseFrom: instant.meta({ description: 'From when on PRECLOSE is pulled.' }),
+        repeatsLeft: count.meta({ description: 'How often it may still be pulled once more by itself.' }),
+      })
+      .exactOptional(),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     problems: inputProblemsSchema,

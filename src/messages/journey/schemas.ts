@@ -62,6 +62,43 @@ const purposeCodesSchema = z.strictObject({
   SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
 });
 
+/** A limit on what a standing decision may lead to. */
+const MAX_STANDING_REPEATS = 10;
+
+/** A limit against a sender that never stops: each change is kept. */
+const MAX_CLOSING_CHANGES = 100;
+
+const precloseSchema = z.strictObject({
+  /**
+   * PRECLOSE is pulled from the beginning of the day so many days of the calendar before `closingDate`, in the gateway
+   * profile's time zone.
+   */
+  daysBefore: z.int().min(0).max(365),
+  /**
+   * A standing decision: so many times in all PRECLOSE may be pulled once more by itself, where the date was moved and
+   * its report is of before those days. Default 1.
+   */
+  repeats: z.int().min(0).max(MAX_STANDING_REPEATS).exactOptional(),
+  /** Who decides so, and why: the ledger has it with each repeat. */
+  by: text(100),
+  reason: text(500),
+});
+
+const most = z.int().min(0).exactOptional();
+
+/** By the names of `counts` in a stage's `changes`. */
+const attentionAboveSchema = z.strictObject({
+  ...{ applicantsJoined: most, applicantsLeft: most, newAccounts: most, vanishedAccounts: most, closedAccounts: most },
+  ...{ reopenedAccounts: most, statusChanges: most, balanceMoves: most, creditLimitMoves: most, newNames: most },
+  ...{ vanishedNames: most, newAddresses: most, vanishedAddresses: most, unreadable: most },
+});
+
+const endUserCodesSchema = z.strictObject({
+  PREQUAL: fields.endUserCode.exactOptional(),
+  PREAPP: fields.endUserCode.exactOptional(),
+  PRECLOSE: fields.endUserCode.exactOptional(),
+});
+
 export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
     /**
@@ -73,6 +110,8 @@ export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: A
     profile: fields.profileName.exactOptional(),
     /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
     endUserCode: fields.endUserCode,
+    /** Another lender's code for single stages. Default: `endUserCode`. */
+    endUserCodes: endUserCodesSchema.exactOptional(),
     /** One for each of `stages`, and `SECONDUSE` where a share has none of its own. */
     permissiblePurposeCodes: purposeCodesSchema,
     /** Everyone who applies, each with an `applicantId` and an SSN of their own. */
@@ -93,6 +132,15 @@ export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: A
      * Default: any age.
      */
     maxReportAge: fields.duration.exactOptional(),
+    /** The day of the closing, where it is known; `setClosingDate` moves it. Needs `preclose`. */
+    closingDate: fields.date.exactOptional(),
+    /** Has PRECLOSE pulled by the closing date, in place of its gate's `pass`. */
+    preclose: precloseSchema.exactOptional(),
+    /**
+     * A preclose report with more changes than that of any kind named needs a person's attention; so does one that could
+     * not be compared.
+     */
+    attentionAbove: attentionAboveSchema.exactOptional(),
   });
 }
 
@@ -123,9 +171,12 @@ const consent = z.strictObject({
   proof: fields.proof.exactOptional(),
 });
 
-/** For the published schemas: accepting an old report requires `by` and `reason`; nothing else here does. */
-const SIGNED_WHERE_AGE_IS_ACCEPTED = {
-  dependentRequired: { acceptAge: ['by', 'reason'], by: ['acceptAge'], reason: ['acceptAge'] },
+const SKIPS_OR_ACCEPTS = { anyOf: [{ required: ['acceptAge'] }, { required: ['skip'] }] };
+
+/** For the published schemas: `by` and `reason` say who skips a stage or accepts an old report; nothing else here needs them. */
+const SIGNED_DECISIONS = {
+  dependentRequired: { acceptAge: ['by', 'reason'], skip: ['by', 'reason'] },
+  dependentSchemas: { by: SKIPS_OR_ACCEPTS, reason: SKIPS_OR_ACCEPTS },
 };
 
 export function passGateSchema<Applicants extends z.ZodType>(applicants: Applicants) {
@@ -138,10 +189,12 @@ export function passGateSchema<Applicants extends z.ZodType>(applicants: Applica
       applicants: z.exactOptional(applicants),
       /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
       acceptAge: z.literal(true).exactOptional(),
+      /** A stage before it that is never to be pulled: it has a gate of its own, and has not begun. Needs `by` and `reason`. */
+      skip: fields.stage.exactOptional(),
       by: text(100).exactOptional(),
       reason: text(500).exactOptional(),
     })
-    .meta(SIGNED_WHERE_AGE_IS_ACCEPTED);
+    .meta(SIGNED_DECISIONS);
 }
 
 const OCCURRENCE = `must be a whole number from 2 to ${MAX_ORDINAL + 1}`;
@@ -198,6 +251,25 @@ const withdrawShare = z.strictObject({
   reason: text(500),
 });
 
+/** What every extension says: who makes which wait longer, and until when. */
+const extension = {
+  /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
+  until: fields.instant,
+  by: text(100),
+  reason: text(500),
+};
+
+const extend = z
+  .strictObject({
+    journeyId: fields.journeyId,
+    /** The stage behind the gate that the journey waits at. This, or `shareId`. */
+    gate: fields.stage.exactOptional(),
+    /** The share that waits for consent. */
+    shareId: fields.shareId.exactOptional(),
+    ...extension,
+  })
+  .meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] });
+
 const reference = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
   requestedAt: fields.instant,
@@ -241,7 +313,21 @@ export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: A
   });
 }
 
-const SCHEMAS = { secondaryUserFields, consent, withdraw, withdrawShare, requestShare, reference };
+const CHANGE = `must be a whole number from 1 to ${MAX_CLOSING_CHANGES}`;
+
+const setClosingDate = z.strictObject({
+  journeyId: fields.journeyId,
+  closingDate: fields.date,
+  /** The number of the change: 1 for the first. The same number again changes nothing. */
+  change: z.int().min(1, CHANGE).max(MAX_CLOSING_CHANGES, CHANGE),
+  by: text(100),
+  reason: text(500),
+});
+
+const SCHEMAS = {
+  ...{ secondaryUserFields, reference, extension },
+  ...{ consent, extend, requestShare, setClosingDate, withdraw, withdrawShare },
+};
 
 /** The schemas of the messages without applicants, and parts of other messages. */
 export function journeySchemas(): typeof SCHEMAS {

@@ -5,7 +5,7 @@ import { REPORT_PRODUCTS } from '../../model/products.ts';
 import { journeySchemas, ONE_OF_TWO_NAMES, resolveInquirySchema } from '../journey/schemas.ts';
 
 const fields = messageFields();
-const { reference, secondaryUserFields, withdraw } = journeySchemas();
+const { extension, reference, secondaryUserFields, withdraw } = journeySchemas();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),
@@ -64,7 +64,9 @@ const resolveShareReport = z.strictObject({
 const { journeyId: ___, ...withdrawal } = withdraw.shape;
 const withdrawShareReport = z.strictObject({ shareId: fields.shareId, ...withdrawal });
 
-const SCHEMAS = { shareReport, resolveShareReport, withdrawShareReport };
+const extendShareReport = z.strictObject({ shareId: fields.shareId, ...extension });
+
+const SCHEMAS = { shareReport, resolveShareReport, withdrawShareReport, extendShareReport };
 
 /** The schemas by their messages. Of an input, `shareReportSchemaFor` says more about what is wrong. */
 export function shareReportSchemas(): typeof SCHEMAS {

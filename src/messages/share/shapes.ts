@@ -12,6 +12,9 @@ export type StoredReportInput = Exclude<ShareReportInput['report'], GivenReportI
 export type ResolveShareReportMessage = z.infer<Schemas['resolveShareReport']>;
 export type WithdrawShareReportMessage = z.infer<Schemas['withdrawShareReport']>;
 
+/** Makes the share's wait for consent longer. */
+export type ExtendShareReportMessage = z.infer<Schemas['extendShareReport']>;
+
 /** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
 export type ReportSource = z.infer<typeof results.reportSourceSchema>;
 /** Answer of the query `status`: nothing personal. */

@@ -32,10 +32,14 @@ export type WebhookRun = OfJourney | OfPull | OfShare | OfReview;
 /** The runs that have events of each type. */
 export interface WebhookRuns {
   'stage.answered': OfJourney;
+  'stage.changed': OfJourney;
+  'closing.set': OfJourney;
+  'stage.skipped': OfJourney;
   'gate.reached': OfJourney;
   'consent.missing': OfJourney | OfShare;
   'consent.refused': OfJourney | OfShare;
   'consent.unmatched': OfJourney;
+  'wait.extended': OfJourney | OfShare;
   'inquiry.held': WebhookRun;
   'hold.resolved': WebhookRun;
   'share.posted': OfJourney | OfShare;

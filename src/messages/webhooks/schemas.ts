@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
+import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
 import {
   answeredFields,
@@ -9,11 +10,13 @@ import {
   REPORT_OUTCOMES,
   shareStatusSchema,
   ssnMismatchSchema,
+  stageAttentionSchema,
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 
-const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
+const { applicantId, customerTraceNumber, date, instant, journeyId, pullId, reviewId, shareId, stage } =
+  messageFields();
 const environment = z.enum(ENVIRONMENTS);
 const OF_JOURNEY = { journeyId, environment };
 const OF_PULL = { pullId, environment };
@@ -43,7 +46,18 @@ function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
  * a record is none.
  */
 const DATA = {
-  'stage.answered': { stage, ...answered },
+  'stage.answered': { stage, ...answered, attention: stageAttentionSchema },
+  'stage.changed': {
+    // Told after the stage's answer: the reports may be compared later.
+    stage,
+    customerTraceNumber: customerTraceNumber.exactOptional(),
+    attention: z.literal(REPORT_CHANGED),
+  },
+  'closing.set': {
+    closingDate: date,
+    precloseFrom: instant.meta({ description: 'From when on PRECLOSE is pulled.' }),
+  },
+  'stage.skipped': { stage },
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
   'consent.missing': {
     shareId,
@@ -58,6 +72,11 @@ const DATA = {
   'consent.unmatched': {
     shareId: shareId.meta({ description: 'Not requested yet, or misspelt: the consent is kept.' }),
     consentId: z.string(),
+  },
+  'wait.extended': {
+    gate: stage.exactOptional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
+    shareId: shareId.exactOptional(),
+    until: instant.meta({ description: 'When the wait ends by now.' }),
   },
   'inquiry.held': {
     ...inquiry,
@@ -134,10 +153,14 @@ function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, 
 /** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
+  eventSchema('stage.changed', dataOf('stage.changed', OF_JOURNEY)),
+  eventSchema('closing.set', dataOf('closing.set', OF_JOURNEY)),
+  eventSchema('stage.skipped', dataOf('stage.skipped', OF_JOURNEY)),
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
   eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),
   eventSchema('consent.unmatched', dataOf('consent.unmatched', OF_JOURNEY)),
+  eventSchema('wait.extended', z.union([dataOf('wait.extended', OF_JOURNEY), dataOf('wait.extended', OF_SHARE)])),
   eventSchema(
     'inquiry.held',
     z.union([

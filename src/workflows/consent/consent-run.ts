@@ -6,6 +6,7 @@ import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { EventsOut } from '../run/events-out.ts';
+import type { Extensions } from '../run/extensions.ts';
 import type { HandOver } from '../run/hand-over.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { ConsentChecks } from './consent-checks.ts';
@@ -22,6 +23,8 @@ export interface ConsentHost {
   readonly events: Pick<EventsOut, 'emit'>;
   readonly inFlight: InFlightActivities;
   readonly handOver: HandOver;
+  /** The waits of shares that were made longer. */
+  readonly extensions: Extensions;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
   /** Why it is not known that a grant, coming now, is by the person of the report; a share by itself keeps its report. */

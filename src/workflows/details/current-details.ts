@@ -62,6 +62,7 @@ export function currentDetails(view: JourneyView): string {
     ...holds(view),
     isOver || view.isEnding ? '' : nextStep(view),
     ...attention(view),
+    isOver || view.isEnding ? '' : closing(view),
     stageList(view),
     shareList(view),
     earlyConsents(view),
@@ -122,7 +123,9 @@ function nextStep({ status, gate, stages, shares, holds: all }: JourneyView): st
   if (gate) {
     const pulls = stages.filter((one) => one.productCode === stage);
     const tooOld = stage && { stage, occurrence: (pulls.at(-1)?.occurrence ?? 1) + 1 };
-    return gateSection({ journeyId, before: gate.before, ...(tooOld ? { tooOld } : {}) });
+    const pending = stages.filter((one) => one.state === 'pending').map(({ productCode }) => productCode);
+    const after = pending[pending.indexOf(gate.before) + 1];
+    return gateSection({ journeyId, before: gate.before, ...(after ? { after } : {}), ...(tooOld ? { tooOld } : {}) });
   }
   if (stages.some(({ state }) => state === 'running') || shares.some(({ state }) => state === 'posting')) return '';
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
@@ -214,7 +217,10 @@ function attention({ stages, shares, run: { runbookUrl } }: JourneyView): string
     ...stages
       .filter((stage) => stage.attention !== undefined)
       .map((stage) =>
-        mismatchLine(`${stage.productCode}, trace number ${code(stage.customerTraceNumber)}`, runbookUrl),
+        (stage.attention === 'reportChanged' ? changedLine : mismatchLine)(
+          `${stage.productCode}, trace number ${code(stage.customerTraceNumber)}`,
+          runbookUrl,
+        ),
       ),
     ...shares
       .filter((share) => share.attention !== undefined)
@@ -232,6 +238,21 @@ export function revokedLine(which: string, runbookUrl: string | undefined): stri
 /** @param which what was answered */
 export function mismatchLine(which: string, runbookUrl: string | undefined): string {
   return `**The report has another SSN than the request:** ${which}. It may be another person’s. ${pageLink(ATTENTION_GUIDE.ssnMismatch.page, runbookUrl)}`;
+}
+
+function changedLine(which: string, runbookUrl: string | undefined): string {
+  return `**The report differs from the one before by more than \`attentionAbove\` lets pass:** ${which}. Look at it before closing. ${pageLink(ATTENTION_GUIDE.reportChanged.page, runbookUrl)}`;
+}
+
+/** When PRECLOSE is pulled by itself. */
+function closing({ status: { journeyId, closing: by, stages } }: JourneyView): string {
+  if (!by) return '';
+  const isPulled = stages.some(({ productCode, attempts }) => productCode === 'PRECLOSE' && attempts > 0);
+  const pulls = isPulled
+    ? `PRECLOSE is pulled once more if its report is of before ${time(by.precloseFrom)}; ${by.repeatsLeft} such pulls are left`
+    : `the gate before PRECLOSE opens by itself from ${time(by.precloseFrom)}`;
+  const command = `credit-journey closing-date ${journeyId} --date DATE --change ${by.change + 1} --by WHO --reason WHY`;
+  return `Closing on ${plain(by.closingDate)}: ${pulls}. ${code(command)} moves it.`;
 }
 
 function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {

@@ -160,11 +160,13 @@ function howToFill(action: HoldAction, { failureType, productCode }: Hold, run: 
 /** Empty where the provider cannot know anything about the inquiry. */
 function askPart(hold: Hold, { customerId, endUserCode }: InquirySide): string[] {
   const { productCode, customerTraceNumber, since, failureType, httpStatus, returnCode } = hold;
+  // A stage may have an end user of its own.
+  const asked = hold.endUserCode ?? endUserCode;
   const { ask } = HOLD_GUIDE[failureType];
   if (!ask) return [];
   const facts = [
     `customerId ${plain(customerId)}`,
-    ...(productCode === 'SECONDUSE' || endUserCode === undefined ? [] : [`endUserCode ${plain(endUserCode)}`]),
+    ...(productCode === 'SECONDUSE' || asked === undefined ? [] : [`endUserCode ${plain(asked)}`]),
     `attempt shortly before ${time(since)}`,
     ...(httpStatus === undefined ? [] : [`HTTP status ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`returnCode ${plain(returnCode)}`]),

@@ -1,5 +1,6 @@
 /** What passes a gate or grants a share, as a command and as input of the Temporal UI's form. Pure. */
 
+import { ID_NAMES, ownerOf } from '../../model/owner-id.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { SecondaryUser } from '../../model/secondary-user.ts';
 import { block, plain } from './markdown.ts';
@@ -7,20 +8,31 @@ import { block, plain } from './markdown.ts';
 interface Gate {
   journeyId: string;
   before: StageCode;
+  /** The stage after it, where there is one. */
+  after?: StageCode;
   /** The stage whose report is too old, and which pull of it would come next. */
   tooOld?: { stage: StageCode; occurrence: number };
 }
 
-export function gateSection({ journeyId, before, tooOld }: Gate): string {
+export function gateSection({ journeyId, before, after, tooOld }: Gate): string {
   const who = { by: '', reason: '' };
   const shell = `credit-journey advance ${journeyId} \\\n`;
+  const skipping = after
+    ? [
+        {
+          words: `Or ${after} follows without ${before}, which is never pulled:`,
+          command: `${shell} --to ${after} --skip ${before} \\\n --by WHO --reason WHY`,
+          input: { journeyId, to: after, skip: before, ...who },
+        },
+      ]
+    : [];
+  const longer = extendSection(journeyId, { gate: before });
   if (!tooOld) {
-    return section('What passes the gate', 'advance', [
-      { words: '', command: `${shell} --to ${before}`, input: { journeyId, to: before } },
-    ]);
+    const pass = { words: '', command: `${shell} --to ${before}`, input: { journeyId, to: before } };
+    return `${section('What passes the gate', 'advance', [pass, ...skipping])}\n\n${longer}`;
   }
   const { stage, occurrence } = tooOld;
-  return section('What passes the gate', 'advance', [
+  const passing = section('What passes the gate', 'advance', [
     {
       words: `Pull ${stage} once more, a further inquiry:`,
       command: `${shell} --repeat ${stage} --occurrence ${occurrence} \\\n --by WHO --reason WHY`,
@@ -30,6 +42,21 @@ export function gateSection({ journeyId, before, tooOld }: Gate): string {
       words: 'Or the report will do as it is:',
       command: `${shell} --to ${before} --accept-age \\\n --by WHO --reason WHY`,
       input: { journeyId, to: before, acceptAge: true, ...who },
+    },
+    ...skipping,
+  ]);
+  return `${passing}\n\n${longer}`;
+}
+
+/** @param id as the command line takes it */
+function extendSection(id: string, wait: { gate: StageCode } | { shareId: string }): string {
+  const { kind, id: runId } = ownerOf(id);
+  const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share ${wait.shareId}`;
+  return section('What makes it wait longer', 'extend', [
+    {
+      words: '',
+      command: `credit-journey extend ${id}${option} \\\n --until WHEN --by WHO --reason WHY`,
+      input: { [ID_NAMES[kind]]: runId, ...wait, until: '', by: '', reason: '' },
     },
   ]);
 }
@@ -49,7 +76,7 @@ export function consentSection({ journeyId, shareId, applicantId, secondaryUser 
     ...(endUser === undefined ? [] : [`--end-user ${quoted(endUser)}`]),
   ].join(' ');
   const words = `The consent system sends it. By hand, of ${plain(applicantId)}; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`;
-  return section('What grants or refuses it', 'recordConsent', [
+  const granting = section('What grants or refuses it', 'recordConsent', [
     {
       words,
       command: `credit-journey consent ${journeyId} \\\n --share ${shareId} --applicant ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
@@ -59,6 +86,7 @@ export function consentSection({ journeyId, shareId, applicantId, secondaryUser 
       },
     },
   ]);
+  return `${granting}\n\n${extendSection(journeyId, { shareId })}`;
 }
 
 /** @param run as its messages name it: a journey with its share, or a share by itself */

@@ -4,10 +4,13 @@ import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } f
 import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { Journey } from './journey.ts';
+import { opensInMs } from './preclose-by-date.ts';
+import { gatePartOf, skipObjection, takeSkip } from './skips.ts';
 
 /** Why the message makes no sense as things stand, or `null`. */
 export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
-  return 'repeat' in message ? repeatObjection(journey, message) : gateObjection(journey, message);
+  if ('repeat' in message) return repeatObjection(journey, message);
+  return skipObjection(journey, message) ?? gateObjection(journey, gatePartOf(message));
 }
 
 /** Takes a message that `advanceObjection` has nothing against; `false` where the same was taken before. */
@@ -18,9 +21,11 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
     leaveGate(journey);
     return true;
   }
+  const isSkipped = takeSkip(journey, message);
+  const pass = gatePartOf(message);
   const kept = journey.advances.get(message.to);
-  if (kept && !adds(message, kept)) return false;
-  journey.advances.set(message.to, { ...kept, ...message });
+  if (kept && !adds(pass, kept)) return isSkipped;
+  journey.advances.set(message.to, { ...kept, ...pass });
   const gate = journey.gateBefore(message.to);
   if (gate && journey.gate === message.to && mayPass(journey, message.to, gate)) leaveGate(journey);
   return true;
@@ -32,7 +37,7 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
   if (advance?.acceptAge) return true;
   const freshForMs = journey.reportFreshForMs;
   if (freshForMs !== undefined && freshForMs <= 0) return false;
-  return advance !== undefined || gate.pass === 'auto';
+  return advance !== undefined || gate.pass === 'auto' || opensInMs(journey, productCode) === 0;
 }
 
 /** At once, so that the answer to the message does not name the gate that it has passed. */
@@ -84,6 +89,7 @@ function reportTooOld(journey: Journey): string | null {
 function repeatObjection(journey: Journey, message: RepeatStageMessage): string | null {
   const { repeat, occurrence } = message;
   const latest = journey.stage(repeat);
+  if (journey.skips.has(repeat)) return `/repeat must be a stage that was pulled: ${repeat} is skipped`;
   if (!latest) return '/repeat names a stage that this journey leaves out';
   const known = knownRepeat(journey, message);
   if (known) {
@@ -112,7 +118,7 @@ export function knownRepeat(
 ): RepeatStageMessage | undefined {
   const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
   if (!stage?.repeat) return undefined;
-  const { receivedAt: _, proof: __, ...message } = stage.repeat;
+  const { receivedAt: _, proof: __, isStanding: ___, ...message } = stage.repeat;
   return message;
 }
 

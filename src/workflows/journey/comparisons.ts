@@ -2,6 +2,9 @@
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { ComparedReport, PreparedRun } from '../../activities/contract.ts';
+import type { StageChanges } from '../../messages/journey/change-summary.ts';
+import type { LendingJourneyInput } from '../../messages/journey/shapes.ts';
+import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { comparisonActivities } from '../run/activity-stubs.ts';
 import type { Journey } from './journey.ts';
 import type { StageRecord } from './stage-record.ts';
@@ -22,7 +25,7 @@ export function compareWithReportBefore(journey: Journey, run: PreparedRun, stag
   const earlier = stageBefore(journey, stage);
   if (!earlier) return;
   stage.isCompared = true;
-  const comparison = compare(run, stage, earlier);
+  const comparison = compare(journey, run, stage, earlier);
   // The code that awaits it handles a cancellation; the run may have ended before.
   comparison.catch(() => undefined);
   journey.comparisons.push(comparison);
@@ -34,19 +37,47 @@ function stageBefore(journey: Journey, stage: StageRecord): StageRecord | undefi
   return before.findLast(({ reference }) => reference !== undefined);
 }
 
-async function compare(run: PreparedRun, stage: StageRecord, earlier: StageRecord): Promise<void> {
+async function compare(journey: Journey, run: PreparedRun, stage: StageRecord, earlier: StageRecord): Promise<void> {
   const { profile, ledgerId } = run;
   const comparedWith = earlier.status.productCode;
   const summary = `comparing ${stage.status.productCode} with ${comparedWith}`;
   try {
-    stage.status.changes = await comparisonActivities.compareReports.executeWithOptions({ summary }, [
+    const changes = await comparisonActivities.compareReports.executeWithOptions({ summary }, [
       { run: { profile, ledgerId }, earlier: comparedReport(earlier), later: comparedReport(stage) },
     ]);
+    takeChanges(journey, stage, changes);
   } catch (error) {
-    stage.status.changes = { comparedWith, unavailable: 'notCompared' };
-    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) {
+      stage.status.changes = { comparedWith, unavailable: 'notCompared' };
+      throw error;
+    }
+    takeChanges(journey, stage, { comparedWith, unavailable: 'notCompared' });
   }
   delete stage.isCompared;
+}
+
+/** What has changed, and whether a person should look at it before closing. */
+export function takeChanges(journey: Journey, stage: StageRecord, changes: StageChanges): void {
+  const { status } = stage;
+  status.changes = changes;
+  if (!isAbove(changes, journey.input.attentionAbove)) return;
+  const { productCode, customerTraceNumber } = status;
+  // That the report may be another person's is the first thing to look at.
+  status.attention ??= REPORT_CHANGED;
+  journey.publish();
+  journey.events.emit('stage.changed', [productCode, customerTraceNumber ?? ''], {
+    stage: productCode,
+    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+    attention: REPORT_CHANGED,
+  });
+}
+
+/** What could not be compared is above every threshold: nobody knows that it is not. */
+function isAbove(changes: StageChanges, most: LendingJourneyInput['attentionAbove']): boolean {
+  if (!most) return false;
+  if ('unavailable' in changes) return true;
+  const { counts } = changes;
+  return (Object.keys(most) as (keyof typeof most)[]).some((name) => counts[name] > (most[name] ?? counts[name]));
 }
 
 function comparedReport({ status: { productCode, customerTraceNumber } }: StageRecord): ComparedReport {

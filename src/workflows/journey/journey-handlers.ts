@@ -2,20 +2,23 @@
  * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
-import { setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
 import {
   advanceProblem,
+  extendProblem,
   requestShareProblem,
   resolveInquiryProblem,
+  setClosingDateProblem,
   withdrawProblem,
   withdrawShareProblem,
 } from '../../messages/checks.ts';
-import type { RequestShareMessage } from '../../messages/journey/shapes.ts';
+import type { ExtendMessage, RequestShareMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/message-answers.ts';
+import { accepted, handleUnknownSignals, otherJourney, refused, refuseFor } from '../run/message-answers.ts';
 import { DESCRIPTIONS } from '../run/message-descriptions.ts';
 import {
   checkApplicants,
+  checkClosingDate,
   checkRepeatProof,
   checkShare,
   handleDecisions,
@@ -23,8 +26,10 @@ import {
 } from '../run/run-messages.ts';
 import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
+import { extendObjection, takeExtension } from './extend-waits.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';
+import { closingObjection, takeClosingDate } from './preclose-by-date.ts';
 import {
   isKnownShare,
   knownShare,
@@ -36,6 +41,8 @@ import {
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
+  handleExtensions(journey);
+  handleClosingDate(journey);
   handleShares(journey);
   handleConsents(journey, { definitions: messages, descriptions: DESCRIPTIONS });
   handleWithdrawals(journey, {
@@ -89,6 +96,50 @@ function handleGates(journey: Journey): void {
       validator: (message) =>
         refuseFor(advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message)),
       description: DESCRIPTIONS.advance,
+    },
+  );
+}
+
+function handleExtensions(journey: Journey): void {
+  const objection = (message: ExtendMessage) => extendObjection(journey, message);
+  setHandler(
+    messages.extend,
+    (message) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(message));
+      return accepted(journey, !takeExtension(journey, message));
+    },
+    {
+      validator: (message) => refuseFor(extendProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
+      description: DESCRIPTIONS.extend,
+    },
+  );
+}
+
+function handleClosingDate(journey: Journey): void {
+  const objection = (message: SetClosingDateMessage) => closingObjection(journey, message);
+  setHandler(
+    messages.setClosingDate,
+    async (message) => {
+      const at = new Date().toISOString();
+      if (journey.closing.isKnown(message)) return accepted(journey, true);
+      // What came before the input was checked: the start's own date comes first.
+      await journey.keptOpenFor(condition(() => journey.run !== undefined || journey.endedAs !== undefined));
+      if (!journey.run) throw refused('the journey has ended');
+      const { closingDate } = message;
+      const { daysBefore } = journey.input.preclose ?? { daysBefore: 0 };
+      const args = { profile: profileOf(journey), closingDate, daysBefore, at };
+      const placed = await journey.keptOpenFor(checkClosingDate(args));
+      // Meanwhile the same may have come, or another change, or the end.
+      refuseFor(objection(message));
+      const isNew = !journey.closing.isKnown(message);
+      if (isNew) takeClosingDate(journey, message, placed);
+      return accepted(journey, !isNew);
+    },
+    {
+      validator: (message) =>
+        refuseFor(setClosingDateProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
+      description: DESCRIPTIONS.setClosingDate,
     },
   );
 }

@@ -9,6 +9,7 @@ import type {
   JourneyResult,
   JourneyState,
   JourneyStatus,
+  LendingJourneyInput,
   ShareStatus,
   TerminalState,
 } from '../../messages/journey/shapes.ts';
@@ -16,6 +17,7 @@ import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { RefusedMessages } from '../run/refused-messages.ts';
+import { type ClosingDate, closingStatus } from './closing-date.ts';
 import type { StageRecord } from './stage-record.ts';
 
 /** What of a journey shows in its status. */
@@ -27,7 +29,10 @@ export interface JourneyStanding {
   shares: ReadonlyMap<string, ShareRecord>;
   consents: Pick<ConsentBook, 'early'>;
   holds: { list: HoldStatus[] };
+  input: Pick<LendingJourneyInput, 'preclose'>;
+  closing: ClosingDate;
   gate: StageCode | undefined;
+  gateTimes: { until: string };
   /** It waits at no gate any more. */
   isEnding: boolean;
   reportTooOld: StageCode | undefined;
@@ -43,13 +48,15 @@ export interface JourneyStanding {
 
 /** The answer to the query `status`. */
 export function journeyStatus(journey: JourneyStanding): JourneyStatus {
-  const waitingFor = waitingForOf(journey);
+  const [state, waitingFor] = [stateOf(journey), waitingForOf(journey)];
   return {
     journeyId: journey.journeyId,
     environment: journey.run?.environment ?? null,
-    state: stateOf(journey),
+    state,
     ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(state === 'waitingAtGate' ? { waitingUntil: journey.gateTimes.until } : {}),
     ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
+    ...(journey.endedAs || journey.outcome ? {} : closingStatus(journey)),
     stages: journey.stages.map(({ status }) => ({ ...status })),
     shares: shareStatuses(journey),
     ...journey.problems,
@@ -119,11 +126,12 @@ function earlyConsents(journey: JourneyStanding): Pick<JourneyStatus, 'earlyCons
 
 function shareStatuses(journey: JourneyStanding): ShareStatus[] {
   return [...journey.shares.values()].map((share) => {
-    const { input, state, customerTraceNumber, reportReferenceNumber, attention } = share;
+    const { input, state, until, customerTraceNumber, reportReferenceNumber, attention } = share;
     return {
       shareId: input.shareId,
       state,
       waitingFor: state === 'awaitingConsent' ? journey.ungranted(share) : [],
+      ...(state === 'awaitingConsent' && until !== undefined ? { until } : {}),
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
       ...(share.withdrawn?.replacedBy === undefined ? {} : { replacedBy: share.withdrawn.replacedBy }),

@@ -18,7 +18,6 @@ import type {
   LendingJourneyInput,
   PassGateMessage,
   RefusedMessage,
-  RepeatStageMessage,
   ShareInput,
   StageStatus,
   WithdrawMessage,
@@ -31,17 +30,22 @@ import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
+import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
+import { type CarriedClosing, ClosingDate } from './closing-date.ts';
 import { journeyReferences, journeyResult, journeyStatus, sharesAtTheEnd } from './journey-status.ts';
+import { listedAttributes } from './listed-attributes.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
-import type { StageRecord } from './stage-record.ts';
+import type { Skip, StageRecord, WantedRepeat } from './stage-record.ts';
 
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   stages: StageRecord[];
   shares: ShareRecord[];
   advances: PassGateMessage[];
+  skips?: Skip[];
+  closing?: CarriedClosing;
   applicants: Applicant[];
   applicantIds: string[];
   persons: readonly NamedPerson[];
@@ -54,6 +58,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   isClosing: boolean;
   hasHeard: boolean;
   gate?: { before: StageCode; since: string; until: string };
+  extensions: readonly Extension[];
   stagesEndedAs?: JourneyOutcome;
   openUntil?: string;
 }
@@ -62,6 +67,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
+  readonly skips = new Map<StageCode, Skip>();
+  readonly closing: ClosingDate;
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   applicants: Applicant[];
@@ -81,6 +88,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   stagesEndedAs: JourneyOutcome | undefined;
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
+  /** Waits that were made longer. */
+  readonly extensions: Extensions;
   readonly recorder: ConsentRecorder;
   /** Whether the run has read the consents from before its start. */
   hasHeard = false;
@@ -101,6 +110,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
+    this.extensions = new Extensions(past?.extensions);
+    this.closing = new ClosingDate(past?.closing);
     this.applicants = [];
     this.persons = new NamedPersons(past?.persons);
     if (past) {
@@ -119,6 +130,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   #resume(past: JourneyResumption): void {
     for (const share of past.shares) this.shares.set(share.input.shareId, share);
     for (const message of past.advances) this.advances.set(message.to, message);
+    for (const skip of past.skips ?? []) this.skips.set(skip.skip, skip);
     for (const applicantId of past.applicantIds) this.#applicantIds.add(applicantId);
     this.applicants = past.applicants;
     this.stageWasAbandoned = past.stageWasAbandoned;
@@ -138,7 +150,9 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...this.carriedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
-      persons: this.persons.list,
+      ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
+      ...(this.input.preclose ? { closing: this.closing.carried } : {}),
+      ...{ persons: this.persons.list, extensions: this.extensions.carried },
       consents: carriedConsents(this),
       matchedShares: this.recorder.matchedShares,
       elsewhere: this.consents.elsewhere,
@@ -176,10 +190,10 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
-  async keptOpenFor(check: Promise<void>): Promise<void> {
+  async keptOpenFor<T>(check: Promise<T>): Promise<T> {
     this.checksOfMessages++;
     try {
-      await check;
+      return await check;
     } finally {
       this.checksOfMessages--;
     }
@@ -227,7 +241,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.stages.find(({ status }) => status.state === 'pending');
   }
 
-  addRepeat(repeat: RepeatStageMessage & { receivedAt: string }): void {
+  addRepeat(repeat: WantedRepeat): void {
     const repeated = this.stages.findLastIndex(({ status }) => status.productCode === repeat.repeat);
     const { repeat: productCode, occurrence } = repeat;
     this.stages.splice(repeated + 1, 0, {
@@ -371,19 +385,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
     { isPassing = false } = {},
   ): void {
-    const attention = [
-      ...this.holds.list.map(({ failureType }) => failureType),
-      ...[...this.shares.values(), ...this.stages.map(({ status }) => status)].flatMap(
-        ({ attention }) => attention ?? [],
-      ),
-    ];
-    const traceNumbers = [
-      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
-      ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
-    ].filter((traceNumber) => traceNumber !== undefined);
-    const stage = journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {};
-    const attributes = { NeedsAttention: attention[0] ?? null, ...stage, CustomerTraceNumber: traceNumbers };
-    this.published.upsert(attributes, { waits: isPassing ? 'JourneyStage' : undefined });
+    this.published.upsert(listedAttributes(this, journeyStage), { waits: isPassing ? 'JourneyStage' : undefined });
   }
 
   ungranted(share: ShareRecord): string[] {

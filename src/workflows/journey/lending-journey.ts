@@ -14,6 +14,7 @@ import { isOpen, Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { journeyDetails } from './journey-view.ts';
 import { planStages } from './planned-numbers.ts';
+import { openUntilWith, repeatByDate } from './preclose-by-date.ts';
 import { listConsentWaits, runShare } from './shares.ts';
 import { runStages } from './stages.ts';
 
@@ -45,8 +46,9 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
 async function prepareJourney(journey: Journey): Promise<PreparedRun> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
   const { prepareJourney: prepare } = journeyActivities;
-  const { heard, ...run } = await prepare.executeWithOptions({ summary: 'checking the input' }, [args]);
+  const { heard, closing, ...run } = await prepare.executeWithOptions({ summary: 'checking the input' }, [args]);
   journey.heardAtStart = heard;
+  if (closing) journey.closing.begin(closing);
   return run;
 }
 
@@ -57,7 +59,8 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
   // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
-  const bugs = [...parts, listConsentWaits(journey, run)].map(bugIn);
+  const byDate = journey.input.preclose ? [repeatByDate(journey)] : [];
+  const bugs = [...parts, ...byDate, listConsentWaits(journey, run)].map(bugIn);
   const ends = await handOver.rest(Promise.race([Promise.allSettled(parts), ...bugs]));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   const [stages] = ends;
@@ -106,10 +109,13 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       if (journey.stages.length > pulls) openUntilMs = undefined;
       pulls = journey.stages.length;
       openUntilMs ??= Date.now() + openForMs;
-      const leftMs = openUntilMs - Date.now();
-      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
+      const openUntil = new Date(openUntilMs).toISOString();
+      const leftMs = (parseInstantMs(openUntilWith(journey, openUntil)) ?? 0) - Date.now();
+      const { placed } = journey.closing;
+      const isMoved = () => journey.closing.placed !== placed;
+      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled || isMoved();
       if (journey.isEnding || leftMs <= 0) break;
-      journey.openUntil = new Date(openUntilMs).toISOString();
+      journey.openUntil = openUntil;
       const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
       if (!isTold && !isChecking()) break;
       if (!journey.stagesAreSettled) journey.openUntil = undefined;

@@ -6,16 +6,20 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type {
   AdvanceMessage,
   ConsentMessage,
+  ExtendMessage,
   JourneyReferences,
   JourneyStatus,
   RequestShareMessage,
   ResolveInquiryMessage,
+  SetClosingDateMessage,
   UpdateAnswer,
   WithdrawMessage,
   WithdrawShareMessage,
 } from '../../messages/journey/shapes.ts';
 
 export const advance = defineUpdate<UpdateAnswer, [AdvanceMessage]>('advance');
+export const extend = defineUpdate<UpdateAnswer, [ExtendMessage]>('extend');
+export const setClosingDate = defineUpdate<UpdateAnswer, [SetClosingDateMessage]>('setClosingDate');
 export const resolveInquiry = defineUpdate<UpdateAnswer, [ResolveInquiryMessage]>('resolveInquiry');
 export const requestShare = defineUpdate<UpdateAnswer, [RequestShareMessage]>('requestShare');
 export const withdrawShare = defineUpdate<UpdateAnswer, [WithdrawShareMessage]>('withdrawShare');

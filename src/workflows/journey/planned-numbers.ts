@@ -7,7 +7,7 @@ import type { Journey } from './journey.ts';
 /** Of the stages that have not begun. A repeat's follows from the pulls before it, so it has none yet. */
 export function planStages(journey: Journey, run: PreparedRun): void {
   for (const stage of journey.stages) {
-    if (stage.ordinal !== undefined || stage.repeat) continue;
+    if (stage.ordinal !== undefined || stage.repeat || stage.status.state === 'skipped') continue;
     stage.plannedTraceNumber ??= numberOf(journey, run, { productCode: stage.status.productCode });
   }
 }

@@ -2,6 +2,7 @@
 import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput, WithdrawShareMessage } from '../../messages/journey/shapes.ts';
+import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
 import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
 import { refuseMessage } from '../run/message-answers.ts';
@@ -24,8 +25,12 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
   }
   if (journey.isEnding || journey.isClosing) return 'the journey is ending; a share of its own may follow';
   if (journey.shares.size >= MAX_SHARES) return `a journey has at most ${MAX_SHARES} shares`;
-  if (share.endUserCode !== undefined && share.endUserCode === journey.input.endUserCode) {
-    return '/share/endUserCode must not be the journey’s own end user';
+  const stages = journey.stages.map(({ status }) => status.productCode);
+  if (
+    share.endUserCode !== undefined &&
+    ownUsersOf(journey.input, share.reportOf, stages).includes(share.endUserCode)
+  ) {
+    return `/share/endUserCode ${OWN_END_USER}`;
   }
   if (share.reportOf !== undefined && !journey.stage(share.reportOf)) {
     return '/share/reportOf names a stage that this journey leaves out';

@@ -3,8 +3,16 @@
 import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
 import type { wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
+import type { StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+
+/** Who wanted a stage pulled once more. */
+export type WantedRepeat = RepeatStageMessage & {
+  receivedAt: string;
+  /** By the standing decision of the input. */
+  isStanding?: true;
+};
 
 export interface StageRecord {
   status: StageStatus;
@@ -18,7 +26,9 @@ export interface StageRecord {
   /** The trace number that it will have, until it has begun. */
   plannedTraceNumber?: string;
   /** Who wanted it, where it is no first pull. */
-  repeat?: RepeatStageMessage & { receivedAt: string };
+  repeat?: WantedRepeat;
+  /** When its latest attempt was answered, or failed. */
+  attemptedAt?: string;
   /** While it is under way: how the inquiry stands. */
   inquiry?: CarriedInquiry;
   /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
@@ -27,4 +37,12 @@ export interface StageRecord {
   personsAt?: number;
   /** Its report is being compared with the one before. */
   isCompared?: boolean;
+}
+
+/** A stage that is never pulled: what was accepted about it. */
+export interface Skip {
+  skip: StageCode;
+  to: StageCode;
+  by: string;
+  reason: string;
 }

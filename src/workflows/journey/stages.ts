@@ -1,19 +1,21 @@
 /** Gates and stages: which pull comes next, whether its gate is passed, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
+import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import { mayPass } from './advances.ts';
-import { compareWithReportBefore, reportBefore } from './comparisons.ts';
+import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
+import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
 import type { StageRecord } from './stage-record.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
@@ -35,7 +37,8 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
     if (!stage.inquiry) {
       const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
-      if (passed === 'repeat') continue;
+      // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
+      if (passed === 'otherStage' || stage.status.state !== 'pending') continue;
       if (passed === 'expired') {
         journey.changeStage(stage, { state: 'expired' });
         return skipRest(journey, 'expired');
@@ -67,10 +70,11 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
   return outcome;
 }
 
-type Passage = 'passed' | 'expired' | 'repeat';
+type Passage = 'passed' | 'expired' | 'otherStage';
 
 /**
- * Waits at a gate. `repeat`: a caller wants the stage before it once more; the journey then comes to the gate again.
+ * Waits at a gate. `otherStage`: a caller wants the stage before it once more, and the journey then comes to the gate
+ * again; or the stage is skipped.
  */
 async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
   const { productCode } = stage.status;
@@ -83,8 +87,7 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
     if (isOpen()) return 'passed';
     comeToGate(journey, productCode, expiresAfter);
   }
-  const untilMs = parseInstantMs(journey.gateTimes.until) ?? 0;
-  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
+  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, expiresAfter });
   journey.gate = undefined;
   journey.reportTooOld = undefined;
   return passage;
@@ -93,36 +96,43 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
 function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
-  journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
+  const until = gateLastsUntil(journey, productCode, journey.extensions.endOf({ gate: productCode }, untilMs));
+  journey.gateTimes = { since: new Date().toISOString(), until };
   if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 
 async function waitAtGate(
   journey: Journey,
-  gate: { stage: StageRecord; isOpen: () => boolean; untilMs: number; expiresAfter: string },
+  gate: { stage: StageRecord; isOpen: () => boolean; expiresAfter: string },
 ): Promise<Passage> {
-  const isRepeated = () => journey.nextStage !== gate.stage;
-  const hasNews = () => gate.isOpen() || isRepeated();
+  const isPassedOver = () => journey.nextStage !== gate.stage;
+  const isLeft = () => gate.isOpen() || isPassedOver();
   for (;;) {
+    const { since, until } = journey.gateTimes;
+    const { placed } = journey.closing;
     const freshForMs = journey.reportFreshForMs;
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
     journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
-    const leftMs = gate.untilMs - Date.now();
+    const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
-    const untilTooOldMs = freshForMs !== undefined && freshForMs > 0 && freshForMs < leftMs ? freshForMs : undefined;
+    const opensMs = opensInMs(journey, gate.stage.status.productCode);
+    const wakesMs = Math.min(leftMs, ...([freshForMs, opensMs].filter((ms) => ms !== undefined && ms > 0) as number[]));
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
-    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${gate.expiresAfter} at the most`;
-    const isNews = await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
-    if (isNews) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
-    if (untilTooOldMs === undefined) return 'expired';
+    const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
+    const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
+    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
+    const hasChanged = () => journey.gateTimes.until !== until || journey.closing.placed !== placed;
+    await journey.handOver.wait(() => isLeft() || hasChanged(), Math.max(1, wakesMs), { summary });
+    if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
+    if (wakesMs === leftMs && !hasChanged()) return 'expired';
   }
 }
 
 /** The journey's outcome where the stage ends it, else nothing. */
 async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord): Promise<JourneyOutcome | undefined> {
   const { status } = stage;
-  const { endUserCode, permissiblePurposeCodes } = journey.input;
+  const { permissiblePurposeCodes } = journey.input;
   const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
   const { inquiry } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
@@ -135,7 +145,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
   const end = await runInquiry(hostOf(journey, run, stage), {
     ownerId: journey.journeyId,
     productCode: status.productCode,
-    endUserCode,
+    endUserCode: endUserOf(journey.input, status.productCode),
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
@@ -197,7 +207,7 @@ function settle(
     stage.reference = reference;
     stage.personsAt = journey.persons.list.length;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
-    if (changes) stage.status.changes = changes;
+    if (changes) takeChanges(journey, stage, changes);
     else compareWithReportBefore(journey, run, stage);
   }
   tellAnswered(journey, stage, { outcome, ...told });
@@ -234,6 +244,7 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     },
     onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
       stage.ordinal = ordinal;
+      if (attempts > 0 && attempts !== stage.status.attempts) stage.attemptedAt = new Date().toISOString();
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.noteRetry(customerTraceNumber, waitingFor);
       // What waits in the gateway queue may wait for long.

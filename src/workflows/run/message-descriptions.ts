@@ -8,11 +8,15 @@ const PULL_WITHDRAWAL = '{"pullId":"PULL-1","by":"ops","reason":"asked for by mi
 
 export const DESCRIPTIONS = {
   advance:
-    'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
+    'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old; skip, by, reason to leave out a stage before it. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
   requestShare:
     'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share; replaces, by, reason where it corrects another share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
   withdrawShare:
     'Takes one share back before it is sent; answers once the ledger has closed it, and is refused where its claim came first. Fields: journeyId, shareId, by, reason. Example: {"journeyId":"LOAN-1","shareId":"INVESTOR-1","by":"ops","reason":"another investor was meant"}',
+  setClosingDate:
+    'Sets or moves the closing date, by which PRECLOSE is pulled (preclose of the start). Fields: journeyId, closingDate, change (1 for the first change, then 2), by, reason. Example: {"journeyId":"LOAN-1","closingDate":"2026-03-01","change":1,"by":"ops","reason":"the buyer asked for it"}',
+  extend:
+    'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than now shown), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
   recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${CONSENT}`,
   consent: `The same as recordConsent, without an answer: what is refused is shown in the query status. Example: ${CONSENT}`,
   withdraw: `Ends the journey after any attempt in flight; what is on hold still waits for a decision. Fields: journeyId, by, reason. Example: ${WITHDRAWAL}`,
@@ -54,6 +58,8 @@ const SHARE_CONSENT = CONSENT.replace(
 export const SHARE_REPORT_DESCRIPTIONS = {
   recordConsent: DESCRIPTIONS.recordConsent.replace(CONSENT, SHARE_CONSENT),
   consent: DESCRIPTIONS.consent.replace(CONSENT, SHARE_CONSENT),
+  extend:
+    'Makes the wait for consent longer while it lasts. Fields: shareId, until (later than now shown), by, reason. Example: {"shareId":"S-1","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the borrower travels"}',
   lookUpConsents:
     'Makes a share that waits ask the ledger what was said about it; recordLateConsent sends it. No input.',
   withdraw:

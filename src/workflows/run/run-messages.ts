@@ -1,7 +1,7 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities } from '../../activities/contract.ts';
+import type { JourneyActivities, PlacedClosing } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { Via } from '../../messages/checks.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
@@ -141,6 +141,14 @@ export async function checkRepeatProof(args: Parameters<JourneyActivities['check
   );
 }
 
+/** What a closing date means in the profile's time zone; one that is past is refused. */
+export async function checkClosingDate(
+  args: Parameters<JourneyActivities['placeClosingDate']>[0],
+): Promise<PlacedClosing> {
+  const summary = `placing the closing date ${args.closingDate}`;
+  return orRefused(() => untilDone('placeClosingDate', { summary }, args));
+}
+
 /** What a start would refuse of a share is refused of one that is requested later, too. */
 export async function checkShare(args: Parameters<JourneyActivities['checkShare']>[0]): Promise<void> {
   const summary = `checking share ${args.message.share.shareId}`;
@@ -148,9 +156,9 @@ export async function checkShare(args: Parameters<JourneyActivities['checkShare'
 }
 
 /** Turns an activity's `InvalidInput` into the refusal of the update. */
-async function orRefused(check: () => Promise<void>): Promise<void> {
+async function orRefused<T>(check: () => Promise<T>): Promise<T> {
   try {
-    await check();
+    return await check();
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;

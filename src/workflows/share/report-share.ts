@@ -21,6 +21,7 @@ import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.t
 import { ungranted } from '../consent/share-consent.ts';
 import { type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 
 /** What a share by itself hands over to its next run (continue-as-new). */
@@ -31,6 +32,7 @@ export interface ShareReportResumption extends SingleInquiryResumption<WithdrawS
   consents: CarriedConsent[];
   elsewhere: CarriedRefusal[];
   hasNews?: true;
+  extensions: readonly Extension[];
 }
 
 export class ReportShare extends SingleInquiry<
@@ -43,6 +45,8 @@ export class ReportShare extends SingleInquiry<
   readonly checks = new ConsentChecks();
   readonly recorder: ConsentRecorder;
   readonly record: ShareRecord;
+  /** Its wait for consent was made longer. */
+  readonly extensions: Extensions;
   /** The one share, where the code that receives consents looks for it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
@@ -69,6 +73,7 @@ export class ReportShare extends SingleInquiry<
     this.shares = new Map([[shareId, this.record]]);
     this.outcome = past?.outcome;
     this.hasNews = past?.hasNews ?? false;
+    this.extensions = new Extensions(past?.extensions);
   }
 
   /** What the next run begins with. */
@@ -83,6 +88,7 @@ export class ReportShare extends SingleInquiry<
       consents: carriedConsents(this),
       elsewhere: this.consents.elsewhere,
       ...(this.hasNews ? { hasNews: true } : {}),
+      extensions: this.extensions.carried,
     };
   }
 

@@ -94,7 +94,8 @@ export class SharePosting {
     const share = this.#share;
     const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
-    share.until ??= new Date(Date.now() + (parseDurationMs(awaitConsentFor) ?? 0)).toISOString();
+    const { shareId } = share.input;
+    share.until ??= this.#run.extensions.endOf({ shareId }, Date.now() + (parseDurationMs(awaitConsentFor) ?? 0));
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
@@ -146,7 +147,7 @@ export class SharePosting {
   /** Resolves to `true` once `isOver` says so, to `false` when the share's time is over. */
   async #wait(isOver: () => boolean): Promise<boolean> {
     const { handOver, consents } = this.#run;
-    const { input, until = '' } = this.#share;
+    const { input } = this.#share;
     const missing = () => ungranted(consents, input, this.#applicantIds);
     // A run that is to hand over leaves the looking up to the next one.
     const hasNews = () => this.#terms.hasNews?.() === true && !handOver.isDue;
@@ -155,6 +156,7 @@ export class SharePosting {
         await this.#terms.refresh?.();
         continue;
       }
+      const { until = '' } = this.#share;
       const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
       // Silence means no.
       if (leftMs <= 0) return false;
@@ -165,7 +167,7 @@ export class SharePosting {
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
       const { called = '' } = this.#terms;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}with ${nameOfUser(input)}`;
-      const isDisturbed = () => isOver() || hasNews() || hasChanged();
+      const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
       await handOver.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
     }
     return true;

@@ -1,8 +1,9 @@
 /** The messages of `shareReport`; their wire names are those of a journey's (messages.ts). */
 import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import { resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
+import { extendShareReportProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import type {
+  ExtendShareReportMessage,
   ResolveShareReportMessage,
   ShareReportReferences,
   ShareReportStatus,
@@ -10,7 +11,7 @@ import type {
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import { type Accepted, accepted, handleUnknownSignals, refused } from '../run/message-answers.ts';
+import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/message-answers.ts';
 import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { ReportShare } from './report-share.ts';
@@ -18,6 +19,7 @@ import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST } from './share-withdrawal.ts';
 
 export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShareReportMessage]>('resolveInquiry');
 export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
+export const extend = defineUpdate<ShareReportUpdateAnswer, [ExtendShareReportMessage]>('extend');
 export const withdraw = defineUpdate<ShareReportUpdateAnswer, [WithdrawShareReportMessage]>('withdraw');
 export const consent = defineSignal<[ConsentMessage]>('consent');
 /** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
@@ -34,6 +36,7 @@ export function handleShareReportMessages(share: ReportShare): void {
     share.hasNews = true;
   };
   setHandler(lookUpConsents, noteNews, { description: SHARE_REPORT_DESCRIPTIONS.lookUpConsents });
+  handleExtensions(share, (message) => extendShareReportProblem(message) ?? otherShare(message));
   handleWithdrawals(share, {
     definitions: { withdraw, requestWithdrawal },
     descriptions: SHARE_REPORT_DESCRIPTIONS,
@@ -63,4 +66,27 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
   const { outcome } = share;
   if (outcome === 'posted') throw refused(CLAIM_CAME_FIRST);
   return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' };
+}
+
+function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareReportMessage) => string | null): void {
+  const { record, extensions } = share;
+  const objection = (message: ExtendShareReportMessage) =>
+    extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
+  setHandler(
+    extend,
+    (message) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(message));
+      const until = extensions.take(message);
+      if (until !== undefined) {
+        record.until = until;
+        share.events.emit('wait.extended', ['', share.shareId, until], { until });
+      }
+      return accepted(share, until === undefined);
+    },
+    {
+      validator: (message) => refuseFor(problemOf(message) ?? objection(message)),
+      description: SHARE_REPORT_DESCRIPTIONS.extend,
+    },
+  );
 }

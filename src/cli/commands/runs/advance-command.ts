@@ -15,6 +15,7 @@ interface AdvanceOptions extends ServerOptions {
   repeat?: string;
   occurrence?: string;
   acceptAge?: true;
+  skip?: string;
   by?: string;
   reason?: string;
   file?: string;
@@ -28,9 +29,10 @@ export function registerAdvanceCommand(program: Command): void {
     .argument('<journeyId>')
     .option('--to <stage>', 'PREAPP or PRECLOSE')
     .option('--accept-age', 'with --to: although the latest report is older than maxReportAge')
+    .option('--skip <stage>', 'with --to: a stage before it that is never to be pulled')
     .option('--repeat <stage>', 'one further inquiry for the stage that was answered last')
     .option('--occurrence <number>', 'with --repeat: which pull of the stage it is to be, 2 for the first repeat')
-    .option('--by <who>', 'with --repeat or --accept-age: who decides it')
+    .option('--by <who>', 'with --repeat, --accept-age or --skip: who decides it')
     .option('--reason <text>', 'and why')
     .option('--proof <path>', 'of a repeat: a file with the compact JWS that proves it')
     .option('--file <path>', 'JSON with the message’s other fields (applicants); - is standard input');
@@ -41,10 +43,10 @@ export function registerAdvanceCommand(program: Command): void {
     'credit-journey advance J-1001 --repeat PREAPP --occurrence 2 --by underwriting --reason "the offer was renewed"',
   );
   command.action(async (journeyId: string, options: AdvanceOptions) => {
-    const { to, repeat, occurrence, acceptAge, by, reason, file } = options;
+    const { to, repeat, occurrence, acceptAge, skip, by, reason, file } = options;
     if (file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
     const proof = options.proof === undefined ? undefined : await readProof(options.proof, 'decision');
-    const fields = given({ to, repeat, occurrence: occurrenceOf(occurrence), acceptAge, by, reason });
+    const fields = given({ to, repeat, occurrence: occurrenceOf(occurrence), acceptAge, skip, by, reason });
     const said = { ...provedRepeat(proof), ...(await readObject(file)), ...fields } as unknown as AdvanceMessage;
     const message = proof ? { ...said, proof: proof.text } : said;
     if (proof) requireProved(proof.content, contentOf(proof, { ...said, journeyId }));

@@ -1,0 +1,103 @@
+/** PRECLOSE by the closing date: when its gate opens by itself, and when it is pulled once more by the standing decision. */
+import { condition } from '@temporalio/workflow';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import type { SetClosingDateMessage } from '../../messages/journey/shapes.ts';
+import type { StageCode } from '../../model/products.ts';
+import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import { repeatsLeft } from './closing-date.ts';
+import type { Journey } from './journey.ts';
+import type { StageRecord } from './stage-record.ts';
+
+const PRECLOSE = 'PRECLOSE';
+
+/** A pull that has come to its end, with the journey going on. Of one that is held nothing is known yet. */
+const SETTLED: readonly string[] = ['record', 'noRecord', 'noReport', 'abandoned'];
+
+/** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
+export function closingObjection(journey: Journey, { journeyId: _, ...message }: SetClosingDateMessage): string | null {
+  if (!journey.input.preclose) return '/closingDate has no use here: the input of the journey has no preclose';
+  const objection = journey.closing.objection(message);
+  if (objection !== null || journey.closing.isKnown(message)) return objection;
+  if (journey.isEnding || journey.isClosing) return 'the journey is ending';
+  return journey.stagesEndedAs ? `the stages have ended: ${journey.stagesEndedAs}` : null;
+}
+
+/** Takes a message that `closingObjection` has nothing against, and what its date means. */
+export function takeClosingDate(
+  journey: Journey,
+  { journeyId: _, ...message }: SetClosingDateMessage,
+  placed: NonNullable<Journey['closing']['placed']>,
+): void {
+  journey.closing.take(message, placed);
+  if (journey.gate === PRECLOSE) {
+    journey.gateTimes = { ...journey.gateTimes, until: gateLastsUntil(journey, PRECLOSE, journey.gateTimes.until) };
+  }
+  const { closingDate, precloseFrom } = placed;
+  journey.events.emit('closing.set', [closingDate, message.change], { closingDate, precloseFrom });
+}
+
+/** When a gate expires that would at `until`: the one before PRECLOSE not before the closing date is over. */
+export function gateLastsUntil({ closing: { placed } }: Journey, productCode: StageCode, until: string): string {
+  if (productCode !== PRECLOSE || !placed) return until;
+  return utcInstant(Math.max(msOf(placed.over), msOf(until)));
+}
+
+/** How long until the date opens the gate before the stage, in milliseconds: 0 where it has; `undefined` where it will not. */
+export function opensInMs({ closing: { placed } }: Journey, productCode: StageCode): number | undefined {
+  if (productCode !== PRECLOSE || !placed || Date.now() >= msOf(placed.over)) return undefined;
+  return Math.max(0, msOf(placed.precloseFrom) - Date.now());
+}
+
+/**
+ * How long until PRECLOSE is to be pulled once more by itself, in milliseconds; `undefined` where it is not: there is no
+ * report, it is under way or on hold, it is of the days before the closing date, or the standing decision is used up.
+ */
+export function repeatDueInMs(journey: Journey): number | undefined {
+  const { placed } = journey.closing;
+  const latest = latestSettled(journey);
+  if (!placed || !latest || journey.isEnding || journey.isClosing || repeatsLeft(journey) === 0) return undefined;
+  if (Date.now() >= msOf(placed.over) || journey.nextOrdinal(PRECLOSE) > MAX_ORDINAL) return undefined;
+  const fromMs = msOf(placed.precloseFrom);
+  if (msOf(latest.attemptedAt ?? latest.since ?? '') >= fromMs) return undefined;
+  return Math.max(0, fromMs - Date.now());
+}
+
+function latestSettled(journey: Journey): StageRecord | undefined {
+  const latest = journey.stage(PRECLOSE);
+  return latest && !journey.stagesEndedAs && SETTLED.includes(latest.status.state) ? latest : undefined;
+}
+
+/** Until when the journey stays open for a date that is moved; `openUntil` where that is later. RFC 3339. */
+export function openUntilWith(journey: Journey, openUntil: string): string {
+  const { placed } = journey.closing;
+  if (!placed || !latestSettled(journey) || repeatsLeft(journey) === 0) return openUntil;
+  return utcInstant(Math.max(msOf(placed.over), msOf(openUntil)));
+}
+
+/** Has PRECLOSE pulled once more whenever that is due. Ends with the run. */
+export async function repeatByDate(journey: Journey): Promise<never> {
+  for (;;) {
+    await condition(() => repeatDueInMs(journey) !== undefined);
+    const dueInMs = repeatDueInMs(journey) ?? 0;
+    const { placed } = journey.closing;
+    const isOff = () => repeatDueInMs(journey) === undefined || journey.closing.placed !== placed;
+    const summary = `PRECLOSE once more, by the closing date ${placed?.closingDate}`;
+    if (dueInMs > 0 && (await condition(isOff, dueInMs, { summary }))) continue;
+    if (repeatDueInMs(journey) === 0) addStandingRepeat(journey);
+  }
+}
+
+/** What the standing decision asks for when it is due. */
+export function addStandingRepeat(journey: Journey): void {
+  const { journeyId, preclose } = journey.input;
+  const latest = journey.stage(PRECLOSE);
+  if (!preclose || !latest) return;
+  const { by, reason } = preclose;
+  const occurrence = (latest.status.occurrence ?? 1) + 1;
+  const receivedAt = new Date().toISOString();
+  journey.addRepeat({ journeyId, repeat: PRECLOSE, occurrence, by, reason, receivedAt, isStanding: true });
+}
+
+function msOf(instant: string): number {
+  return parseInstantMs(instant) ?? 0;
+}

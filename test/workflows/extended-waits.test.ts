@@ -1,0 +1,209 @@
+/** Waits that people make longer while they last: at a gate, and of a share for consent. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
+import { extendObjection, takeExtension } from '../../src/workflows/journey/extend-waits.ts';
+import { Journey } from '../../src/workflows/journey/journey.ts';
+import { resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
+import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
+import {
+  consentMessage,
+  type Harness,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: HANDS_OVER_SOON });
+});
+after(() => harness?.close());
+
+const who = { by: 'underwriting', reason: 'the appraisal is late' };
+const DAY_MS = 86_400_000;
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+
+async function detailsOf(handle: { query<T>(name: string): Promise<T> }): Promise<string> {
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  return currentDetails;
+}
+
+describe('what extend may do', () => {
+  function waiting(): Journey {
+    const journey = new Journey(journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] }));
+    journey.gate = 'PREAPP';
+    journey.gateTimes = { since: inDays(0), until: inDays(10) };
+    return journey;
+  }
+  const extend = (until: string, wait: object = { gate: 'PREAPP' }) => ({ journeyId: 'J', until, ...who, ...wait });
+
+  test('an extension is one by wait and instant: the same again changes nothing, other words are refused', () => {
+    const journey = waiting();
+    const until = inDays(20);
+    assert.equal(extendObjection(journey, extend(until)), null);
+    assert.equal(takeExtension(journey, extend(until)), true);
+    assert.equal(journey.gateTimes.until, until);
+    assert.equal(takeExtension(journey, extend(until)), false);
+    assert.match(
+      extendObjection(journey, { ...extend(until), reason: 'another' }) ?? '',
+      /accepted before with other content: \/reason differs$/,
+    );
+    assert.equal(takeExtension(journey, extend(inDays(30))), true);
+    assert.equal(extendObjection(journey, extend(until)), null, 'the first, sent again, is a duplicate');
+    assert.equal(takeExtension(journey, extend(until)), false);
+    assert.ok(journey.gateTimes.until > until, 'and takes nothing back');
+  });
+
+  test('refused: no such wait, an instant that is no later, or too far away, and what has no end', () => {
+    const journey = waiting();
+    assert.match(extendObjection(journey, extend(inDays(20), { gate: 'PRECLOSE' })) ?? '', /at a gate before PRECLOSE/);
+    assert.match(
+      extendObjection(journey, extend(inDays(20), { gate: undefined, shareId: 'S1' })) ?? '',
+      /no share that waits/,
+    );
+    assert.match(
+      extendObjection(journey, extend(inDays(20), { gate: undefined, shareId: 'S2' })) ?? '',
+      /no share that waits/,
+    );
+    assert.match(extendObjection(journey, extend(inDays(9))) ?? '', /\/until must be later/);
+    assert.match(extendObjection(journey, extend(inDays(3_651))) ?? '', /\/until must be at most P3650D/);
+    journey.withdrawal = { journeyId: 'J', ...who };
+    assert.match(extendObjection(journey, extend(inDays(20))) ?? '', /nothing waits/);
+    journey.withdrawal = undefined;
+    for (let day = 11; day < 111; day++) takeExtension(journey, extend(inDays(day)));
+    assert.match(extendObjection(journey, extend(inDays(200))) ?? '', /at most 100 extensions/);
+  });
+
+  test('each is told by one event, without who and why', () => {
+    const journey = waiting();
+    const until = inDays(20);
+    takeExtension(journey, extend(until));
+    takeExtension(journey, extend(until));
+    const { early = [] } = journey.handedOver().events;
+    assert.deepEqual(
+      early.map(({ type, data }) => ({ type, data })),
+      [{ type: 'wait.extended', data: { gate: 'PREAPP', until } }],
+    );
+  });
+});
+
+describe('a wait is made longer', { concurrency: 4 }, () => {
+  test('a gate waits until then, in the next run too, and past the time that it had', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT5S' } } });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const first = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    assert.ok(first.waitingUntil);
+    const until = inDays(3);
+    const extend = { journeyId, gate: 'PREAPP', until, ...who };
+    const answers = await Promise.all([1, 2, 3].map(() => update(handle, 'extend', extend)));
+    assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true, true]);
+    assert.equal(answers[0]?.status.waitingUntil, until);
+    const details = await detailsOf(handle);
+    assert.ok(details.includes('What makes it wait longer') && details.includes(`--gate PREAPP`));
+    assert.ok(details.includes(until.slice(0, 10)), 'the sentence says until when');
+    await handsOver(handle);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(first.waitingUntil ?? '') - Date.now())));
+    const { state, waitingUntil } = await statusOf(handle);
+    assert.deepEqual([state, waitingUntil], ['waitingAtGate', until]);
+    assert.equal((await update(handle, 'extend', extend)).duplicate, true);
+    assert.match(await refusalOf(update(handle, 'extend', { ...extend, by: 'another' })), /\/by differs$/);
+    await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    assert.equal((await handle.result()).outcome, 'completed');
+    assert.equal((await harness.posted(handle)).length, 2);
+  });
+
+  test('it waits no less than that where the journey comes to the gate once more', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const until = inDays(100);
+    await update(handle, 'extend', { journeyId, gate: 'PREAPP', until, ...who });
+    await update(handle, 'advance', { journeyId, repeat: 'PREQUAL', occurrence: 2, ...who });
+    const again = await untilStatus(
+      handle,
+      ({ stages, state }) => stages[1]?.state === 'record' && state === 'waitingAtGate',
+    );
+    assert.equal(again.waitingUntil, until);
+    await update(handle, 'withdraw', { journeyId, ...who });
+    assert.match(
+      await refusalOf(update(handle, 'extend', { journeyId, gate: 'PREAPP', until: inDays(200), ...who })).catch(
+        (error: Error) => `nothing waits: ${error.name}`,
+      ),
+      /nothing waits/,
+    );
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+  });
+
+  test('a share waits for consent until then; before its report is there, and once posted, there is no wait', async () => {
+    const shares = [{ shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREAPP' as const, awaitConsentFor: 'PT4S' }];
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const extend = { journeyId, shareId: 'S1', until: inDays(3), ...who };
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    assert.match(await refusalOf(update(handle, 'extend', extend)), /\/shareId names no share that waits/);
+    await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    const { shares: [waiting] = [] } = await untilStatus(handle, ({ shares: [share] }) => share?.until !== undefined);
+    const { status }: UpdateAnswer = await update(handle, 'extend', extend);
+    assert.equal(status.shares[0]?.until, extend.until);
+    await new Promise((resolve) => setTimeout(resolve, Date.parse(waiting?.until ?? '') - Date.now() + 200));
+    assert.equal((await statusOf(handle)).shares[0]?.state, 'awaitingConsent');
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+    const result = await handle.result();
+    assert.deepEqual(
+      result.shares.map(({ state, until }) => [state, until]),
+      [['posted', undefined]],
+    );
+  });
+
+  test('a share by itself waits until then, in the next run too', async () => {
+    const pull = reportPull();
+    const pulled = await startPull(harness, pull);
+    await pulled.result();
+    const input = shareInput({ pullId: pull.pullId, productCode: pull.productCode }, { awaitConsentFor: 'PT5S' });
+    const { shareId } = input;
+    const handle = await startShare(harness, input);
+    const { until: first = '' } = await untilShareIs(handle, 'waitingForConsent');
+    const until = inDays(3);
+    const send = (message: object) => handle.executeUpdate<UpdateAnswer, [object]>('extend', { args: [message] });
+    const answer = await send({ shareId, until, ...who });
+    assert.equal((answer.status as unknown as ShareReportStatus).until, until);
+    assert.equal((await send({ shareId, until, ...who })).duplicate, true);
+    assert.match(await refusalOf(send({ shareId: 'another', until, ...who })), /names another share/);
+    const details = await detailsOf(handle);
+    assert.ok(details.includes(`credit-journey extend share:${shareId}`) && details.includes(until.slice(0, 10)));
+    await handsOver(handle);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(first) - Date.now() + 200)));
+    await untilShareIs(handle, 'waitingForConsent');
+    await handle.executeUpdate('recordConsent', { args: [consentToShare(shareId, 'granted')] });
+    assert.equal((await handle.result()).outcome, 'posted');
+  });
+
+  test('a reset forgets an extension whose wait is not there yet, and says so by a wait of its own', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const isAtGate = ({ state }: JourneyStatus) => state === 'waitingAtGate';
+    await untilStatus(handle, isAtGate);
+    const extend = { journeyId, gate: 'PREAPP', until: inDays(90), ...who };
+    await update(handle, 'extend', extend);
+    const [firstTask] = await workflowTasksOf(handle);
+    assert.ok(firstTask);
+    const again = await resetTo(harness, handle, firstTask);
+    const { waitingUntil = '' } = await untilStatus(again, isAtGate);
+    assert.ok(waitingUntil < inDays(31));
+    assert.equal((await update(again, 'extend', extend)).duplicate, false);
+    await update(again, 'withdraw', { journeyId, ...who });
+    await again.result();
+    assert.equal((await harness.posted(handle)).length, 1);
+  });
+});

@@ -1,0 +1,229 @@
+/** Stages that are skipped, and stages that are pulled for an end user of their own. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { lendingJourneyProblems } from '../../src/fields/cross-rules.ts';
+import type { PassGateMessage, StageStatus } from '../../src/messages/journey/shapes.ts';
+import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
+import { Journey } from '../../src/workflows/journey/journey.ts';
+import { inquiriesOf, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
+import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: HANDS_OVER_SOON });
+});
+after(() => harness?.close());
+
+const who = { by: 'underwriting', reason: 'the first report will do' };
+const skipOf = (journeyId: string): PassGateMessage => ({ journeyId, to: 'PRECLOSE', skip: 'PREAPP', ...who });
+const NOW = new Date().toISOString();
+const statesOf = (stages: readonly StageStatus[]) => stages.map(({ productCode, state }) => `${productCode} ${state}`);
+
+async function currentDetailsOf(handle: { query<T>(name: string): Promise<T> }): Promise<string> {
+  return (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
+}
+
+describe('what may be skipped', () => {
+  function journeyAt(...states: StageStatus['state'][]): Journey {
+    const journey = new Journey(journeyInput());
+    for (const [index, state] of states.entries()) Object.assign(journey.stages[index]?.status ?? {}, { state });
+    return journey;
+  }
+
+  test('a stage with a gate that has not begun, before the one that the message goes to', () => {
+    const cases: [Journey, object, RegExp | null][] = [
+      [journeyAt('record'), {}, null],
+      [journeyAt('pending'), {}, null],
+      [journeyAt('record', 'running'), {}, /PREAPP has gone beyond its gate: running/],
+      [journeyAt('record', 'record'), {}, /PREAPP has gone beyond its gate: record/],
+      [journeyAt('pending'), { skip: 'PREQUAL', to: 'PREAPP' }, /PREQUAL begins by itself/],
+      [journeyAt('record'), { skip: 'PRECLOSE' }, /\/skip must be a stage before/],
+      [journeyAt('record'), { skip: 'PREAPP', to: 'PREAPP' }, /\/skip must be a stage before/],
+      [
+        new Journey(journeyInput({ stages: ['PREQUAL', 'PRECLOSE'] })),
+        {},
+        /\/skip names a stage that this journey leaves out/,
+      ],
+    ];
+    for (const [journey, change, rule] of cases) {
+      const objection = advanceObjection(journey, { ...skipOf('J'), ...change });
+      if (rule) assert.match(objection ?? 'none', rule);
+      else assert.equal(objection, null);
+    }
+  });
+
+  test('once: the same again is a duplicate, other words are refused, and so is what would pull the stage after all', () => {
+    const journey = journeyAt('record');
+    takeAdvance(journey, { journeyId: 'J', to: 'PREAPP' }, NOW);
+    takeAdvance(journey, { journeyId: 'J', repeat: 'PREAPP', occurrence: 2, ...who }, NOW);
+    assert.equal(takeAdvance(journey, skipOf('J'), NOW), true);
+    assert.equal(takeAdvance(journey, skipOf('J'), NOW), false);
+    assert.deepEqual(statesOf(journey.stages.map(({ status }) => status)), [
+      'PREQUAL record',
+      'PREAPP skipped',
+      'PREAPP skipped',
+      'PRECLOSE pending',
+    ]);
+    assert.match(
+      advanceObjection(journey, { ...skipOf('J'), reason: 'another' }) ?? '',
+      /skipping PREAPP was accepted before with other content: \/reason differs/,
+    );
+    assert.match(advanceObjection(journey, { journeyId: 'J', to: 'PREAPP' }) ?? '', /gone beyond its gate: skipped/);
+    for (const occurrence of [2, 3]) {
+      const repeat = { journeyId: 'J', repeat: 'PREAPP', occurrence, ...who } as const;
+      assert.match(advanceObjection(journey, repeat) ?? '', /PREAPP is skipped/);
+    }
+    assert.equal(advanceObjection(journey, { journeyId: 'J', to: 'PRECLOSE' }), null, 'its gate part was accepted');
+    assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), false);
+    assert.deepEqual(
+      journey.handedOver().events.early?.map(({ type, data }) => [type, data]),
+      [['stage.skipped', { stage: 'PREAPP' }]],
+    );
+  });
+
+  test('an advance that was accepted early may be followed by a message that skips the stage before', () => {
+    const journey = journeyAt('running');
+    assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), true);
+    assert.equal(advanceObjection(journey, skipOf('J')), null);
+    assert.equal(takeAdvance(journey, skipOf('J'), NOW), true);
+    assert.equal(advanceObjection(journey, { ...skipOf('J'), acceptAge: true }), null);
+    assert.equal(takeAdvance(journey, { ...skipOf('J'), acceptAge: true }, NOW), true, 'its age is accepted too');
+  });
+});
+
+describe('a journey', { concurrency: 5 }, () => {
+  test('goes from PREQUAL to PRECLOSE where PREAPP is skipped at its gate, in the next run too, and never pulls it', async () => {
+    const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREAPP' }] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PREAPP');
+    assert.ok((await currentDetailsOf(handle)).includes('--to PRECLOSE --skip PREAPP'));
+    const other = journeyInput();
+    const held = await harness.start(other);
+    await untilStatus(held, ({ waitingFor }) => waitingFor === 'PREAPP');
+    const old: PassGateMessage = { journeyId: other.journeyId, to: 'PRECLOSE', skip: 'PREAPP', ...who };
+    assert.match(await refusalOf(update(held, 'advance', { ...old, by: undefined })), /\/by is required with skip/);
+    await update(held, 'withdraw', { journeyId: other.journeyId, ...who });
+
+    const answers = await Promise.all([1, 2, 3].map(() => update(handle, 'advance', skipOf(journeyId))));
+    assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true, true]);
+    assert.equal(answers[0]?.status.state, 'running', 'the answer does not name the gate that it has left');
+    const result = await handle.result();
+    assert.deepEqual(statesOf(result.stages), ['PREQUAL record', 'PREAPP skipped', 'PRECLOSE record']);
+    assert.equal(result.outcome, 'completed');
+    assert.equal(result.shares[0]?.state, 'nothingToShare');
+    const posted = await harness.posted(handle);
+    assert.deepEqual(posted.map(({ productCode }) => productCode).sort(), ['PRECLOSE', 'PREQUAL']);
+    assert.equal((await inquiriesOf(harness, journeyId)).length, 2);
+  });
+
+  test('keeps an early skip while PREQUAL is held, through a hand-over and a reset', async () => {
+    const input = journeyInput({ applicants: [applicant('1A', newSsn('4002'))], onNoRecord: 'continue' });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    await update(handle, 'advance', skipOf(journeyId));
+    await handsOver(handle);
+    assert.equal((await update(handle, 'advance', skipOf(journeyId))).duplicate, true);
+    assert.match(await refusalOf(update(handle, 'advance', { journeyId, to: 'PREAPP' })), /skipped/);
+    assert.deepEqual(statesOf((await statusOf(handle)).stages), ['PREQUAL held', 'PREAPP skipped', 'PRECLOSE pending']);
+    const [{ customerTraceNumber = '', attempts: attempt = 1 } = {}] = holds;
+    const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'accept', outcome: 'noRecord' };
+    const word = { by: 'operator', reason: 'asked the provider', providerSaid: 'posted' };
+    await update(handle, 'resolveInquiry', { journeyId, ...decision, ...word });
+    const { holds: [closing] = [] } = await untilStatus(handle, ({ stages }) => stages[2]?.state === 'held');
+    const about = { customerTraceNumber: closing?.customerTraceNumber, attempt: closing?.attempts };
+    await update(handle, 'resolveInquiry', { journeyId, ...decision, ...about, decisionId: 'D2', ...word });
+    const result = await handle.result();
+    assert.deepEqual(statesOf(result.stages), ['PREQUAL noRecord', 'PREAPP skipped', 'PRECLOSE noRecord']);
+
+    const [task] = await workflowTasksOf(handle);
+    assert.ok(task);
+    const again = await resetTo(harness, handle, task);
+    assert.deepEqual(statesOf((await again.result()).stages), statesOf(result.stages));
+    const products = (await harness.posted(handle)).map(({ productCode }) => productCode);
+    assert.ok(!products.includes('PREAPP'));
+  });
+
+  test('pulls each stage for the end user named for it, and lists, holds and shares follow', async () => {
+    const endUserCodes = { PREAPP: 'EU200', PRECLOSE: 'EU300' };
+    const stages = ['PREQUAL', 'PREAPP'] as const;
+    const input = journeyInput({
+      ...{ stages: [...stages], endUserCodes: { PREAPP: 'EU200' }, sharesOpenFor: 'P1D' },
+      shares: [{ shareId: 'S1', endUserCode: 'EU123', reportOf: 'PREAPP' }],
+    });
+    assert.equal(input.endUserCode, 'EU123');
+    assert.deepEqual(
+      lendingJourneyProblems({ ...input, endUserCodes }).map(({ path }) => path),
+      ['/endUserCodes/PRECLOSE'],
+    );
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const endUserListed = async () => (await handle.describe()).searchAttributes.EndUserCode?.[0];
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    assert.equal(await endUserListed(), 'EU123');
+    const share = (endUserCode: string, reportOf?: string) => ({
+      journeyId,
+      share: { shareId: `S-${endUserCode}-${reportOf}`, endUserCode, ...(reportOf ? { reportOf } : {}) },
+    });
+    for (const [code, reportOf] of [['EU200', 'PREAPP'], ['EU123', 'PREQUAL'], ['EU123'], ['EU200']] as const) {
+      assert.match(await refusalOf(update(handle, 'requestShare', share(code, reportOf))), /own end user/, `${code}`);
+    }
+    await update(handle, 'requestShare', share('EU200', 'PREQUAL'));
+    await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [applicant('1A', newSsn('4002'))] });
+    const { holds: [hold] = [] } = await untilStatus(handle, ({ state }) => state === 'held');
+    assert.equal(hold?.endUserCode, 'EU200');
+    assert.ok((await currentDetailsOf(handle)).includes('EU200'), 'the question to the provider names it');
+    assert.equal(await endUserListed(), 'EU200');
+    await update(handle, 'resolveInquiry', {
+      ...{ journeyId, decisionId: 'D1', customerTraceNumber: hold?.customerTraceNumber, attempt: hold?.attempts },
+      ...{ action: 'abandon', by: 'operator', reason: 'enough', providerSaid: 'posted' },
+    });
+    assert.equal((await handle.result()).outcome, 'abandoned');
+    const inquiries = await inquiriesOf(harness, journeyId);
+    assert.deepEqual(inquiries.map(({ productCode, endUserCode }) => [productCode, endUserCode]).sort(), [
+      ['PREAPP', 'EU200'],
+      ['PREQUAL', 'EU123'],
+    ]);
+    const posted = await harness.posted(handle);
+    assert.deepEqual(posted.map(({ productCode, endUserCode }) => [productCode, endUserCode]).sort(), [
+      ['PREAPP', 'EU200'],
+      ['PREQUAL', 'EU123'],
+    ]);
+  });
+
+  test('shares the report of one stage with the end user of another', async () => {
+    const input = journeyInput({
+      ...{ stages: ['PREAPP', 'PRECLOSE'], endUserCodes: { PRECLOSE: 'EU300' }, gates: { PRECLOSE: { pass: 'auto' } } },
+      shares: [{ shareId: 'S1', endUserCode: 'EU300', reportOf: 'PREAPP' }],
+    });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const secondaryUser = { endUserCode: 'EU300' };
+    await update(
+      handle,
+      'recordConsent',
+      consentMessage(journeyId, { applicantId: '1A', shareId: 'S1', secondaryUser }),
+    );
+    const result = await handle.result();
+    assert.equal(result.shares[0]?.state, 'posted');
+    const posted = await harness.posted(handle);
+    assert.deepEqual(posted.map(({ productCode, endUserCode }) => [productCode, endUserCode]).sort(), [
+      ['PREAPP', 'EU123'],
+      ['PRECLOSE', 'EU300'],
+      ['SECONDUSE', 'EU300'],
+    ]);
+  });
+});
