@@ -47,7 +47,9 @@ after(() => {
 function environment(): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
   // `npm test` tells the npm below it where the repository is, and its payloads are in the clear.
-  const outer = Object.entries(bareEnvironment()).filter(([name]) => !/^(npm_|INIT_CWD$|PAYLOAD_ENCRYPTION$)/i.test(name));
+  const outer = Object.entries(bareEnvironment()).filter(
+    ([name]) => !/^(npm_|INIT_CWD$|PAYLOAD_ENCRYPTION$)/i.test(name),
+  );
   return { ...Object.fromEntries(outer), PATH: path, NO_COLOR: '1' };
 }
 

@@ -158,7 +158,10 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
 
 /** Says what came of it; nothing of the endpoint's answer but its status. */
 async function testEndpoint(name: string, { profile: profileName, ...options }: TestOptions): Promise<void> {
-  const { ConfigError, inspectConfig } = await import('../../../config/config.ts');
+  const [{ inspectConfig }, { ConfigError }] = await Promise.all([
+    import('../../../config/config.ts'),
+    import('../../../model/problems.ts'),
+  ]);
   const { config, problems } = inspectConfig(process.env);
   const ours = problems.filter(({ variable }) =>
     /^(WEBHOOK_|GATEWAY_PROFILES_FILE|GATEWAY_ENVIRONMENT)/.test(variable),
