@@ -66,7 +66,6 @@ export type { MessageOptions } from './client/runs/run-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
-export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/kept-consents.ts';
@@ -162,7 +161,7 @@ export {
   type RepeatContent,
   repeatContent,
 } from './model/decision-content.ts';
-export { InvalidInputError, type Problem } from './model/problems.ts';
+export { ConfigError, type ConfigProblem, InvalidInputError, type Problem } from './model/problems.ts';
 export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
 export type { SecondaryUser } from './model/secondary-user.ts';
 export type { WorkClass } from './model/work-class.ts';

@@ -35,6 +35,27 @@ test('each file imports from its own layer and those below it', () => {
   assert.deepEqual(upwardImports(graph), []);
 });
 
+/** What the client reads of other layers beside types: its environment, the codec protocol, and the server's attributes. */
+const CLIENT_NEEDS = [
+  'src/client/connection/connect-options.ts → src/config/client-config.ts',
+  'src/client/connection/remote-codec.ts → src/http/payload-json.ts',
+  'src/client/holds/open-holds.ts → src/temporal/registered-search-attributes.ts',
+  'src/client/holds/webhook-deliveries.ts → src/temporal/registered-search-attributes.ts',
+];
+const CLIENT_MAY = /^src\/(client|model|base|messages|fields|protection)\//;
+const VALUE_IMPORT = /^(?:import (?!type )[^;]*?from '(\.[^']+)'|.*\bimport\('(\.[^']+)'\))/gm;
+
+test('the client imports values only from the pure layers, but for four files', () => {
+  const found = files
+    .filter((file) => file.startsWith('src/client/'))
+    .flatMap((file) => {
+      const text = readFileSync(join(import.meta.dirname, '..', file), 'utf8');
+      const targets = [...text.matchAll(VALUE_IMPORT)].map(([, from, lazy]) => join(dirname(file), from ?? lazy ?? ''));
+      return targets.filter((target) => !CLIENT_MAY.test(target)).map((target) => `${file} → ${target}`);
+    });
+  assert.deepEqual(found.sort(), CLIENT_NEEDS);
+});
+
 test('no files import one another in a circle', () => {
   assert.deepEqual(circles(graph), []);
 });

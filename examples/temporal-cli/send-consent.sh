@@ -27,5 +27,6 @@ result=$(temporal workflow execute --type recordLateConsent --task-queue "$TASK_
   --workflow-id "late-consent-${1#journey-}-$message_id" --input-file "$input" --output json)
 case $result in
   *'"unmatched"'*) echo 'kept: the ledger does not know this journey, share or applicant' ;;
+  *'"duplicate":true'* | *'"duplicate": true'*) echo 'recorded before' ;;
   *) echo recorded ;;
 esac

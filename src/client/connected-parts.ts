@@ -1,6 +1,6 @@
 /** What a client is made of, connected. */
 import { Client, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client';
-import { ConfigError } from '../config/environment-reader.ts';
+import { ConfigError } from '../model/problems.ts';
 import type { CodecServerConnection } from './connection/codec-server-connection.ts';
 import { configuredDataConverter } from './connection/configured-data-converter.ts';
 import {

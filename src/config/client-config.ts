@@ -3,10 +3,11 @@
  * too. Loads nothing of the gateway, the ledger or the workers: the client's package has this file, and not config.ts.
  */
 import { defined } from '../base/defined.ts';
+import { ConfigError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './client-settings.ts';
 import type { ClientSettings } from './config-shape.ts';
-import { ConfigError, EnvironmentReader } from './environment-reader.ts';
+import { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { checkTemporal } from './process-rules.ts';
 import { type TemporalOptions, temporalOptions } from './temporal-connection.ts';

@@ -7,6 +7,7 @@ import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
+import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
 import { readEncryption, readEnvironment, readMaxApplicants, readTaskQueue, readTemporal } from './client-config.ts';
@@ -21,7 +22,7 @@ import type {
 } from './config-shape.ts';
 import { readDefaultProfile, timeZoneProblem } from './default-profile.ts';
 import { readDeploymentNames } from './deployment.ts';
-import { ConfigError, type ConfigProblem, EnvironmentReader } from './environment-reader.ts';
+import { EnvironmentReader } from './environment-reader.ts';
 import { readLedgerAccess } from './ledger-settings.ts';
 import { readLogLevel } from './log-level.ts';
 import { checkProcess, checkTemporal } from './process-rules.ts';
@@ -34,7 +35,6 @@ import { readWorkerSettings } from './worker-settings.ts';
 
 export { loadClientSettings, otherEnvironmentIn } from './client-config.ts';
 export type { ClientUse } from './client-settings.ts';
-export { ConfigError, type ConfigProblem } from './environment-reader.ts';
 
 /**
  * The whole configuration, for a worker.

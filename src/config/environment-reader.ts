@@ -1,24 +1,6 @@
 /** Reads variables one by one and collects their problems, so that one error lists all of them. */
 import { readFileSync } from 'node:fs';
-import { CreditJourneyError } from '../model/credit-journey-error.ts';
-
-/** One wrong variable: its name and the rule, never its value. */
-export interface ConfigProblem {
-  variable: string;
-  rule: string;
-}
-
-/** Thrown when the environment is not a valid configuration; carries every problem at once. */
-export class ConfigError extends CreditJourneyError {
-  override readonly name = 'ConfigError';
-  override readonly code = 'invalidConfiguration';
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[]) {
-    super(`invalid configuration: ${problems.map((p) => `${p.variable} ${p.rule}`).join('; ')}`);
-    this.problems = problems;
-  }
-}
+import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 
 /** `ENOENT` and the like; the message of a file error would contain its path. */
 export function errorCode(error: unknown): string {

@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
-import { ConfigError, type ConfigProblem, errorCode } from './environment-reader.ts';
+import { ConfigError, type ConfigProblem } from '../model/problems.ts';
+import { errorCode } from './environment-reader.ts';
 
 /** Not `localhost`, which may mean `::1`, where the development server does not listen. */
 const DEFAULT_ADDRESS = '127.0.0.1:7233';

@@ -1,7 +1,7 @@
 /** `doctor`: every check, in the order in which it prints them. */
 
 import type { Config } from '../config/config-shape.ts';
-import type { ConfigProblem } from '../config/environment-reader.ts';
+import type { ConfigProblem } from '../model/problems.ts';
 import type { Check, CheckResult } from './checks/check.ts';
 import { clearStartsCheck } from './checks/clear-starts-check.ts';
 import { clockCheck } from './checks/clock-check.ts';

@@ -128,6 +128,9 @@ export function consequences(
         `${isRunning ? `The ${name} goes` : `A new start of the ${name} will go`} on with what the provider says came of attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
         'Nothing is sent.',
         ...(productCode === 'SECONDUSE' && !isPosted ? ['The share ends as `notPosted`.'] : []),
+        ...(productCode !== 'SECONDUSE' && !isPosted && inquiry.run === 'journey'
+          ? ['Without a record the journey stops here, unless its input says `onNoRecord`: `continue`.']
+          : []),
       ];
     case 'amend':
       return [

@@ -38,3 +38,21 @@ export class InvalidInputError extends CreditJourneyError {
     this.problems = problems;
   }
 }
+
+/** One wrong variable: its name and the rule, never its value. */
+export interface ConfigProblem {
+  variable: string;
+  rule: string;
+}
+
+/** Thrown when the environment is not a valid configuration; carries every problem at once. */
+export class ConfigError extends CreditJourneyError {
+  override readonly name = 'ConfigError';
+  override readonly code = 'invalidConfiguration';
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(`invalid configuration: ${problems.map((p) => `${p.variable} ${p.rule}`).join('; ')}`);
+    this.problems = problems;
+  }
+}

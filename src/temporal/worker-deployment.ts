@@ -62,7 +62,8 @@ export async function describeDeployment(
     }));
     return { ...(currentBuildId ? { currentBuildId } : {}), versions };
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return null;
+    // Of a namespace that is not there the server says the same.
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND && !/^namespace\b/i.test(error.details)) return null;
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import pc from 'picocolors';
+import { deliveryLines } from '../../src/cli/commands/programs/webhooks-command.ts';
 import { listLines } from '../../src/cli/commands/runs/list-command.ts';
 import {
   ATTEMPT_CSV_HEAD,
@@ -10,6 +12,7 @@ import {
 } from '../../src/cli/output/inquiry-formats.ts';
 import { periodOf } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
+import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
 
 const ATTEMPT: AuditedAttempt = {
   customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00',
@@ -121,4 +124,30 @@ test('a list of journeys keeps to 80 columns and cuts no id', () => {
   for (const line of lines) assert.ok(line.length <= 80, line);
   for (const id of ids) assert.ok(lines.some((line) => line.trim().split(' ').at(-1) === id));
   assert.ok(lines.every((line) => !line.includes('…')));
+});
+
+describe('lists of runs and of events on their way', () => {
+  const at = new Date(Date.now() - 180_000).toISOString();
+  const shown = `${at.replace(/\.\d+/, '')} (3 min ago)`;
+
+  test('show the age beside each instant', () => {
+    const [, row = ''] = listLines([{ journeyId: 'J-1', runStatus: 'RUNNING', startedAt: at }], 80);
+    assert.ok(row.startsWith(`${shown}  running`) && row.endsWith('J-1'), row);
+  });
+
+  test('show since when an endpoint waits, or has had an event given up', () => {
+    const output = { width: 80, colors: pc.createColors(false) };
+    const endpoint = { delivered: 0, waiting: 1, waitingSince: at, failed: [] };
+    const failed = { id: 'E-1', type: 'run.ended', failureType: 'WebhookGone', failedAt: at } as const;
+    const endpoints = [
+      { ...endpoint, endpoint: 'slow', state: 'delivering' as const },
+      { ...endpoint, endpoint: 'gone', state: 'gone' as const, waitingSince: '2026-01-02T03:04:05Z', failed: [failed] },
+      { ...endpoint, endpoint: 'calm', state: 'idle' as const, waiting: 0, waitingSince: undefined },
+    ];
+    const deliveries = [{ journeyId: 'J-1', profile: 'default', endpoints: endpoints as EndpointStatus[] }];
+    const lines = deliveryLines({ deliveries, unanswered: [] }, output);
+    const text = lines.join('\n');
+    assert.equal(text.split(shown).length - 1, 2, text);
+    for (const line of lines) assert.ok(line.length <= 80, line);
+  });
 });

@@ -62,6 +62,29 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     );
     assert.equal(shares[0].report.journeyId, journeyId);
     assert.equal(shares[0].consents.length, 2);
+
+    // A withdrawal after the end: the run cannot know, the ledger does, until a person has seen to it.
+    const withdrawal = [
+      '--applicant',
+      '1A',
+      '--consent-id',
+      'C-1A-2',
+      '--decision',
+      'revoked',
+      '--end-user-code',
+      'EU789',
+    ];
+    await done('consent', `share:${shareId}`, ...withdrawal);
+    const after = await cli('status', `share:${shareId}`);
+    assert.equal(after.code, 3, after.stderr);
+    const { attention, customerTraceNumber } = JSON.parse(after.stdout);
+    assert.equal(attention, 'revokedAfterPosting');
+    const { LEDGER_URL: _, KEY_RING_FILE: __, ...noLedger } = stage.env;
+    const elsewhere = await runCli(['status', `share:${shareId}`], { env: noLedger, cwd: stage.shell.directory });
+    assert.deepEqual([elsewhere.code, JSON.parse(elsewhere.stdout).attention], [0, undefined], elsewhere.stderr);
+    const word = ['--by', 'ops', '--reason', 'told the secondary user'];
+    await done('resolve', '--ledger', customerTraceNumber, '--action', 'seen', ...word);
+    assert.equal((await cli('status', `share:${shareId}`)).code, 0);
   });
 
   test('is started, watched line by line, consented to and read', async () => {

@@ -1,7 +1,7 @@
 /** `portfolio` as people and scripts type it: its answers, its exit codes and what it refuses; one worker for all. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
 import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
 import type { ListedSchedule } from '../../src/client/runs/portfolio-schedules.ts';
-import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
+import type { PortfolioResult, PortfolioStatus, RowResult } from '../../src/messages/portfolio/shapes.ts';
 import type { Problem } from '../../src/model/problems.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { type CommandStage, openCommandStage } from './command-stage.ts';
@@ -19,7 +19,11 @@ let stage: CommandStage;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
-  stage = await openCommandStage({ env: { PORTFOLIO_DIR: directory } });
+  const usual = { environment: 'sandbox', customerId: 'SANDBOX0001' };
+  const profiles = { flagging: { ...usual, ssnMismatch: 'flag' } };
+  const file = join(directory, 'profiles.json');
+  await writeFile(file, JSON.stringify({ profiles }));
+  stage = await openCommandStage({ env: { PORTFOLIO_DIR: directory, GATEWAY_PROFILES_FILE: file } });
 });
 after(async () => {
   await stage?.close();
@@ -91,6 +95,44 @@ describe('a review on the command line', () => {
     const { state, progress } = await answered(0, 'status', reviewId);
     assert.deepEqual([state, progress.record, progress.abandoned], ['completed', 2, 1]);
     assert.deepEqual(await answered(0, 'holds', reviewId), { reviewId, holds: [] });
+  });
+
+  test('counts the rows whose report has another SSN, marks them in the result file, and lists itself', async () => {
+    const { file, reviewId } = await portfolioOf(['0001', '4027', '4002', '4027']);
+    const watched = await portfolio(
+      'start',
+      file,
+      '--review-id',
+      reviewId,
+      ...ORDER,
+      '--profile',
+      'flagging',
+      '--watch',
+    );
+    assert.equal(watched.code, 3, watched.stderr);
+    const held = await answered(3, 'status', reviewId);
+    assert.deepEqual([held.progress.flagged, held.progress.record, held.progress.held], [2, 3, 1]);
+    const lines = statusLines(held, { width: 80, colors: pc.createColors(false) }).join('\n');
+    assert.match(lines, /to look at +2, with another SSN in the report: see the result file/);
+    const handle = stage.harness.client.workflow.getHandle(`portfolio-${reviewId}`);
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    assert.match(currentDetails, /another SSN than the request:\*\* 2 rows, which the result file marks\./);
+
+    const { customerTraceNumber = '' } = held.holds[0] ?? {};
+    const decision = ['--attempt', '1', '--action', 'abandon', '--provider-said', 'notPosted', ...WORD];
+    await stage.shell.cli(['resolve', `portfolio:${reviewId}`, customerTraceNumber, ...decision], stage.env);
+    await portfolio('watch', reviewId, '--through-holds');
+    const { searchAttributes } = await handle.describe();
+    assert.deepEqual(searchAttributes.NeedsAttention, ['ssnMismatch']);
+    const result = (await handle.result()) as PortfolioResult;
+    assert.equal(result.flagged, 2);
+    const rows = linesOf<RowResult>(await readFile(join(directory, result.resultFile), 'utf8'));
+    assert.deepEqual(rows.map(({ line, attention }) => [line, attention]).sort(), [
+      [2, undefined],
+      [3, 'ssnMismatch'],
+      [4, undefined],
+      [5, 'ssnMismatch'],
+    ]);
   });
 
   test('is paused, goes on, and is withdrawn; told twice it says so, and told after its end it is refused', async () => {

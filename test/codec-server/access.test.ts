@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startCodecServer } from '../../src/codec/server.ts';
-import { ConfigError } from '../../src/config/environment-reader.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { DEFAULT_PORT, loadCodecServerSettings } from '../../src/codec/settings.ts';
-import { ConfigError } from '../../src/config/environment-reader.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli, spawnCli } from '../cli/run-cli.ts';
 import { call, clear, KEY_SET, startServer } from './fixtures.ts';

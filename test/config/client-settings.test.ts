@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import {
   type ClientUse,
-  ConfigError,
   loadClientLedgerAccess,
   loadClientSettings,
   loadReportAccess,
 } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 
 type Env = Record<string, string>;
 

@@ -3,8 +3,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { ConfigError, loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config/config.ts';
+import { loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config/config.ts';
 import { cachedWorkflowsThatFit } from '../../src/config/worker-settings.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 
 type Env = Record<string, string>;
 

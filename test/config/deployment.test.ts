@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ConfigError, loadConfig, loadDeploymentAccess } from '../../src/config/config.ts';
+import { loadConfig, loadDeploymentAccess } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 
 function variablesOf(load: () => unknown): string[] {
   try {

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 
 async function withFile(t: TestContext, content: unknown, env: Record<string, string> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-profiles-'));

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
-import { ConfigError, loadConfig, loadDecisionTrust } from '../../src/config/config.ts';
+import { loadConfig, loadDecisionTrust } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
 import { DECISION_KEYS } from '../support/decision-proofs.ts';
 

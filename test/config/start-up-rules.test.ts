@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { loadCodecServerSettings } from '../../src/codec/settings.ts';
-import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 import type { Environment } from '../../src/model/products.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-rules-'));

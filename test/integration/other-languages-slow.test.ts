@@ -146,6 +146,11 @@ test('consents by curl and by the Temporal CLI, encrypted by the codec server, r
     });
     assert.equal(stdout, said);
   }
+  const again = await run('sh', [example('temporal-cli/send-consent.sh'), handle.workflowId, file], {
+    env,
+    timeout: 30_000,
+  });
+  assert.equal(again.stdout, 'recorded before\n');
 });
 
 async function python(program: string, ...args: string[]): Promise<{ stdout: string }> {

@@ -43,6 +43,18 @@ describe('what the guide says of holds', () => {
 describe('what the guide says of decisions', () => {
   const inquiry = { isRunning: true, failureType: 'NotEntitled', productCode: 'ACCTRVW', attempt: 1 } as const;
 
+  test('says that a journey may stop where a stage is accepted without a record', () => {
+    const said = (isPosted: boolean, more: object = {}) =>
+      consequences('accept', { ...inquiry, productCode: 'PREAPP', run: 'journey', ...more }, { isPosted }).join(' ');
+    assert.match(
+      said(false),
+      /Without a record the journey stops here, unless its input says `onNoRecord`: `continue`\./,
+    );
+    assert.doesNotMatch(said(true), /stops/);
+    assert.doesNotMatch(said(false, { run: 'pull', productCode: 'CR' }), /stops/);
+    assert.doesNotMatch(said(false, { productCode: 'SECONDUSE', shareId: 'S-1' }), /stops/);
+  });
+
   test('tells after each kind of run whether it ends, and never speaks of another kind', () => {
     const ends: Record<RunKind, RegExp> = {
       journey: /The journey ends with this stage; after a repeat it goes on/,

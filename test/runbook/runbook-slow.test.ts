@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -13,6 +13,7 @@ import { type Harness, startHarness, untilStatus } from '../support/journey-harn
 import { holdJourneys } from './held-journeys.ts';
 import { type Block, filled, HEADINGS, type Page, pageOf, readPages } from './pages.ts';
 import { openShell, type Shell } from './shell.ts';
+import { portOf, speaksNoTls, troubledProfiles } from './troubled-profiles.ts';
 import { type Subject, type Surroundings, valuesFor, worldOf } from './worlds.ts';
 
 const pages = readPages();
@@ -137,31 +138,4 @@ function decisionsOf(all: readonly Page[], name: string): number {
 async function untilDecided({ held }: Subject): Promise<void> {
   if (!held) return;
   await untilStatus(held.handle, ({ holds }) => holds.every(({ since }) => since !== held.hold.since));
-}
-
-function troubledProfiles({ deadUrl, plainUrl }: { deadUrl: string; plainUrl: string }) {
-  const usual = { environment: 'sandbox', customerId: 'SANDBOX0001', limits: { connectTimeoutMs: 1_000 } };
-  return {
-    profiles: {
-      unreachable: { ...usual, baseUrl: deadUrl },
-      tokenless: { ...usual, authUrl: deadUrl },
-      untrusted: { ...usual, baseUrl: plainUrl.replace('http:', 'https:') },
-      moving: usual,
-      flagging: { ...usual, ssnMismatch: 'flag' },
-    },
-  };
-}
-
-async function speaksNoTls(): Promise<Server> {
-  const server = createServer((socket: Socket) => {
-    socket.on('error', () => {});
-    socket.once('data', () => socket.end('this is no TLS'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address ? address.port : 0;
 }

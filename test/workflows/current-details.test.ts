@@ -61,7 +61,6 @@ function inputsIn(details: string): Record<string, unknown>[] {
 /** What a person fills in. */
 function filledIn(input: Record<string, unknown>): Record<string, unknown> {
   const decision = { ...input, by: 'ops', reason: 'asked', providerSaid: 'notPosted' };
-  if (input.action === 'amend') return { ...decision, applicants: [{ applicantId: '1A' }] };
   if (input.action !== 'accept') return decision;
   const reference = {
     reportReferenceNumber: 'RPT-1',
@@ -260,4 +259,12 @@ test('consents for shares that nobody has requested are named by their shares', 
   assert.match(shown, /9 consents are kept for shares that nobody has requested: S-0, .*S-3 and others\./);
   const one = currentDetails(view({ status: { ...status, earlyConsents: { count: 1, shareIds: ['S-TYPO'] } } }));
   assert.match(one, /One consent is kept for shares that nobody has requested: S-TYPO\. /);
+});
+
+test('the draft of an amendment names no applicants: as it stands it keeps them, and it says how to correct them', () => {
+  const details = currentDetails(view({ holds: [hold('RequestRefused')] }));
+  const [amend] = inputsIn(details);
+  assert.equal(amend?.action, 'amend');
+  assert.ok(amend && !('applicants' in amend));
+  assert.match(details, /\*\*`amend`\*\*: .*As it stands: with the same applicants\. Corrected ones: add `applicants`/);
 });

@@ -45,19 +45,30 @@ const REFUSED = '/proof is refused: ';
 let harness: Harness;
 let journeys: LedgerJourneys;
 let directory: string;
+/** Of this process, which runs other files too. */
+const ownVariables = new Map<string, string | undefined>();
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-decisions-'));
   harness = await startHarness({ proving: true, env: { PORTFOLIO_DIR: directory } });
   const { config, dataDir } = harness;
   // What a program beside the ledger has in its environment, as the worker has it.
-  process.env.GATEWAY_PROFILES_FILE = join(dataDir, 'profiles.json');
-  process.env.CONSENT_JWKS_FILE = config.consentKeysFile;
-  process.env.DECISION_JWKS_FILE = config.decisionKeysFile;
+  for (const [name, file] of Object.entries({
+    GATEWAY_PROFILES_FILE: join(dataDir, 'profiles.json'),
+    CONSENT_JWKS_FILE: config.consentKeysFile,
+    DECISION_JWKS_FILE: config.decisionKeysFile,
+  })) {
+    ownVariables.set(name, process.env[name]);
+    process.env[name] = file;
+  }
   journeys = await connectTo(harness, { openLedger: () => openLedgerOf(harness) });
 });
 
 after(async () => {
+  for (const [name, value] of ownVariables) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
   await journeys?.close();
   await harness?.close();
   await rm(directory, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
 import { commandLines, resolveCommand } from '../output/hold-lines.ts';
-import { tableWithIds, wrap } from '../output/output.ts';
+import { tableWithIds, withAge, wrap } from '../output/output.ts';
 
 /**
  * - `hold`: an open run waits for a decision
@@ -109,7 +109,7 @@ export function attentionLines(list: readonly Attention[], width: number): strin
   const rows = list.map(({ kind, reason, productCode = '', attempt, since, journeyId }) => [
     ...[kind, reason, productCode],
     attempt === undefined ? '' : String(attempt),
-    since?.replace(/\.\d+/, '') ?? '',
+    since === undefined ? '' : withAge(since),
     journeyId,
   ]);
   const [head = [], ...shown] = tableWithIds(

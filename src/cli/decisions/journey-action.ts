@@ -21,14 +21,18 @@ export async function withJourneys<T>(
   /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
   more: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter'> = {},
 ): Promise<T> {
-  const [{ LedgerJourneys }, { sdkClientOf }] = await Promise.all([
+  const [{ LedgerJourneys }, { sdkClientOf }, { translatedServerError }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
     import('../../client/credit-journeys.ts'),
+    import('../../client/connection/error-translation.ts'),
   ]);
   const tracing = await startCommandTracing();
   try {
     await using journeys = await LedgerJourneys.connect({ ...connectOptions(options), ...more });
     return await act(journeys, createOutput(options), sdkClientOf(journeys));
+  } catch (error) {
+    // Some commands use the SDK's own client.
+    throw translatedServerError(error);
   } finally {
     await tracing?.close();
   }

@@ -34,6 +34,7 @@ const GRPC = {
   cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
   permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
@@ -129,6 +130,24 @@ export function translatedError(error: unknown, journeyId: string): unknown {
   if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
   if (error instanceof ServiceError) return translatedError(error.cause, journeyId);
   return error;
+}
+
+/**
+ * As `translatedError`, for a call that is about no run, such as a list: only the server can be away. Errors that are not
+ * of a call pass through.
+ */
+export function translatedServerError(error: unknown): unknown {
+  if (error instanceof CreditJourneyError) return error;
+  if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
+  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  if (code === undefined) return error;
+  if (code === GRPC.notFound && /^namespace\b.*\bnot found/i.test(details)) {
+    return new TemporalRefusedError('namespaceNotFound', harmlessCause(error));
+  }
+  if (isDeadline(error) || isCancelled(error)) {
+    return new TemporalUnavailableError('it did not answer in time', 'timedOut', harmlessCause(error));
+  }
+  return isServerAway(error) ? serverAway(error) : refusedCall(error);
 }
 
 /** The server cannot be reached, or says that it cannot now. */

@@ -8,7 +8,7 @@ import { CodecServerConnection } from '../../client/connection/codec-server-conn
 import { CodecServerError } from '../../client/connection/codec-server-error.ts';
 import { createRemoteCodec } from '../../client/connection/remote-codec.ts';
 import type { CodecServerAccess } from '../../config/config-shape.ts';
-import type { ConfigProblem } from '../../config/environment-reader.ts';
+import type { ConfigProblem } from '../../model/problems.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../protection/errors.ts';
 import { createPayloadCodec } from '../../protection/payloads/payload-codec.ts';
 import { bytesOf } from '../../protection/payloads/payload-envelope.ts';

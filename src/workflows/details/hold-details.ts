@@ -136,7 +136,7 @@ function draft(action: HoldAction, hold: Hold, ownerId: string): object {
     const reference = { reportReferenceNumber: '', requestedAt: '', applicants };
     return { ...message, outcome: hold.productCode === 'SECONDUSE' ? 'record' : '', reference };
   }
-  return action === 'amend' ? { ...message, applicants: [] } : message;
+  return message;
 }
 
 /** What the decision leads to, and how to fill in what the draft leaves empty. */
@@ -147,7 +147,11 @@ function effectOf(action: HoldAction, hold: Hold, run: RunKind): string {
 }
 
 function howToFill(action: HoldAction, { failureType, productCode }: Hold, run: RunKind): string[] {
-  if (action === 'amend') return [`Give all of them, as at the start (\`${RUN_GUIDE[run].page}\`).`];
+  if (action === 'amend') {
+    return [
+      `As it stands: with the same applicants. Corrected ones: add \`applicants\`, all of them, as at the start (\`${RUN_GUIDE[run].page}\`).`,
+    ];
+  }
   if (action === 'resend' && failureType === 'OutcomeUnknown') return ['Ask first: `notAsked` is refused.'];
   if (action !== 'accept') return [];
   return [

@@ -118,11 +118,16 @@ async function withServer(
     ...defined({ DEPLOYMENT_NAME: options.deployment, BUILD_ID: options.buildId }),
   });
   if (deploymentName === undefined) throw new UsageError('--deployment or DEPLOYMENT_NAME must name the deployment');
-  const { connectTo } = await import('../../../client/connection/connect-options.ts');
+  const [{ connectTo }, { translatedServerError }] = await Promise.all([
+    import('../../../client/connection/connect-options.ts'),
+    import('../../../client/connection/error-translation.ts'),
+  ]);
   const connection = await connectTo(temporal, {});
   try {
     const names = { deploymentName, ...defined({ buildId }) };
     await act(connection.workflowService, temporal.namespace, names);
+  } catch (error) {
+    throw translatedServerError(error);
   } finally {
     await connection.close();
   }

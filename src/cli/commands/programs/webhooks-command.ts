@@ -14,7 +14,7 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, type Output, tableWithIds, wrap } from '../../output/output.ts';
+import { createOutput, type Output, tableWithIds, withAge, wrap } from '../../output/output.ts';
 
 interface ListOptions extends ServerOptions {
   failed?: boolean;
@@ -78,17 +78,26 @@ async function listDeliveries({ failed = false, ...options }: ListOptions): Prom
   });
 }
 
-function deliveryLines({ deliveries, unanswered }: OpenDeliveries, { width, colors }: Output): string[] {
+export function deliveryLines(
+  { deliveries, unanswered }: OpenDeliveries,
+  { width, colors }: Pick<Output, 'width' | 'colors'>,
+): string[] {
   const rows = deliveries.flatMap(({ journeyId, endpoints }) =>
-    endpoints.map((one) => [one.endpoint, one.state, String(one.waiting), failures(one), journeyId]),
+    endpoints.map((one) => [one.endpoint, one.state, String(one.waiting), failures(one), since(one), journeyId]),
   );
   const away = unanswered.length > 0 ? [`no worker answered for ${unanswered.length} more`] : [];
   const none = rows.length === 0 ? ['no event waits or has failed'] : [];
-  const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'JOURNEY'], ...rows], width).flat();
+  const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'SINCE', 'JOURNEY'], ...rows], width).flat();
   const hint = deliveries.some(({ endpoints }) => endpoints.some((one) => one.failed.length > 0))
     ? wrap('`credit-journey webhooks resend <id>`, or --all, sends again; `drop` forgets', width)
     : [];
   return [...(rows.length > 0 ? lines : none), ...hint, ...away.map((line) => colors.yellow(line))];
+}
+
+/** The oldest that was given up, else the oldest that waits. */
+function since({ failed, waitingSince }: EndpointStatus): string {
+  const oldest = failed.map(({ failedAt }) => failedAt).sort()[0] ?? waitingSince;
+  return oldest === undefined ? '' : withAge(oldest);
 }
 
 /** `2 (WebhookRefused 503)`: the last one's reason stands for all. */
@@ -149,7 +158,10 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
 
 /** Says what came of it; nothing of the endpoint's answer but its status. */
 async function testEndpoint(name: string, { profile: profileName, ...options }: TestOptions): Promise<void> {
-  const { ConfigError, inspectConfig } = await import('../../../config/config.ts');
+  const [{ inspectConfig }, { ConfigError }] = await Promise.all([
+    import('../../../config/config.ts'),
+    import('../../../model/problems.ts'),
+  ]);
   const { config, problems } = inspectConfig(process.env);
   const ours = problems.filter(({ variable }) =>
     /^(WEBHOOK_|GATEWAY_PROFILES_FILE|GATEWAY_ENVIRONMENT)/.test(variable),

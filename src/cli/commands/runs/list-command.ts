@@ -12,7 +12,7 @@ import type { SearchAttributeName } from '../../../model/search-attributes.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
-import { tableWithIds } from '../../output/output.ts';
+import { tableWithIds, withAge } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 
 interface ListOptions extends ServerOptions {
@@ -71,7 +71,7 @@ export function registerListCommand(program: Command): void {
 
 export function listLines(journeys: readonly ListedJourney[], width: number): string[] {
   const rows = journeys.map((one) => [
-    one.startedAt.replace(/\.\d+/, ''),
+    withAge(one.startedAt),
     one.runStatus.toLowerCase().replaceAll('_', ' '),
     one.stage ?? '',
     one.needsAttention ?? '',
@@ -88,8 +88,8 @@ async function listJourneys(client: Client, options: ListOptions, limit: number)
   ];
   if (options.open) conditions.push("ExecutionStatus = 'Running'");
   if (options.needsAttention) {
-    const { registeredSearchAttributes } = await import('../../../temporal/registered-search-attributes.ts');
-    const registered = await registeredSearchAttributes(client.connection, client.options.namespace)();
+    const { askSearchAttributes } = await import('../../../temporal/registered-search-attributes.ts');
+    const registered = await askSearchAttributes(client.connection, client.options.namespace);
     if (!registered.includes('NeedsAttention')) {
       throw new UsageError('--needs-attention needs the search attribute NeedsAttention: run `credit-journey setup`');
     }

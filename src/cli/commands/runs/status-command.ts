@@ -3,7 +3,7 @@ import { showProgress, withRun } from '../../decisions/journey-action.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
-import { needsPerson, statusLines } from '../../output/status-lines.ts';
+import { type AnyStatus, needsPerson, statusLines } from '../../output/status-lines.ts';
 
 export function registerStatusCommand(program: Command): void {
   const command = program
@@ -17,7 +17,11 @@ export function registerStatusCommand(program: Command): void {
   );
   command.action(async (id: string, options: ServerOptions) => {
     await withRun(id, options, async (run, output) => {
-      const [status, notice] = await Promise.all([run.status(), pauseNotice(output)]);
+      const { withLaterWithdrawals } = await import('../../../operator/later-withdrawals.ts');
+      const [status, notice] = await Promise.all([
+        run.status().then((one: AnyStatus) => withLaterWithdrawals(one, process.env)),
+        pauseNotice(output),
+      ]);
       output.answer(status, () => [...statusLines(status, output), ...notice]);
       process.exitCode = needsPerson(status) ? EXIT.needsPerson : EXIT.done;
     });

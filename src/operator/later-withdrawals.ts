@@ -1,0 +1,63 @@
+/** What the status of an ended run cannot know: consents that were withdrawn after its end. */
+import type { JourneyStatus } from '../messages/journey/shapes.ts';
+import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
+import type { PullStatus } from '../messages/pull/shapes.ts';
+import type { ShareReportStatus } from '../messages/share/shapes.ts';
+import { openConfiguredLedger } from './configured-ledger.ts';
+
+type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
+
+interface Share {
+  state: string;
+  customerTraceNumber?: string;
+  attention?: 'revokedAfterPosting';
+}
+
+const OPEN_STATES = new Set<string>(['running', 'waitingAtGate', 'waitingForConsent', 'held']);
+
+/**
+ * Marks posted shares as `revokedAfterPosting` where the ledger has a withdrawal that no person has seen to. Returns the
+ * status as it is while the run is open, and where the environment names no ledger that can be read.
+ */
+export async function withLaterWithdrawals(status: AnyStatus, env: NodeJS.ProcessEnv): Promise<AnyStatus> {
+  if (OPEN_STATES.has(status.state)) return status;
+  const asked = sharesOf(status)
+    .filter(isUnmarked)
+    .flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
+  if (asked.length === 0) return status;
+  const withdrawn = await withdrawnSince(asked, env);
+  const marked = <S extends Share>(share: S): S =>
+    isUnmarked(share) && withdrawn.has(share.customerTraceNumber ?? '')
+      ? { ...share, attention: 'revokedAfterPosting' }
+      : share;
+  if ('shares' in status) return { ...status, shares: status.shares.map(marked) };
+  return 'shareId' in status ? marked(status) : status;
+}
+
+function sharesOf(status: AnyStatus): readonly Share[] {
+  if ('shares' in status) return status.shares;
+  return 'shareId' in status ? [status] : [];
+}
+
+function isUnmarked({ state, attention }: Share): boolean {
+  return state === 'posted' && attention === undefined;
+}
+
+/** Those of the trace numbers that the ledger lists for this reason. */
+async function withdrawnSince(customerTraceNumbers: readonly string[], env: NodeJS.ProcessEnv): Promise<Set<string>> {
+  const withdrawn = new Set<string>();
+  try {
+    const ledger = await openConfiguredLedger(env, { besideLedger: true });
+    try {
+      for (const customerTraceNumber of customerTraceNumbers) {
+        const inquiry = await ledger.inquiry(customerTraceNumber);
+        if (inquiry?.attention.includes('lateConsent')) withdrawn.add(customerTraceNumber);
+      }
+    } finally {
+      await ledger.close();
+    }
+  } catch {
+    // As pauses-in-force.ts: no status fails for that.
+  }
+  return withdrawn;
+}

@@ -1,0 +1,86 @@
+/** Commands that use Temporal's SDK directly: what they say where the server is away, refuses, or has no such namespace. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, test } from 'node:test';
+import { NamespaceNotFoundError } from '@temporalio/common';
+import { translatedServerError } from '../../src/client/connection/error-translation.ts';
+import { TemporalRefusedError, TemporalUnavailableError } from '../../src/client.ts';
+import { testServer } from '../support/temporal.ts';
+import { runCli } from './run-cli.ts';
+
+const COMMANDS = [
+  ['list'],
+  ['list', '--needs-attention'],
+  ['webhooks', 'list'],
+  ['webhooks', 'resend', '--all'],
+  ['holds', '--no-ledger'],
+  ['portfolio', 'schedule', 'list'],
+  ['deploy', 'status', '--deployment', 'never-deployed'],
+  ['setup', '--no-ledger'],
+];
+
+async function errorOf(args: string[], env: Record<string, string>): Promise<{ type: string; message: string }> {
+  const ran = await runCli([...args, '--json'], { env: { PAYLOAD_ENCRYPTION: 'off', ...env } });
+  assert.ok(ran.code === 1 || ran.code === 2, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+  return (JSON.parse(ran.stderr) as { error: { type: string; message: string } }).error;
+}
+
+describe('each command that talks to Temporal', { concurrency: 2 }, () => {
+  for (const args of COMMANDS) {
+    test(`says it in the client's words: ${args.join(' ')}`, async () => {
+      const { address } = await testServer();
+      const elsewhere = await errorOf(args, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'never-registered' });
+      // `setup` says how to make it.
+      const isSetup = args[0] === 'setup';
+      assert.equal(elsewhere.type, isSetup ? 'UsageError' : 'TemporalRefusedError', elsewhere.message);
+      assert.match(elsewhere.message, /has no (such )?namespace/);
+    });
+  }
+
+  test('says that nothing answers', async () => {
+    // They connect in these two ways.
+    for (const args of [['list'], ['deploy', 'status', '--deployment', 'never-deployed']]) {
+      const away = await errorOf(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+      assert.equal(away.type, 'TemporalUnavailableError');
+      assert.match(away.message, /nothing answers at 127\.0\.0\.1:1/);
+    }
+  });
+
+  test('says that a server wants TLS, or has none', async (t) => {
+    const mute = createServer((socket) => socket.on('error', () => {}).end('not Temporal'));
+    await once(mute.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => mute.close());
+    const { port } = mute.address() as AddressInfo;
+    const env = { TEMPORAL_ADDRESS: `localhost:${port}`, TEMPORAL_TLS: 'true' };
+    const error = await errorOf(['list'], env);
+    assert.equal(error.type, 'TemporalUnavailableError');
+    assert.match(error.message, /TLS/);
+  });
+});
+
+test('a call about no run never blames a worker, and other errors pass through', () => {
+  const status = (code: number, details = 'SENTINEL') => Object.assign(new Error('m'), { code, details, metadata: {} });
+  for (const code of [1, 4, 14]) {
+    const told = translatedServerError(new Error('wrapped', { cause: status(code) }));
+    assert.ok(told instanceof TemporalUnavailableError, String(code));
+    assert.doesNotMatch(told.message, /SENTINEL|worker/);
+  }
+  const codes = [
+    [status(7), 'permissionDenied'],
+    [status(16), 'unauthenticated'],
+    [status(9), 'refused'],
+  ] as const;
+  const named = [
+    ...codes,
+    [status(5, 'Namespace x is not found.'), 'namespaceNotFound'],
+    [new NamespaceNotFoundError('x'), 'namespaceNotFound'],
+  ] as const;
+  for (const [error, code] of named) {
+    const told = translatedServerError(error);
+    assert.ok(told instanceof TemporalRefusedError);
+    assert.equal(told.code, code);
+  }
+  const bug = new SyntaxError('a bug');
+  assert.equal(translatedServerError(bug), bug);
+});

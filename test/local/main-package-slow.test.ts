@@ -1,0 +1,96 @@
+/** The whole project as a deployer gets it: built, packed, installed in an empty folder, imported, and run there. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
+import { bareEnvironment } from '../cli/run-cli.ts';
+import { until } from '../support/process-world.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+const STEP_TIMEOUT_MS = 240_000;
+/** What a build and a package are made of. */
+const SOURCES = ['bin', 'docs', 'examples', 'sandbox', 'schemas', 'scripts', 'src'];
+const FILES = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
+
+let folder: string;
+let project: string;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'credit-journey-main-package-'));
+  const source = join(folder, 'source');
+  mkdirSync(source);
+  // Other tests may read the repository's own `dist`.
+  for (const name of [...SOURCES, ...FILES]) cpSync(join(ROOT, name), join(source, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+  await run(process.execPath, ['scripts/build.ts'], { cwd: source, timeout: STEP_TIMEOUT_MS });
+  const { stdout } = await run('npm', ['pack', '--json'], { cwd: source, timeout: STEP_TIMEOUT_MS });
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  project = join(folder, 'deployment');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const options = ['--prefer-offline', '--no-audit', '--no-fund', join(source, filename)];
+  await run('npm', ['install', ...options], { cwd: project, env: environment(), timeout: STEP_TIMEOUT_MS });
+});
+
+after(() => {
+  if (folder) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+/** With this Node, as a machine has it on which the package may be installed. */
+function environment(): NodeJS.ProcessEnv {
+  const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  // `npm test` tells the npm below it where the repository is, and its payloads are in the clear.
+  const outer = Object.entries(bareEnvironment()).filter(
+    ([name]) => !/^(npm_|INIT_CWD$|PAYLOAD_ENCRYPTION$)/i.test(name),
+  );
+  return { ...Object.fromEntries(outer), PATH: path, NO_COLOR: '1' };
+}
+
+function npx(...args: string[]): Promise<{ stdout: string }> {
+  const options = { cwd: project, env: environment(), timeout: STEP_TIMEOUT_MS };
+  return run('npx', ['--no-install', 'credit-journey', ...args], options);
+}
+
+test('is imported under its two names, and the command says what it does', async () => {
+  const program = `
+    import { CreditJourneys } from 'credit-journey';
+    import { LedgerJourneys } from 'credit-journey/operator';
+    console.log(typeof CreditJourneys.connect, typeof LedgerJourneys.connect);`;
+  writeFileSync(join(project, 'program.mjs'), program);
+  const { stdout } = await run(process.execPath, ['program.mjs'], { cwd: project, timeout: STEP_TIMEOUT_MS });
+  assert.equal(stdout.trim(), 'function function');
+  assert.match((await npx('--help')).stdout, /^Usage: npx credit-journey/);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  assert.equal((await npx('--version')).stdout.trim(), version);
+});
+
+test('starts an environment of its own, and in it a journey that reaches its gate', async (t) => {
+  const ports = ['--temporal-port', '0', '--ui-port', '0', '--sandbox-port', '0'];
+  const bin = join('node_modules', 'credit-journey', 'bin', 'credit-journey.js');
+  const dev = spawn(process.execPath, [bin, 'dev', '--json', ...ports], { cwd: project, env: environment() });
+  t.after(() => ended(dev));
+  const complaints: Buffer[] = [];
+  dev.stderr.on('data', (chunk: Buffer) => complaints.push(chunk));
+  const [line] = (await Promise.race([once(createInterface(dev.stdout), 'line'), once(dev, 'exit')])) as unknown[];
+  assert.match(String(line), /^\{/, Buffer.concat(complaints).toString());
+
+  const { stdout } = await npx('start', '--sample', '--journey-id', 'LOAN-1');
+  assert.equal((JSON.parse(stdout) as { journeyId: string }).journeyId, 'LOAN-1');
+  await until('it waits at its gate', async () => {
+    const status = JSON.parse((await npx('status', 'LOAN-1')).stdout) as JourneyStatus;
+    return status.state === 'waitingAtGate' && status.stages[0]?.state === 'record';
+  });
+});
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGINT');
+  await once(child, 'exit');
+}
