@@ -14,7 +14,7 @@ import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
-import { type ReturnDetails, returnDetailsOf } from './return-details.ts';
+import { type EntryDetails, entryDetails, returnDetailsOf } from './return-details.ts';
 import { type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
@@ -104,8 +104,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const reference = outcome === 'record' ? referenceOf(numbers, context.requestedAt, consumers) : undefined;
   // FAILSAFE's entries may have a number each, or not say whose they are: then no reference is that of all.
   const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
-  const named = isFailsafe ? namesOf(envelope) : [];
-  const entries = envelope.entries.map((entry, index) => ({ ...entryDetails(entry), ...named[index] }));
+  const entries = entryDetails(envelope.entries, { areNamed: isFailsafe });
   const isTold = codes.perEntry || isFailsafe || entries.some((one) => Object.keys(one).length > 0);
   return {
     kind: 'outcome',
@@ -279,39 +278,13 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
 function outcomesByApplicant(
   matches: readonly Match[],
   outcomes: readonly ReportOutcome[],
-  entries: readonly (EntryDetails & ConsumerNames)[],
+  entries: readonly EntryDetails[],
 ): AnsweredApplicant[] {
   return matches.map(({ applicantId, told }, index) => ({
     applicantId,
     outcome: outcomes[index] ?? 'noReport',
     ...(told && entries[index]),
   }));
-}
-
-type EntryDetails = ReturnDetails & Pick<AnsweredApplicant, 'returnCode'>;
-
-/** Its `returnCode` was checked with the others. */
-function entryDetails(entry: JsonObject): EntryDetails {
-  const returnCode = returnCodeOf(entry, '');
-  return { ...(returnCode !== undefined && { returnCode }), ...returnDetailsOf(entry) };
-}
-
-type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
-
-/**
- * FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). A `consumerId` in two
- * entries may be that of either applicant.
- */
-function namesOf({ entries }: ResponseEnvelope): ConsumerNames[] {
-  const consumerIds = entries.map((entry) => member(entry, 'consumerId'));
-  return entries.map((entry, index) => {
-    const [number, consumerId] = [member(entry, 'reportReferenceNumber'), consumerIds[index]];
-    const isOwn = consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId);
-    return {
-      ...(isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
-      ...(isAlphanumeric(consumerId, 16) && isOwn && { consumerId }),
-    };
-  });
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,11 +1,19 @@
-/** What an answer says beside its `returnCode`: known beyond the interface, tolerated, and never relied upon. */
+/**
+ * What an answer and its entries say beside their outcomes. Reasons are known beyond the interface: tolerated, and never
+ * relied upon.
+ */
 import { type JsonObject, member } from '../base/json-safety.ts';
+import { isAlphanumeric } from '../fields/alphanumeric.ts';
+import type { AnsweredApplicant } from '../model/inquiry.ts';
 import type { ProviderText } from '../model/report-outcome.ts';
 
 export interface ReturnDetails {
   returnReasonCode?: string;
   said?: ProviderText;
 }
+
+type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
+export type EntryDetails = ReturnDetails & ConsumerNames & Pick<AnsweredApplicant, 'returnCode'>;
 
 /** Told in status and events: so it must be too short for anything personal. */
 const REASON_CODE = /^[A-Za-z0-9]{1,4}$/;
@@ -26,6 +34,35 @@ export function returnDetailsOf(object: JsonObject): ReturnDetails {
     ...(typeof shown === 'string' && REASON_CODE.test(shown) && { returnReasonCode: shown }),
     ...(Object.keys(said).length > 0 && { said }),
   };
+}
+
+/** Of each entry, whose `returnCode` has been checked. Only FAILSAFE's name consumers that have no record. */
+export function entryDetails(entries: readonly JsonObject[], { areNamed }: { areNamed: boolean }): EntryDetails[] {
+  const named = areNamed ? namesOf(entries) : [];
+  return entries.map((entry, index) => {
+    const returnCode = member(entry, 'returnCode');
+    return {
+      ...(typeof returnCode === 'string' && returnCode !== '' && { returnCode }),
+      ...returnDetailsOf(entry),
+      ...named[index],
+    };
+  });
+}
+
+/**
+ * FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). A `consumerId` in two
+ * entries may be that of either applicant.
+ */
+function namesOf(entries: readonly JsonObject[]): ConsumerNames[] {
+  const consumerIds = entries.map((entry) => member(entry, 'consumerId'));
+  return entries.map((entry, index) => {
+    const [number, consumerId] = [member(entry, 'reportReferenceNumber'), consumerIds[index]];
+    const isOwn = consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId);
+    return {
+      ...(isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
+      ...(isAlphanumeric(consumerId, 16) && isOwn && { consumerId }),
+    };
+  });
 }
 
 function textOf(object: JsonObject, name: string): string | undefined {

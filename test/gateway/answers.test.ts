@@ -325,8 +325,11 @@ test('reads a reference for each entry of FAILSAFE, and then none for all', () =
     outcome: 'record',
     returnCode: 'Record',
     applicants: [
-      { applicantId: '1A', outcome: 'record', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
-      { applicantId: '2A', outcome: 'noRecord', reportReferenceNumber: 'FS-2', consumerId: 'C2' },
+      { applicantId: '1A', outcome: 'record', returnCode: 'Record', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+      {
+        ...{ applicantId: '2A', outcome: 'noRecord', returnCode: 'No Record' },
+        ...{ reportReferenceNumber: 'FS-2', consumerId: 'C2' },
+      },
     ],
   });
   const none = two.map(({ reportReferenceNumber: _, ...entry }) => entry);
