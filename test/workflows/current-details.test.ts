@@ -174,11 +174,12 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
 });
 
 test('a share that waits comes with the consent that is missing, which only lacks what the consumer said', () => {
-  const sharedWith = { endUserCode: 'EU999', endUser: 'O’Neil & Sons' };
+  const sharedWith = { endUserCode: 'EU999', endUser: "O'Neil & Sons" };
   const share = { shareId: 'S1', state: 'awaitingConsent' as const, waitingFor: ['2A'], sharedWith };
   const details = currentDetails(view({ stages: [], shares: [share] }));
-  assert.ok(details.includes(" --end-user-code EU999 --end-user 'O’Neil & Sons' \\\n"));
-  const [input = {}, takeBack = {}] = inputsIn(details);
+  assert.ok(details.includes(` --end-user-code EU999 --end-user 'O'\\''Neil & Sons' \\\n`));
+  const [input = {}, longer = {}, takeBack = {}] = inputsIn(details);
+  assert.match(extendProblem({ ...longer, until: SINCE }) ?? '', /^\/by must not be empty/);
   assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share S1 \\\n --by WHO --reason WHY\n'));
   assert.match(withdrawShareProblem(takeBack) ?? '', /^\/by must not be empty/);
   assert.equal(withdrawShareProblem({ ...takeBack, by: 'ops', reason: 'typed wrong' }), null);
