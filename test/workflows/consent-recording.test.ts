@@ -73,7 +73,8 @@ describe('what a run is told about consent', () => {
   });
 
   test('is in the ledger soon after a signal, although the run is terminated', async () => {
-    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const applicants = [applicant('1A'), applicant('2A')];
+    const { handle, journeyId } = await startShared({ applicants, sharesOpenFor: 'P1D' });
     const grant = consentMessage(journeyId, { applicantId: '1A' });
     const { evidence: _, ...rest } = grant;
     await handle.signal('consent', { ...rest, decision: 'revoked' });
