@@ -19,6 +19,9 @@ const CALL_LIMIT_MS = 8_000;
 /** A query waits for a worker; there may be none for the moment. */
 const QUERY_LIMIT_MS = 4_000;
 
+/** Longer than any wait of the plans. */
+const EXTENDED_BY_MS = 90 * 86_400_000;
+
 /** What was sent, each with when, by the machine's clock. */
 export interface Books {
   consents: ConsentSent[];
@@ -77,6 +80,13 @@ export class People {
     this.books.withdrawals.push(sent);
     const answer = await this.update(journeyId, 'withdrawShare', message, businessKeys.withdrawShare(message));
     sent.isAcknowledged = (answer as { recorded?: boolean }).recorded === true;
+  }
+
+  /** Refused where the share waits for nothing. */
+  async extendWait(journeyId: string, shareId: string): Promise<void> {
+    const until = new Date(Date.now() + EXTENDED_BY_MS).toISOString();
+    const message = { journeyId, shareId, until, by: 'platform', reason: 'the consumer travels' };
+    await this.update(journeyId, 'extend', message, businessKeys.extend(message));
   }
 
   async withdraw(journeyId: string): Promise<void> {

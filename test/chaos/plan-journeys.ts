@@ -72,6 +72,15 @@ export function withWithdrawnShares(draw: Draw, plan: JourneyPlan, lengthMs: num
   return { ...plan, shares };
 }
 
+/** As `withWithdrawnShares`. */
+export function withExtendedShares(draw: Draw, plan: JourneyPlan, lengthMs: number): JourneyPlan {
+  const { atMs } = plan;
+  const shares = plan.shares.map((share) =>
+    draw.chance(0.25) ? { ...share, extendAtMs: atMs + Math.floor(draw.next() * (lengthMs - atMs)) } : share,
+  );
+  return { ...plan, shares };
+}
+
 interface Dates {
   atMs: number;
   lengthMs: number;

@@ -10,7 +10,7 @@ import {
 } from '../../src/messages/parse-messages.ts';
 import { inputOf } from './journey-inputs.ts';
 import { otherRunsOf, portfolioText } from './other-runs.ts';
-import { makePlan, STORM_KINDS } from './plan.ts';
+import { makePlan, type SharePlan, STORM_KINDS } from './plan.ts';
 
 const options = fc.record({
   seed: fc.integer({ min: 0, max: 1_000_000 }),
@@ -46,7 +46,8 @@ test('everything of a plan is dated within the storm, and every journey is one t
         assert.ok(worker < world.workersAheadMs.length && ids.has(journeyId ?? ''));
       }
       for (const { atMs, consents, shares } of journeys) {
-        const dates = [...consents.map((one) => one.atMs), ...shares.map(({ withdrawAtMs = atMs }) => withdrawAtMs)];
+        const datesOf = ({ withdrawAtMs = atMs, extendAtMs = atMs }: SharePlan) => [withdrawAtMs, extendAtMs];
+        const dates = [...consents.map((one) => one.atMs), ...shares.flatMap(datesOf)];
         assert.ok([atMs, ...dates].every((ms) => ms >= 0 && ms < lengthMs));
       }
       for (const journey of journeys) parseLendingJourneyInput(inputOf(journey), { maxApplicants: 2 });

@@ -92,6 +92,9 @@ function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
         ? []
         : [[withdrawAtMs, 'withdrawShare', () => done(people.withdrawShare(journeyId, shareId))]],
     ),
+    ...plan.shares.flatMap(({ shareId, extendAtMs }): Dated[] =>
+      extendAtMs === undefined ? [] : [[extendAtMs, 'extend', () => done(people.extendWait(journeyId, shareId))]],
+    ),
     ...plan.consents.map(
       (consent): Dated => [consent.atMs, consent.decision, () => done(people.consent(plan, consent))],
     ),
