@@ -5,6 +5,7 @@ import { connectOptions, type ServerOptions, withExamples, withServerOptions } f
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output, wrap } from '../../output/output.ts';
+import { withLedger } from '../with-ledger.ts';
 
 interface VerifyOptions extends ServerOptions {
   expectHead?: string;
@@ -41,18 +42,14 @@ function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
 /** `watch`: whether Temporal could be asked what was seen of this ledger, which an older copy of it does not know. */
 type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt; watch: 'asked' | 'notAsked' };
 
-async function verifyLedger(expected: { expectHead?: string }, options: ServerOptions): Promise<Verified> {
-  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-  try {
+function verifyLedger(expected: { expectHead?: string }, options: ServerOptions): Promise<Verified> {
+  return withLedger(async (ledger) => {
     const { ledgerId } = ledger.identity;
     const outside = await askWatch(ledgerId, options);
     const { lost } = await ledger.restoreState(outside?.seen);
     const report = await ledger.verifyChain(expected);
     return { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', ...(lost ? { lost } : {}) };
-  } finally {
-    await ledger.close();
-  }
+  });
 }
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */

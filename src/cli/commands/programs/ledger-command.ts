@@ -1,4 +1,5 @@
 /** `ledger`: what a person decides about the ledger itself. */
+import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../decisions/authorization.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
+import { withLedger } from '../with-ledger.ts';
 
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
 
@@ -22,14 +24,9 @@ export function registerLedgerCommand(program: Command): void {
   );
   accept.action(async (options: AcceptOptions) => {
     const { by, reason } = checkedAuthorization(options);
-    const [{ openConfiguredLedger }, { randomUUID }] = await Promise.all([
-      import('../../../operator/configured-ledger.ts'),
-      import('node:crypto'),
-    ]);
-    const opened = await openConfiguredLedger(process.env, { besideLedger: true });
-    try {
-      const { ledgerId } = opened.identity;
-      const { newest, lost } = await opened.acceptRestore(ledgerId, {
+    await withLedger(async (ledger) => {
+      const { ledgerId } = ledger.identity;
+      const { newest, lost } = await ledger.acceptRestore(ledgerId, {
         acceptanceId: `accept-${randomUUID()}`,
         by,
         reason,
@@ -42,8 +39,6 @@ export function registerLedgerCommand(program: Command): void {
           ? `  at least one is missing, of ${lost.claimedAt}: ask the provider what was posted since then`
           : '  nobody had found anything missing; what was lost before this moment is accepted all the same',
       ]);
-    } finally {
-      await opened.close();
-    }
+    });
   });
 }

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { WokenRuns } from '../../../client/runs/wake-runs.ts';
 import { type Pause, type PauseScope, pauseWords, type ResumeVerdict, scopeWords } from '../../../ledger/pauses.ts';
-import type { Ledger } from '../../../ledger/port.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -21,6 +20,7 @@ import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output, table, withAge, wrap } from '../../output/output.ts';
 import { pauseLines } from '../../output/pause-lines.ts';
+import { withLedger } from '../with-ledger.ts';
 
 interface ScopeOptions extends AuthorizationOptions {
   profile?: string;
@@ -142,14 +142,4 @@ function listLines(pauses: readonly Pause[], { width }: Output): string[] {
     reason,
   ]);
   return table([['PROFILE', 'SINCE', 'UNTIL', 'BY', 'REASON'], ...rows], width);
-}
-
-async function withLedger(act: (ledger: Ledger) => Promise<void>): Promise<void> {
-  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-  try {
-    await act(ledger);
-  } finally {
-    await ledger.close();
-  }
 }

@@ -1,7 +1,6 @@
 /** `profile`: approves that runs go on under what their gateway profile became, and lists such approvals. */
 import type { Command } from 'commander';
 import type { GatewayProfile } from '../../../gateway/profile.ts';
-import type { Ledger } from '../../../ledger/port.ts';
 import type { ApprovalVerdict, ApprovedChange, ProfileChange } from '../../../ledger/profile-changes.ts';
 import {
   type AuthorizationOptions,
@@ -12,6 +11,7 @@ import { type OutputOptions, withExamples, withOutputOptions } from '../../outpu
 import { UsageError } from '../../output/errors.ts';
 import { commandLines } from '../../output/hold-lines.ts';
 import { createOutput, type Output, table, withAge, wrap } from '../../output/output.ts';
+import { withLedger } from '../with-ledger.ts';
 
 interface ApproveOptions extends AuthorizationOptions, OutputOptions {
   profile: string;
@@ -109,14 +109,4 @@ function changeLines(changes: readonly ApprovedChange[], { width }: Output): str
     reason,
   ]);
   return table([['PROFILE', 'APPROVED', 'FROM …', 'TO', 'BY', 'REASON'], ...rows], width);
-}
-
-async function withLedger(act: (ledger: Ledger) => Promise<void>): Promise<void> {
-  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-  try {
-    await act(ledger);
-  } finally {
-    await ledger.close();
-  }
 }

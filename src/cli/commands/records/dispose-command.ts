@@ -23,6 +23,7 @@ import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { type Output, wrap } from '../../output/output.ts';
 import { createPrompter } from '../../output/prompts.ts';
+import { withLedger } from '../with-ledger.ts';
 
 interface DisposeOptions extends ServerOptions, AuthorizationOptions {
   olderThan?: string;
@@ -52,15 +53,10 @@ export function registerDisposeCommand(program: Command): void {
     if (!options.dryRun) checkedAuthorization(options);
     await withJourneys(
       options,
-      async (_, output, client) => {
-        const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-        const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-        try {
+      (_, output, client) =>
+        withLedger(async (ledger) => {
           process.exitCode = await run({ client, ledger }, selection, options, output);
-        } finally {
-          await ledger.close();
-        }
-      },
+        }),
       { besideLedger: true },
     );
   });

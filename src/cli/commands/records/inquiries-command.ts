@@ -22,6 +22,7 @@ import {
 import { type Output, wrap } from '../../output/output.ts';
 import { type Period, timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
+import { withLedger } from '../with-ledger.ts';
 import { type Format, formatOf, type ListingOptions, recordsQueryOf, withListingOptions } from './record-listing.ts';
 
 interface InquiriesOptions extends ListingOptions {
@@ -57,13 +58,7 @@ export function registerInquiriesCommand(program: Command): void {
     const { ownerId, ...period } = await recordsQueryOf(options);
     const query = { ...period, ...defined({ ownerId }), ...queryOf(options) };
     const listing = { ...defined({ totals: options.totals }), format, period, timeZone };
-    const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-    const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-    try {
-      await printText(chunks(ledger.inquiriesBetween(query), listing, output));
-    } finally {
-      await ledger.close();
-    }
+    await withLedger((ledger) => printText(chunks(ledger.inquiriesBetween(query), listing, output)));
   });
 }
 

@@ -1,6 +1,5 @@
 /** `legal-hold`: keeps a journey from being disposed of. */
 import type { Command } from 'commander';
-import type { Ledger } from '../../../ledger/port.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -8,7 +7,8 @@ import {
 } from '../../decisions/authorization.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { createOutput, type Output, table, withAge } from '../../output/output.ts';
+import { createOutput, table, withAge } from '../../output/output.ts';
+import { withLedger } from '../with-ledger.ts';
 
 interface HoldOptions extends OutputOptions, AuthorizationOptions {}
 
@@ -24,7 +24,8 @@ export function registerLegalHoldCommand(program: Command): void {
   const list = hold.command('list').description('every legal hold, the oldest first');
   withExamples(list, 'credit-journey legal-hold list');
   withOutputOptions(list).action((options: OutputOptions) =>
-    withLedger(options, async (ledger, output) => {
+    withLedger(async (ledger) => {
+      const output = createOutput(options);
       const holds = await ledger.retention.legalHolds();
       const rows = holds.map(({ journeyId, setAt, by, reason }) => [journeyId, withAge(setAt), by, reason]);
       output.answer({ holds }, () =>
@@ -37,7 +38,8 @@ export function registerLegalHoldCommand(program: Command): void {
 async function setHold(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
   const authorization = checkedAuthorization(options);
-  await withLedger(options, async (ledger, output) => {
+  await withLedger(async (ledger) => {
+    const output = createOutput(options);
     const { JourneyNotFoundError } = await import('../../../client/connection/errors.ts');
     const hold = await ledger.retention.setLegalHold(journeyId, authorization);
     if (!hold) throw new JourneyNotFoundError(journeyId);
@@ -52,23 +54,11 @@ async function setHold(journeyId: string, options: HoldOptions): Promise<void> {
 async function releaseHold(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
   const authorization = checkedAuthorization(options);
-  await withLedger(options, async (ledger, output) => {
+  await withLedger(async (ledger) => {
+    const output = createOutput(options);
     const released = await ledger.retention.releaseLegalHold(journeyId, authorization);
     output.answer({ journeyId, released }, () => [
       released ? output.colors.green(`${journeyId} is under no legal hold any more`) : `${journeyId} was under none`,
     ]);
   });
-}
-
-async function withLedger(
-  options: OutputOptions,
-  act: (ledger: Ledger, output: Output) => Promise<void>,
-): Promise<void> {
-  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-  try {
-    await act(ledger, createOutput(options));
-  } finally {
-    await ledger.close();
-  }
 }

@@ -10,6 +10,7 @@ import { UsageError } from '../../output/errors.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { periodOf, timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
+import { withLedger } from '../with-ledger.ts';
 
 export interface FormatOptions extends OutputOptions {
   format?: string;
@@ -82,13 +83,7 @@ export async function printRecords<T>(
   record: RecordFormat<T>,
 ): Promise<void> {
   const { format, output } = formatOf(options);
-  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
-  try {
-    await printText(chunks(read(ledger), record, { format, width: output.width }));
-  } finally {
-    await ledger.close();
-  }
+  await withLedger((ledger) => printText(chunks(read(ledger), record, { format, width: output.width })));
 }
 
 async function* chunks<T>(
