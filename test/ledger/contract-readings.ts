@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { Reader } from '../../src/ledger/reading.ts';
@@ -33,6 +34,11 @@ async function accesses(ledger: Ledger, query: object = {}) {
   const found = [];
   for await (const one of ledger.reading.accessesBetween(query)) found.push(one);
   return found;
+}
+
+/** Rows of one millisecond are listed in any order. */
+function nextMillisecond(): Promise<void> {
+  return setTimeout(2);
 }
 
 export function readingTests(opened: Open, backend: LedgerBackend): void {
@@ -112,8 +118,10 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
     assert.equal((await ledger.reading.report(wanted, OPERATOR))?.body, '{"report":1}');
     const service: Reader = { by: 'svc', via: 'codecServer', isRedacted: true };
+    await nextMillisecond();
     await ledger.reading.report({ ...wanted, customerTraceNumber: TRACE }, service);
     const again = { ...OPERATOR, purpose: 'adverse action letter', endUser: 'EU1' };
+    await nextMillisecond();
     assert.equal((await ledger.reading.report(wanted, again))?.body, '{"report":1}');
     assert.equal(await ledger.reading.report({ ...wanted, productCode: 'PREAPP' }, OPERATOR), null);
     const found = await accesses(ledger);
