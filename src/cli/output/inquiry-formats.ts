@@ -93,8 +93,8 @@ function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }
   return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
 }
 
-/** `ownerId` is called `journeyId` here as everywhere on the command line; of a pull it is `pull:<pullId>`. */
-export function attemptDocument({ ownerId, ...one }: AuditedAttempt): object {
+/** As JSON: `ownerId` is called `journeyId` everywhere on the command line; of a pull it is `pull:<pullId>`. */
+export function underJourneyId({ ownerId, ...one }: { ownerId: string }): object {
   return { journeyId: ownerId, ...one };
 }
 

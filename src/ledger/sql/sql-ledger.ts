@@ -18,7 +18,7 @@ import { auditedShares } from '../audit-pages/share-pages.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from '../database/schema.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from '../database/sql-session.ts';
 import { currentWriter } from '../database/writer-version.ts';
-import type { Writing } from '../database/writing.ts';
+import type { WriteTo, Writing } from '../database/writing.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError } from '../errors.ts';
 import type { AuditedAttempt, InquiriesQuery } from '../inquiry-audit.ts';
 import type { Ledger, LedgerIdentity } from '../port.ts';
@@ -117,8 +117,7 @@ export class SqlLedger implements Ledger {
     this.identity = identity;
     this.retention = new SqlRetention(this.#current, identity);
     this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
-    const writeTo = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) =>
-      this.#writeTo(ledgerId, work);
+    const writeTo: WriteTo = (ledgerId, work) => this.#writeTo(ledgerId, work);
     this.pauses = new SqlPauses(this.#current, writeTo);
     this.profileChanges = new SqlProfileChanges(this.#current, writeTo);
     this.reading = new SqlReading(engine, keys, this);

@@ -1,18 +1,15 @@
 /** The pauses of the ledger on any SQL engine: each method is one transaction. */
-import type { SqlEngine, Written } from '../database/sql-session.ts';
-import type { Writing } from '../database/writing.ts';
+import type { SqlEngine } from '../database/sql-session.ts';
+import type { WriteTo } from '../database/writing.ts';
 import type { Pause, PauseScope, Pauses, PauseVerdict, ResumeVerdict, WaitingInquiry } from '../pauses.ts';
 import type { Authorization } from '../retention.ts';
 import { beginPause, countInFlight, deleteWaiting, endPause, readPauses, readWaiting } from '../rows/pauses.ts';
 
-/** One transaction in the ledger of this id. */
-type Write = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) => Promise<T>;
-
 export class SqlPauses implements Pauses {
   readonly #engine: SqlEngine;
-  readonly #write: Write;
+  readonly #write: WriteTo;
 
-  constructor(engine: SqlEngine, write: Write) {
+  constructor(engine: SqlEngine, write: WriteTo) {
     this.#engine = engine;
     this.#write = write;
   }

@@ -1,17 +1,14 @@
 /** The approved profile changes of the ledger on any SQL engine: each method is one transaction. */
-import type { SqlEngine, Written } from '../database/sql-session.ts';
-import type { Writing } from '../database/writing.ts';
+import type { SqlEngine } from '../database/sql-session.ts';
+import type { WriteTo } from '../database/writing.ts';
 import type { ApprovalVerdict, ApprovedChange, ProfileChanges } from '../profile-changes.ts';
 import { insertApproval, readApprovals } from '../rows/profile-changes.ts';
 
-/** One transaction in the ledger of this id. */
-type Write = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) => Promise<T>;
-
 export class SqlProfileChanges implements ProfileChanges {
   readonly #engine: SqlEngine;
-  readonly #write: Write;
+  readonly #write: WriteTo;
 
-  constructor(engine: SqlEngine, write: Write) {
+  constructor(engine: SqlEngine, write: WriteTo) {
     this.#engine = engine;
     this.#write = write;
   }

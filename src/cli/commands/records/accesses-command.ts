@@ -4,7 +4,7 @@ import { defined } from '../../../base/defined.ts';
 import type { AuditedAccess } from '../../../ledger/reading.ts';
 import { runName } from '../../../model/owner-id.ts';
 import { withExamples } from '../../output/common-options.ts';
-import { readable } from '../../output/inquiry-formats.ts';
+import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
 import {
   type ListingOptions,
@@ -48,8 +48,7 @@ const ACCESSES: RecordFormat<AuditedAccess> = {
     redacted: (one) => String(one.redacted),
     accessId: (one) => one.accessId,
   },
-  // `ownerId` is called `journeyId` here as everywhere on the command line.
-  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  document: underJourneyId,
   lines: accessLines,
 };
 

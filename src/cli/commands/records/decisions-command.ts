@@ -4,7 +4,7 @@ import { defined } from '../../../base/defined.ts';
 import type { AuditedDecision } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
 import { withExamples } from '../../output/common-options.ts';
-import { readable } from '../../output/inquiry-formats.ts';
+import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
 import {
   type ListingOptions,
@@ -58,8 +58,7 @@ const DECISIONS: RecordFormat<AuditedDecision> = {
     profile: (one) => one.profile,
     provenBy: (one) => one.provenBy,
   },
-  // `ownerId` is called `journeyId` here as everywhere on the command line.
-  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  document: underJourneyId,
   lines: decisionLines,
 };
 

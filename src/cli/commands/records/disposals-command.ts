@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { AuditedDisposal } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
 import { withExamples } from '../../output/common-options.ts';
-import { readable } from '../../output/inquiry-formats.ts';
+import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
 import {
   type ListingOptions,
@@ -48,8 +48,7 @@ const DISPOSALS: RecordFormat<AuditedDisposal> = {
     reports: (one) => one.details?.reports,
     runs: (one) => one.details?.runs,
   },
-  // `ownerId` is called `journeyId` here as everywhere on the command line.
-  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  document: underJourneyId,
   lines: disposalLines,
 };
 

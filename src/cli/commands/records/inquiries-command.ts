@@ -13,11 +13,11 @@ import { UsageError } from '../../output/errors.ts';
 import {
   ATTEMPT_CSV_HEAD,
   attemptCsv,
-  attemptDocument,
   attemptLines,
   TOTAL_CSV_HEAD,
   totalCsv,
   totalLines,
+  underJourneyId,
 } from '../../output/inquiry-formats.ts';
 import { type Output, wrap } from '../../output/output.ts';
 import { type Period, timeZoneOf } from '../../output/period.ts';
@@ -122,7 +122,7 @@ function jsonFormat({ period, timeZone, totals: onlyTotals }: Listing): Printed 
   const opening = JSON.stringify({ ...period, timeZone }).slice(0, -1);
   return {
     head: onlyTotals ? `${opening},\n` : `${opening},"inquiries":[\n`,
-    attempt: (one, index) => `${index === 0 ? '' : ',\n'}${JSON.stringify(attemptDocument(one))}`,
+    attempt: (one, index) => `${index === 0 ? '' : ',\n'}${JSON.stringify(underJourneyId(one))}`,
     end: ({ list }) => `${onlyTotals ? '' : '\n],'}"totals":${JSON.stringify(list)}}\n`,
   };
 }

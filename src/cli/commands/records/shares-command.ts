@@ -5,6 +5,7 @@ import type { AuditedShareWithdrawal } from '../../../ledger/record-audit.ts';
 import type { AuditedShare } from '../../../ledger/share-audit.ts';
 import { withExamples } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
+import { underJourneyId } from '../../output/inquiry-formats.ts';
 import { SHARE_COLUMNS, shareDocument, shareLines, withdrawnShareLines } from '../../output/share-formats.ts';
 import {
   type ListingOptions,
@@ -37,8 +38,7 @@ const WITHDRAWN: RecordFormat<AuditedShareWithdrawal> = {
     by: (one) => one.by,
     reason: (one) => one.reason,
   },
-  // `ownerId` is called `journeyId` here as everywhere on the command line.
-  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  document: underJourneyId,
   lines: withdrawnShareLines,
 };
 
