@@ -1,30 +1,14 @@
-/** SQLite by `node:sqlite`: one machine, any number of processes, no server to run. */
+/** SQLite: one machine, any number of processes, no server to run. */
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import {
-  codeOf,
-  LostRaceError,
-  type SqlDialect,
-  type SqlEngine,
-  type SqlRow,
-  type SqlSession,
-  type Written,
-} from './sql-session.ts';
+import { codeOf, type SqlDialect, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
+import { SqliteConnection, translated } from './sqlite-connection.ts';
 
 /** Writers take about a millisecond each. A writer that gets no turn in this time faces a process that hangs. */
 const BUSY_TIMEOUT_MS = 2_000;
-const BUSY_RETRY_MS = 5;
 /** How long a migration waits for a process that copies the file. */
 const MIGRATION_PATIENCE_MS = 10 * 60_000;
-
-// Primary result codes (sqlite.org/rescode.html); extended ones carry them in their low byte.
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
-const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
 // The first read of the file shows whether it can be read at all: busy errors are waited for here too.
 const BEGIN_READ = ['BEGIN', 'SELECT 1 FROM sqlite_master LIMIT 1'];
@@ -56,21 +40,7 @@ export async function openSqlite(file: string, create: boolean): Promise<SqlEngi
     if (!create) throw new LedgerNotFoundError(`there is no ledger at ${file}`);
     makeFile(file);
   }
-  let database: DatabaseSync | undefined;
-  try {
-    // A busy handler would stop the event loop, and with it the transaction that it waits for. So this code waits
-    // itself.
-    database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
-    const opened = database;
-    await patiently(deadline(), () => {
-      opened.exec('PRAGMA journal_mode = WAL');
-      opened.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
-    });
-    return new SqliteEngine(file, opened);
-  } catch (error) {
-    database?.close();
-    throw translated(error);
-  }
+  return new SqliteEngine(file, await SqliteConnection.open(file, deadline()));
 }
 
 function makeFile(file: string): void {
@@ -84,19 +54,19 @@ function makeFile(file: string): void {
   }
 }
 
-class SqliteEngine implements SqlEngine, SqlSession {
+class SqliteEngine implements SqlEngine {
   readonly dialect = DIALECT;
   readonly #file: string;
   readonly #inode: number;
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  #connection: SqliteConnection;
+  #isClosed = false;
   /** One connection carries one transaction: each one waits here for the one before it. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(file: string, database: DatabaseSync) {
+  constructor(file: string, connection: SqliteConnection) {
     this.#file = file;
     this.#inode = statSync(file).ino;
-    this.#database = database;
+    this.#connection = connection;
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
@@ -112,71 +82,69 @@ class SqliteEngine implements SqlEngine, SqlSession {
     return this.#transaction(BEGIN_WRITE, work, MIGRATION_PATIENCE_MS);
   }
 
-  async rows<Row = SqlRow>(text: string, values: Parameters<SqlSession['rows']>[1] = []): Promise<Row[]> {
-    try {
-      let statement = this.#statements.get(text);
-      if (!statement) {
-        statement = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
-        this.#statements.set(text, statement);
-      }
-      return statement.all(...values.map((value) => value ?? null)) as Row[];
-    } catch (error) {
-      throw translated(error);
-    }
-  }
-
   /** `secure_delete` has overwritten the pages. Old data is left in the log alone, which this empties. */
-  scrub(): Promise<boolean> {
+  async scrub(): Promise<boolean> {
     const until = deadline();
-    return this.#inTurn(async () => {
-      this.#checkFile();
-      for (;;) {
-        const [row] = await this.rows<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
-        if (row?.busy === 0) return true;
-        if (performance.now() >= until) return false;
-        await sleep(BUSY_RETRY_MS);
-      }
+    const { isDone, log } = await this.#inTurn(async () => {
+      const connection = await this.#opened(until);
+      const isDone = await connection.emptyLog(until);
+      connection.log.noteCommit();
+      return { isDone, log: connection.log };
     });
+    await log.covered();
+    return isDone;
   }
 
   async close(): Promise<void> {
     await this.#inTurn(async () => {
-      if (this.#database.isOpen) this.#database.close();
+      this.#isClosed = true;
+      await this.#connection.close();
     });
   }
 
-  #transaction<T>(
+  /** Its turn ends with its commit, and the next one begins. The caller is answered once the log is on disk. */
+  async #transaction<T>(
     begin: readonly string[],
     work: (session: SqlSession) => Promise<Written<T>>,
     patienceMs = BUSY_TIMEOUT_MS,
   ): Promise<T> {
     const until = performance.now() + patienceMs;
-    return this.#inTurn(async () => {
-      this.#checkFile();
-      try {
-        for (const statement of begin) await patiently(until, () => this.#database.exec(statement));
-        const { keep, value } = await work(this);
-        this.#database.exec(keep ? 'COMMIT' : 'ROLLBACK');
-        return value;
-      } catch (error) {
-        this.#rollBack();
-        throw translated(error);
-      }
+    const { ended, log } = await this.#inTurn(async () => {
+      const connection = await this.#opened(until);
+      return { ended: await transact(connection, () => connection.begin(begin, until), work), log: connection.log };
     });
+    // What was only read waits too, and so does what was refused: the commit that it saw may be another's, and not yet
+    // on disk.
+    await log.covered();
+    if ('error' in ended) throw ended.error;
+    return ended.value;
+  }
+
+  /**
+   * The connection; a new one after a sync that failed. Its log may rest on what the disk never took, so the log goes
+   * into the database first, whose own sync has not failed.
+   */
+  async #opened(until: number): Promise<SqliteConnection> {
+    if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
+    this.#checkFile();
+    if (!this.#connection.log.hasFailed) return this.#connection;
+    await this.#connection.close();
+    const connection = await SqliteConnection.open(this.#file, until);
+    try {
+      this.#checkFile();
+      if (!(await connection.emptyLog(until))) throw new LedgerUnavailableError('the log of the ledger is in use');
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    this.#connection = connection;
+    return connection;
   }
 
   /** Refuses a file that was removed or replaced: it would take further writes, and all of them would be lost. */
   #checkFile(): void {
     const about = statSync(this.#file, { throwIfNoEntry: false });
     if (about?.ino !== this.#inode) throw new LedgerUnavailableError('the file of the ledger was removed or replaced');
-  }
-
-  #rollBack(): void {
-    try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-    } catch {
-      // The first error is the useful one.
-    }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -186,34 +154,25 @@ class SqliteEngine implements SqlEngine, SqlSession {
   }
 }
 
-/** Repeats `work` while another process or handle holds the file. This process stays free for other work. */
-async function patiently(until: number, work: () => void): Promise<void> {
-  for (;;) {
-    try {
-      work();
-      return;
-    } catch (error) {
-      const code = resultCodeOf(error);
-      const isBusy = code !== null && [SQLITE_BUSY, SQLITE_LOCKED].includes(code & 0xff);
-      if (!isBusy || performance.now() >= until) throw error;
-      await sleep(BUSY_RETRY_MS * (0.5 + Math.random()));
-    }
+type Ended<T> = { value: T } | { error: unknown };
+
+async function transact<T>(
+  connection: SqliteConnection,
+  begin: () => Promise<void>,
+  work: (session: SqlSession) => Promise<Written<T>>,
+): Promise<Ended<T>> {
+  try {
+    await begin();
+    const { keep, value } = await work(connection);
+    if (keep) connection.commit();
+    else connection.rollBack();
+    return { value };
+  } catch (error) {
+    connection.rollBack();
+    return { error: translated(error) };
   }
 }
 
 function deadline(): number {
   return performance.now() + BUSY_TIMEOUT_MS;
-}
-
-function resultCodeOf(error: unknown): number | null {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
-}
-
-/** The driver's own message may quote what was written: only its code is passed on. */
-function translated(error: unknown): unknown {
-  const code = resultCodeOf(error);
-  if (code === SQLITE_CONSTRAINT_PRIMARYKEY || code === SQLITE_CONSTRAINT_UNIQUE) return new LostRaceError('lost');
-  if (code !== null) return new LedgerUnavailableError(`the ledger's database refused (SQLite result code ${code})`);
-  if (codeOf(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
-  return error;
 }
