@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { RunScopes } from './run-scope.ts';
+import type { StatusFeeds } from './status-feeds.ts';
 
 export interface ApiServices {
   journeys: LedgerJourneys;
@@ -10,6 +11,7 @@ export interface ApiServices {
   client: Client;
   openLedger: () => Promise<Ledger>;
   runScope: RunScopes;
+  feeds: StatusFeeds;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
 }
