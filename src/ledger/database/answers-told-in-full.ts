@@ -1,5 +1,6 @@
 /** The tables of version 10: what answers say beside their outcomes, and what people decide about shares and profiles. */
 import type { SqlDialect } from './sql-session.ts';
+import { subsetShares } from './subset-shares.ts';
 
 export function answersToldInFull(dialect: SqlDialect): string[] {
   return [
@@ -8,6 +9,7 @@ export function answersToldInFull(dialect: SqlDialect): string[] {
     ...reportAccesses(dialect),
     ...withdrawnShares(dialect),
     ...approvedProfileChanges(dialect),
+    ...subsetShares(dialect),
   ];
 }
 

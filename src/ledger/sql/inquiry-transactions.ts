@@ -53,6 +53,7 @@ import { insertRefusal, insertReport } from '../rows/report-rows.ts';
 
 import { insertShare } from '../rows/report-shares.ts';
 import { readRestore } from '../rows/restores.ts';
+import { insertSubset } from '../rows/subset-shares.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
 export async function ownState(
@@ -121,6 +122,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       await insertConsents(writing, request.consents);
       await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
       await insertClaimedShare(writing, request);
+      await insertSubset(writing, request);
       if (!isNew || otherNumber) await markClaimed(writing, { ...request, permittedRepeat });
       return {
         keep: true,
