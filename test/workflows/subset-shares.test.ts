@@ -102,6 +102,17 @@ async function audited(shareId: string): Promise<AuditedShare[]> {
   return found;
 }
 
+async function resetToBegin(workflowId: string): Promise<void> {
+  await harness.client.workflowService.resetWorkflowExecution({
+    namespace: harness.client.options.namespace,
+    workflowExecution: { workflowId, runId: '' },
+    reason: 'test',
+    requestId: randomUUID(),
+    // The SDK's type wants a Long; a number is encoded as well.
+    ...({ workflowTaskFinishEventId: 4 } as object),
+  });
+}
+
 test('a share for those who consented waits for every answer, and names those alone', async () => {
   const joint = await jointReport();
   const share = await started(joint.report);
@@ -203,6 +214,53 @@ test('after an unknown outcome no other choice is posted without a decision by a
   const { outcome, postedFor } = await share.result();
   assert.deepEqual({ outcome, postedFor }, { outcome: 'posted', postedFor: ['1A'] });
   assert.deepEqual(await named(joint), [['1A', '2A'], ['1A']]);
+});
+
+test('after a reset it is found as it was posted, also where others have consented since', async () => {
+  const joint = await jointReport();
+  const share = await started(joint.report);
+  await share.recordConsent(said('2A', 'denied'));
+  await share.recordConsent(said('1A'));
+  const first = await share.result();
+  assert.deepEqual(first.postedFor, ['1A']);
+  await share.recordConsent(said('2A'));
+  await resetToBegin(share.workflowId);
+  const second = await share.result();
+  assert.deepEqual(second, first);
+  await share.recordConsent(said('1A', 'revoked'));
+  await resetToBegin(share.workflowId);
+  assert.deepEqual(await share.result(), { ...first, attention: 'revokedAfterPosting' });
+  assert.deepEqual(await named(joint), [['1A']]);
+});
+
+test('where the confirmation is gone when it is to be sent, nothing is, and a person decides', async () => {
+  const joint = await jointReport();
+  const share = await started(joint.report);
+  await share.recordConsent(said('1A'));
+  const profile = harness.config.profiles.get('default') ?? assert.fail();
+  const { subsetSharesConfirmed } = profile;
+  assert.ok(subsetSharesConfirmed);
+  // As on a worker that was started anew, with another file of profiles.
+  delete profile.subsetSharesConfirmed;
+  try {
+    await share.recordConsent(said('2A', 'denied'));
+    const { holds } = await until(share, 'held');
+    const [hold = assert.fail()] = holds;
+    assert.equal(hold.failureType, 'InvalidInput');
+    assert.deepEqual(
+      hold.problems?.map(({ path }) => path),
+      ['/consumers'],
+    );
+    assert.deepEqual(await named(joint), []);
+    profile.subsetSharesConfirmed = subsetSharesConfirmed;
+    await share.resolve({
+      ...{ decisionId: 'D1', customerTraceNumber: hold.customerTraceNumber, attempt: hold.attempts },
+      ...{ action: 'resend', by: 'ops-7', reason: 'the file is back', providerSaid: 'notAsked' },
+    });
+    assert.deepEqual((await share.result()).postedFor, ['1A']);
+  } finally {
+    profile.subsetSharesConfirmed = subsetSharesConfirmed;
+  }
 });
 
 test('of a refusal after the posting only that of one whom it names draws attention', async () => {
