@@ -21,6 +21,7 @@ import { recordTests } from './contract-records.ts';
 import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { shareTests } from './contract-shares.ts';
+import { subsetTests } from './contract-subsets.ts';
 import { withdrawnShareTests } from './contract-withdrawn.ts';
 import { workTests } from './contract-work.ts';
 import { writerTests } from './contract-writers.ts';
@@ -56,6 +57,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: rows of what needs a person`, () => workTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
+  describe(`${backend.name}: shares for those who consented`, () => subsetTests(opened, backend));
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));
   describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));

@@ -1,5 +1,6 @@
 /** The tables of version 10: what answers say beside their outcomes, and what people decide about shares and profiles. */
 import type { SqlDialect } from './sql-session.ts';
+import { subsetShares } from './subset-shares.ts';
 import { workForPeople } from './work-for-people.ts';
 
 export function answersToldInFull(dialect: SqlDialect): string[] {
@@ -10,6 +11,7 @@ export function answersToldInFull(dialect: SqlDialect): string[] {
     ...withdrawnShares(dialect),
     ...approvedProfileChanges(dialect),
     ...workForPeople(dialect),
+    ...subsetShares(dialect),
   ];
 }
 

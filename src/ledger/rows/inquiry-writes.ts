@@ -3,7 +3,7 @@
 import { parseInstantMs } from '../../base/instants.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
-import { repeatOf } from '../claim.ts';
+import { repeatOf } from '../customer-numbers.ts';
 import type { SqlRow, SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';

@@ -53,6 +53,7 @@ import { insertRefusal, insertReport } from '../rows/report-rows.ts';
 
 import { insertShare } from '../rows/report-shares.ts';
 import { readRestore } from '../rows/restores.ts';
+import { insertSubset } from '../rows/subset-shares.ts';
 import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../rows/work-for-people.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
@@ -122,6 +123,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       await insertConsents(writing, request.consents);
       await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
       await insertClaimedShare(writing, request);
+      await insertSubset(writing, request);
       if (!isNew || otherNumber) await markClaimed(writing, { ...request, permittedRepeat });
       if (!isNew) await endByClaim(writing, customerTraceNumber);
       return {
