@@ -8,7 +8,7 @@ import { inspectLedger } from '../../src/ledger/sql/inspect-ledger.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { ledgerContract } from './contract.ts';
-import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 
 const server = await startPostgres();
 after(() => server.stop());
@@ -151,6 +151,63 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   });
 });
 
+describe('PostgreSQL: round trips', () => {
+  /** What each of these takes, once the connection is there. */
+  async function tripsOf(t: TestContext) {
+    const url = await newUrl();
+    const ring = keyRing();
+    await open(t, url, ring);
+    const proxy = await proxyTo(t, url);
+    const ledger = await open(t, proxy.url, ring);
+    const trips = async (work: () => Promise<unknown>) => {
+      const before = proxy.answers;
+      await work();
+      return proxy.answers - before;
+    };
+    return { ledger, trips };
+  }
+
+  test('a claim takes two, and so does an outcome with its report: the decision is taken between them', async (t) => {
+    const { ledger, trips } = await tripsOf(t);
+    assert.equal(await trips(() => ledger.claim(claimOf(ledger))), 2);
+    const record = outcomeOf(ledger, { state: 'answered', answer: RECORD });
+    assert.equal(await trips(() => ledger.recordOutcome(record, '{}')), 2);
+    assert.equal(await trips(() => ledger.claim(claimOf(ledger))), 2, 'a claim that is refused rolls back');
+    assert.equal(await trips(() => ledger.lookUp(ledger.identity.ledgerId, TRACE)), 2);
+  });
+
+  test('a share takes some more, since its consents are chained', async (t) => {
+    const { ledger, trips } = await tripsOf(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const claim = () => ledger.claim(claimOf(ledger, { inquiry: SHARE, sharedReference: 'REF-1' }));
+    assert.ok((await trips(claim)) <= 12);
+  });
+
+  test('where one statement of a round trip fails, nothing after it is carried out', async (t) => {
+    const { ledger, trips } = await tripsOf(t);
+    const run = { workflowId: 'w', runId: null as unknown as string };
+    await assert.rejects(ledger.claim(claimOf(ledger, { run })), LedgerUnavailableError);
+    assert.equal(await ledger.inquiry(TRACE), null);
+    assert.equal(await trips(() => ledger.claim(claimOf(ledger))), 2, 'the connection is used on');
+  });
+});
+
+test('PostgreSQL: a pause that commits after a claim has asked for pauses, and before its attempt, is respected', async (t) => {
+  const url = await newUrl();
+  const ledger = await open(t, url);
+  const blocker = new pg.Client({ connectionString: url });
+  await blocker.connect();
+  t.after(() => blocker.end());
+  await blocker.query('BEGIN; SELECT 1 FROM attempt_counter FOR UPDATE');
+  const claiming = ledger.claim(claimOf(ledger));
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
+  while ((await execute(url, waiting)).length === 0);
+  await blocker.query(`INSERT INTO inquiry_pauses (pause_id, kind, profile, recorded_by, reason, recorded_at)
+    VALUES ('pause-1', 'begun', 'default', 'ops', 'a test', 1); COMMIT`);
+  assert.equal((await claiming).kind, 'paused');
+  assert.deepEqual(await execute(url, 'SELECT 1 FROM attempts'), []);
+});
+
 describe('PostgreSQL: the server', () => {
   test('whose connections are cut while idle is used again', async (t) => {
     const url = await newUrl();
@@ -265,10 +322,17 @@ describe('PostgreSQL: the server', () => {
   });
 });
 
-/** Forwards all traffic until a commit. The commit reaches the server, but the proxy drops its answer. */
-async function proxyTo(t: TestContext, url: string): Promise<{ url: string; cutAtNextCommit(): void }> {
+/**
+ * Forwards all traffic until a commit. The commit reaches the server, but the proxy drops its answer. `answers` counts
+ * how often the server was ready for more.
+ */
+async function proxyTo(
+  t: TestContext,
+  url: string,
+): Promise<{ url: string; readonly answers: number; cutAtNextCommit(): void }> {
   const target = new URL(url);
   let isArmed = false;
+  let answers = 0;
   const proxy = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let isCut = false;
@@ -278,7 +342,15 @@ async function proxyTo(t: TestContext, url: string): Promise<{ url: string; cutA
       isCut ||= isArmed && bytes.includes('COMMIT\0');
       upstream.write(bytes);
     });
-    upstream.on('data', (bytes) => {
+    let unread = Buffer.alloc(0);
+    upstream.on('data', (bytes: Buffer) => {
+      unread = Buffer.concat([unread, bytes]);
+      // Each message: its type, and its length without that.
+      for (let end = 0; unread.length > 4; unread = unread.subarray(end)) {
+        end = 1 + unread.readUInt32BE(1);
+        if (end > unread.length) break;
+        if (unread[0] === 'Z'.charCodeAt(0)) answers++;
+      }
       if (!isCut) return client.write(bytes);
       isArmed = false;
       return client.destroy();
@@ -292,6 +364,9 @@ async function proxyTo(t: TestContext, url: string): Promise<{ url: string; cutA
   proxied.port = String((proxy.address() as AddressInfo).port);
   return {
     url: proxied.href,
+    get answers() {
+      return answers;
+    },
     cutAtNextCommit() {
       isArmed = true;
     },

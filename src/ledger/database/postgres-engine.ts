@@ -1,16 +1,9 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import {
-  codeOf,
-  LostRaceError,
-  type SqlDialect,
-  type SqlEngine,
-  type SqlRow,
-  type SqlSession,
-  type Written,
-} from './sql-session.ts';
+import { LedgerUnavailableError } from '../errors.ts';
+import { PostgresSession, translated } from './postgres-session.ts';
+import { codeOf, type SqlDialect, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 
 /** A database that is not reached within this time counts as unavailable; the journey waits durably. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -26,8 +19,6 @@ const IDLE_TIMEOUT_MS = 30_000;
 const VACUUM_TIMEOUT_MS = 10 * 60_000;
 
 // SQLSTATE (PostgreSQL, appendix A).
-const UNIQUE_VIOLATION = '23505';
-const INVALID_CATALOG_NAME = '3D000';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
@@ -62,15 +53,17 @@ const DIALECT: SqlDialect = {
   ],
 };
 
-// One statement, so one round trip. SET LOCAL, because connection poolers refuse start-up parameters. A commit must be
-// on disk with any default of the server, and the row locks require this isolation level.
-const SETTINGS = [
-  `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
-  `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
-  `SET LOCAL idle_in_transaction_session_timeout = ${ANSWER_TIMEOUT_MS}`,
-].join('; ');
-const SHARE_TABLES = `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
-const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}; SET LOCAL synchronous_commit = on; ${SHARE_TABLES}`;
+// Local to the transaction, because connection poolers refuse start-up parameters.
+const SETTINGS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
+  set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),
+  set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', true)`;
+// A commit must be on disk with any default of the server, and the row locks require this isolation level.
+const BEGIN_WRITE = [
+  'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
+  SETTINGS,
+  'SET LOCAL synchronous_commit = on',
+  `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`,
+];
 const BEGIN_MIGRATION = [
   'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
   'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
@@ -80,7 +73,7 @@ const BEGIN_MIGRATION = [
 const HOLDERS = `SELECT DISTINCT a.pid, a.application_name AS name
   FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE c.relname = ANY ($1) AND l.granted AND a.pid <> pg_backend_pid() ORDER BY a.pid`;
-const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
+const BEGIN_READ = ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', SETTINGS];
 
 /**
  * Opens a pool on the database that the address names. An administrator makes the database itself.
@@ -147,10 +140,7 @@ class PostgresEngine implements SqlEngine {
       await client.connect();
       await takeTables(client, tables, onWait);
       const session = new PostgresSession(client);
-      const { keep, value } = await work(session);
-      const { command } = await session.run(keep ? 'COMMIT' : 'ROLLBACK');
-      if (keep && command !== 'COMMIT') throw new LedgerUnavailableError('the database did not commit');
-      return value;
+      return await finished(session, work);
     } catch (error) {
       throw error instanceof pg.DatabaseError || codeOf(error) !== 'unknown error' ? translated(error) : error;
     } finally {
@@ -193,7 +183,7 @@ class PostgresEngine implements SqlEngine {
     await this.#pool.end();
   }
 
-  async #transaction<T>(begin: string, work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+  async #transaction<T>(begin: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translated(error);
@@ -201,11 +191,9 @@ class PostgresEngine implements SqlEngine {
     const session = new PostgresSession(client);
     let isOver = false;
     try {
-      await session.run(begin);
-      const { keep, value } = await work(session);
-      const { command } = await session.run(keep ? 'COMMIT' : 'ROLLBACK');
+      session.begin(begin);
+      const value = await finished(session, work);
       isOver = true;
-      if (keep && command !== 'COMMIT') throw new LedgerUnavailableError('the database did not commit');
       return value;
     } finally {
       isOver ||= await session.rollBack();
@@ -213,6 +201,13 @@ class PostgresEngine implements SqlEngine {
       client.release(!isOver);
     }
   }
+}
+
+async function finished<T>(session: PostgresSession, work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+  const { keep, value } = await work(session);
+  const [isKept, answer] = await Promise.all([session.end(keep), value]);
+  if (keep && !isKept) throw new LedgerUnavailableError('the database did not commit');
+  return answer;
 }
 
 /** Begins a transaction that holds the tables alone. Between its attempts other transactions write. */
@@ -241,53 +236,8 @@ async function takeTables(
   }
 }
 
-class PostgresSession implements SqlSession {
-  readonly #client: pg.ClientBase;
-  /** The server did not answer, or is gone: the connection takes no further statement. */
-  #isBroken = false;
-
-  constructor(client: pg.ClientBase) {
-    this.#client = client;
-  }
-
-  async rows<Row = SqlRow>(text: string, values?: Parameters<SqlSession['rows']>[1]): Promise<Row[]> {
-    const result = await this.run(text, values);
-    return (result.rows ?? []) as Row[];
-  }
-
-  async run(text: string, values?: Parameters<SqlSession['rows']>[1]): Promise<pg.QueryResult> {
-    try {
-      // Without values the simple protocol is used, which takes several statements at once.
-      if (!values) return await this.#client.query(text);
-      return await this.#client.query(
-        text,
-        values.map((value) => value ?? null),
-      );
-    } catch (error) {
-      this.#isBroken ||= !(error instanceof pg.DatabaseError);
-      throw translated(error);
-    }
-  }
-
-  async rollBack(): Promise<boolean> {
-    if (this.#isBroken) return false;
-    return this.run('ROLLBACK').then(
-      () => true,
-      () => false,
-    );
-  }
-}
-
 /** Counts and instants as numbers; the ledger's stay far below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number;
   return pg.types.getTypeParser(oid, format as 'text');
-}
-
-/** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */
-function translated(error: unknown): Error {
-  const code = codeOf(error);
-  if (code === UNIQUE_VIOLATION) return new LostRaceError('lost');
-  if (code === INVALID_CATALOG_NAME) return new LedgerNotFoundError('the server has no database of that name');
-  return new LedgerUnavailableError(`the ledger's database did not answer or refused (${code})`);
 }

@@ -8,7 +8,10 @@ export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Record<string, unknown>;
 
 export interface SqlSession {
-  /** Runs one statement and returns its rows. Throws only errors that the engine has translated. */
+  /**
+   * Runs one statement and returns its rows. Statements are executed in the order in which they are issued, and only a
+   * wait between them costs a round trip. Throws only errors that the engine has translated.
+   */
   rows<Row = SqlRow>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
@@ -27,8 +30,11 @@ export interface SqlDialect {
   guardRows(table: string, guard: 'appendOnly' | 'keepRows'): string[];
 }
 
-/** Whether the transaction's writes stay. */
-export type Written<T> = { keep: boolean; value: T };
+/**
+ * Whether the transaction's writes stay. A promised value is that of statements that were issued already: the commit
+ * goes along with them, so that only their own failure prevents it.
+ */
+export type Written<T> = { keep: boolean; value: T | Promise<T> };
 
 export interface SqlEngine {
   readonly dialect: SqlDialect;

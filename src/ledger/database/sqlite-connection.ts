@@ -10,6 +10,7 @@ const BUSY_RETRY_MS = 5;
 // Primary result codes (sqlite.org/rescode.html); extended ones carry them in their low byte.
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
+const SQLITE_CONSTRAINT_NOTNULL = 1299;
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
@@ -123,6 +124,10 @@ function resultCodeOf(error: unknown): number | null {
 export function translated(error: unknown): unknown {
   const code = resultCodeOf(error);
   if (code === SQLITE_CONSTRAINT_PRIMARYKEY || code === SQLITE_CONSTRAINT_UNIQUE) return new LostRaceError('lost');
+  // As in `insertAttempt`.
+  if (code === SQLITE_CONSTRAINT_NOTNULL && String(error).endsWith(' attempts.claimed_at')) {
+    return new LostRaceError('a pause came first');
+  }
   if (code !== null) return new LedgerUnavailableError(`the ledger's database refused (SQLite result code ${code})`);
   if (codeOf(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
   return error;

@@ -161,13 +161,24 @@ async function transact<T>(
   begin: () => Promise<void>,
   work: (session: SqlSession) => Promise<Written<T>>,
 ): Promise<Ended<T>> {
+  let isOver = false;
+  const session: SqlSession = {
+    async rows(text, values) {
+      // What comes after a failure of another statement would be no part of the transaction.
+      if (isOver) throw new LedgerUnavailableError('the transaction is over');
+      return connection.rows(text, values);
+    },
+  };
   try {
     await begin();
-    const { keep, value } = await work(connection);
+    const { keep, value } = await work(session);
+    const answer = await value;
+    isOver = true;
     if (keep) connection.commit();
     else connection.rollBack();
-    return { value };
+    return { value: answer };
   } catch (error) {
+    isOver = true;
     connection.rollBack();
     return { error: translated(error) };
   }

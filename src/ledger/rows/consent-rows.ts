@@ -100,21 +100,23 @@ export async function linkConsents(
   attempt: { customerTraceNumber: string; attempt: number },
   grants: readonly ConsentRecord[],
 ): Promise<void> {
-  for (const grant of grants) {
-    await insertRow(
-      session,
-      'attempt_consents',
-      {
-        customer_trace_number: attempt.customerTraceNumber,
-        attempt: attempt.attempt,
-        journey_id: grant.journeyId,
-        share_id: grant.shareId,
-        applicant_id: grant.applicantId,
-        consent_id: grant.consentId,
-      },
-      { onConflict: 'ON CONFLICT DO NOTHING' },
-    );
-  }
+  await Promise.all(
+    grants.map((grant) =>
+      insertRow(
+        session,
+        'attempt_consents',
+        {
+          customer_trace_number: attempt.customerTraceNumber,
+          attempt: attempt.attempt,
+          journey_id: grant.journeyId,
+          share_id: grant.shareId,
+          applicant_id: grant.applicantId,
+          consent_id: grant.consentId,
+        },
+        { onConflict: 'ON CONFLICT DO NOTHING' },
+      ),
+    ),
+  );
 }
 
 /** The columns that show whether an attempt of SECONDUSE was posted. */

@@ -110,6 +110,10 @@ export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
 export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
   (SELECT 1 FROM inquiry_pauses ended WHERE ended.pause_id = p.pause_id AND ended.kind = 'ended')`;
 
+/** The pauses in force of a profile, given as a parameter. */
+export const pausesOf = (profile: string) =>
+  `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
+
 /** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
 export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
 
@@ -121,12 +125,11 @@ export async function readState(
   dialect: SqlDialect,
   customerTraceNumber: string,
 ): Promise<InquiryState> {
-  const [row] = await session.rows<
+  const reading = session.rows<
     {
       ledger_id: string;
       oldest_writer: number;
       now: number;
-      attempts: number;
       closed: number;
       decisions: number;
       is_disposal_begun: number;
@@ -135,19 +138,15 @@ export async function readState(
   >(
     `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
        ${DISPOSALS_BEGUN} AS is_disposal_begun, ${PAUSES_IN_FORCE} AS pauses,
-       (SELECT count(*) FROM attempts WHERE customer_trace_number = $1) AS attempts,
        (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
      FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
     [customerTraceNumber],
   );
+  // Without waiting for the number of them: most inquiries that are read have some.
+  const attemptsOf = `${ATTEMPTS} WHERE customer_trace_number = $1 ORDER BY attempt`;
+  const [[row], attempts] = await Promise.all([reading, session.rows<AttemptRow>(attemptsOf, [customerTraceNumber])]);
   if (!row) throw new Error('a ledger without identity');
-  const attempts =
-    row.attempts === 0
-      ? []
-      : await session.rows<AttemptRow>(`${ATTEMPTS} WHERE customer_trace_number = $1 ORDER BY attempt`, [
-          customerTraceNumber,
-        ]);
   const decisions =
     row.decisions === 0
       ? []

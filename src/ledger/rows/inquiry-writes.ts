@@ -9,14 +9,12 @@ import type { Writing } from '../database/writing.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import { currentDigest } from '../request-digests.ts';
 import { detailsOf, summaryOf } from './answer-columns.ts';
-import { PAUSES_IN_FORCE, sealAnswer } from './inquiry-rows.ts';
-
-/** What a claim adds to its inquiry. */
-type Claiming = Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'> & { permittedRepeat: number };
+import { pausesOf, sealAnswer } from './inquiry-rows.ts';
 
 /**
- * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter. Returns the
- * `returning` columns of the inserted row, if one was inserted.
+ * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter, and `more`
+ * the parameters of expressions, which follow those of the columns. Returns the `returning` columns of the inserted row,
+ * if one was inserted.
  */
 export async function insertRow(
   session: SqlSession,
@@ -24,15 +22,21 @@ export async function insertRow(
   columns: Record<string, SqlValue | undefined>,
   {
     sql = {},
+    more = [],
     onConflict = '',
     returning = ['1 AS inserted'],
-  }: { sql?: Record<string, string>; onConflict?: string; returning?: readonly string[] },
+  }: {
+    sql?: Record<string, string>;
+    more?: readonly SqlValue[];
+    onConflict?: string;
+    returning?: readonly string[];
+  },
 ): Promise<SqlRow | undefined> {
   const names = [...Object.keys(columns), ...Object.keys(sql)];
   const places = [...Object.keys(columns).map((_, index) => `$${index + 1}`), ...Object.values(sql)];
   const [row] = await session.rows(
     `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning.join(', ')}`,
-    Object.values(columns),
+    [...Object.values(columns), ...more],
   );
   return row;
 }
@@ -63,16 +67,9 @@ export async function readRepeat(
   return repeatOf(numbers, inquiry);
 }
 
-/**
- * Makes the inquiry's row where it is missing, and returns whether it did. With a claim the row has the digest, and
- * takes the key that the same inquiry under another number would have. Where another row has the key, it makes none.
- */
-export async function insertInquiry(
-  { session, dialect }: Writing,
-  inquiry: InquiryDescription,
-  claim?: Claiming,
-): Promise<boolean> {
-  const inserted = await insertRow(
+/** Makes the inquiry's row where it is missing. `markClaimed` adds what a claim says of it. */
+export async function insertInquiry({ session, dialect }: Writing, inquiry: InquiryDescription): Promise<void> {
+  await insertRow(
     session,
     'inquiries',
     {
@@ -85,23 +82,16 @@ export async function insertInquiry(
       product_code: inquiry.productCode,
       share_id: inquiry.shareId,
       ordinal: inquiry.ordinal,
-      permitted_repeat: claim?.permittedRepeat,
       end_user_code: inquiry.endUserCode,
       end_user: inquiry.endUser,
       permissible_purpose_code: inquiry.permissiblePurposeCode,
       amends: inquiry.amends,
-      digest: claim && currentDigest(claim.digests),
-      digest_version: claim && CANONICAL_VERSION,
-      applicant_ids: claim?.applicantIds && JSON.stringify(claim.applicantIds),
-      workflow_id: claim?.run.workflowId,
-      run_id: claim?.run.runId,
     },
     {
       sql: { created_at: dialect.now },
       onConflict: 'ON CONFLICT DO NOTHING',
     },
   );
-  return inserted !== undefined;
 }
 
 /** Keeps every other writer of this inquiry out until the transaction ends. */
@@ -112,53 +102,47 @@ export async function lockInquiry({ session, dialect }: Writing, customerTraceNu
 }
 
 /**
- * The next place in the sequence. The transaction holds the row's lock until its commit, so attempts are committed in
- * the order of their places: a copy that has one attempt has all before it. A claim takes this lock last.
- */
-async function nextPosition(session: SqlSession): Promise<number> {
-  const [row] = await session.rows<{ last_position: number }>(
-    'UPDATE attempt_counter SET last_position = last_position + 1 RETURNING last_position',
-  );
-  if (!row) throw new Error('a ledger without a counter of attempts');
-  return row.last_position;
-}
-
-/**
- * The claim itself: INSERT or lose. Returns its place, its time by the database's clock, in milliseconds, and how many
- * pauses are in force then, of any profile.
+ * The claim itself: INSERT or lose. Returns its place in the sequence, and its time by the database's clock, in
+ * milliseconds. Issues all of its statements at once.
+ *
+ * The transaction holds the counter's lock until its commit, so attempts are committed in the order of their places: a
+ * copy that has one attempt has all before it. A claim takes this lock last.
+ *
+ * @throws LostRaceError also where a pause of the profile came first
  */
 export async function insertAttempt(
   { session, dialect }: Writing,
   request: ClaimRequest,
   permittedBy: string | undefined,
-): Promise<{ claimedAt: number; position: number; pausesInForce: number }> {
-  const { resendAfterMs = 0 } = request;
-  const position = await nextPosition(session);
-  const row = await insertRow(
-    session,
-    'attempts',
-    {
-      position,
-      customer_trace_number: request.inquiry.customerTraceNumber,
-      attempt: request.attempt,
-      state: 'sending',
-      workflow_id: request.run.workflowId,
-      run_id: request.run.runId,
-      permitted_by: permittedBy,
-    },
-    {
+): Promise<{ claimedAt: number; position: number }> {
+  const { inquiry, resendAfterMs = 0 } = request;
+  const columns = {
+    customer_trace_number: inquiry.customerTraceNumber,
+    attempt: request.attempt,
+    state: 'sending',
+    workflow_id: request.run.workflowId,
+    run_id: request.run.runId,
+    permitted_by: permittedBy,
+  };
+  const profile = `$${Object.keys(columns).length + 1}`;
+  const [, row] = await Promise.all([
+    session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
+    insertRow(session, 'attempts', columns, {
+      more: [inquiry.profile],
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
       sql: {
-        claimed_at: dialect.now,
+        position: '(SELECT last_position FROM attempt_counter)',
+        // A pause takes the counter's lock too: one that came since the rules were asked is seen here, and the column
+        // takes no NULL.
+        claimed_at: `CASE WHEN EXISTS (${pausesOf(profile)}) THEN NULL ELSE ${dialect.now} END`,
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
         ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
       },
-      // After the counter's lock, which a pause takes too: pauses that came since the rules were asked are seen here.
-      returning: ['claimed_at', `${PAUSES_IN_FORCE} AS pauses`],
-    },
-  );
-  return { claimedAt: Number(row?.claimed_at), position, pausesInForce: Number(row?.pauses) };
+      returning: ['claimed_at', 'position'],
+    }),
+  ]);
+  return { claimedAt: Number(row?.claimed_at), position: Number(row?.position) };
 }
 
 /**
@@ -190,8 +174,16 @@ export async function insertClosed(
   return Number(row?.closed_at);
 }
 
-/** Adds to an existing row what a claim says about the inquiry as a whole. */
-export async function markClaimed({ session }: Writing, request: ClaimRequest & Claiming): Promise<void> {
+/**
+ * Adds what a claim says about the inquiry as a whole. The row takes the key that the same inquiry under another number
+ * would have.
+ *
+ * @throws LostRaceError where another number has taken the key since it was read
+ */
+export async function markClaimed(
+  { session }: Writing,
+  request: ClaimRequest & { permittedRepeat: number },
+): Promise<void> {
   await session.rows(
     `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
        workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids),

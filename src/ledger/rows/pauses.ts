@@ -12,7 +12,7 @@ import type { Writing } from '../database/writing.ts';
 import type { Pause, PauseScope, WaitingInquiry } from '../pauses.ts';
 import type { ClaimRequest } from '../records.ts';
 import type { Authorization } from '../retention.ts';
-import { PAUSE_IN_FORCE } from './inquiry-rows.ts';
+import { PAUSE_IN_FORCE, pausesOf } from './inquiry-rows.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 interface PauseRow {
@@ -28,10 +28,7 @@ interface PauseRow {
 
 /** Whether nothing may be claimed for the profile. */
 export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
-  const found = await session.rows(
-    `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = $1) AND ${PAUSE_IN_FORCE} LIMIT 1`,
-    [profile],
-  );
+  const found = await session.rows(`${pausesOf('$1')} LIMIT 1`, [profile]);
   return found.length > 0;
 }
 

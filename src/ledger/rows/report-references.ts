@@ -30,32 +30,25 @@ export async function indexReference(
   { isDisposed = false } = {},
 ): Promise<void> {
   const { answer, customerTraceNumber, attempt } = row;
-  for (const number of answer ? referenceNumbersOf(answer) : []) {
-    await insertRow(
-      session,
-      'report_references',
-      {
-        reference_digest: referenceDigest(cipher, number),
-        customer_trace_number: customerTraceNumber,
-        attempt,
-      },
-      { onConflict: 'ON CONFLICT DO NOTHING' },
-    );
-  }
-  if (answer?.kind !== 'outcome' || !answer.reference || isDisposed) return;
-  for (const { applicantId, consumerId } of answer.reference.applicants) {
-    await insertRow(
-      session,
-      'report_consumers',
-      {
-        consumer_digest: consumerDigest(cipher, consumerId),
-        customer_trace_number: customerTraceNumber,
-        attempt,
-        applicant_id: applicantId,
-      },
-      { onConflict: 'ON CONFLICT DO NOTHING' },
-    );
-  }
+  const of = { customer_trace_number: customerTraceNumber, attempt };
+  const onConflict = 'ON CONFLICT DO NOTHING';
+  const numbers = answer ? referenceNumbersOf(answer) : [];
+  const isIndexed = answer?.kind === 'outcome' && !isDisposed;
+  const consumers = (isIndexed && answer.reference?.applicants) || [];
+  await Promise.all([
+    ...numbers.map((number) =>
+      insertRow(
+        session,
+        'report_references',
+        { reference_digest: referenceDigest(cipher, number), ...of },
+        { onConflict },
+      ),
+    ),
+    ...consumers.map(({ applicantId, consumerId }) => {
+      const columns = { consumer_digest: consumerDigest(cipher, consumerId), ...of, applicant_id: applicantId };
+      return insertRow(session, 'report_consumers', columns, { onConflict });
+    }),
+  ]);
 }
 
 /** As `referenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */

@@ -11,7 +11,7 @@ import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { decideClaim } from '../claim.ts';
 import { decideClose } from '../close.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import { LostRaceError, type Written } from '../database/sql-session.ts';
+import type { Written } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import { type DecisionEffect, decideDecision } from '../decision.ts';
 import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
@@ -76,27 +76,24 @@ function stateOf(
 
 /** Claims the attempt, or returns what forbids it. */
 export async function claimAttempt(writing: Writing, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
-  const { customerTraceNumber } = request.inquiry;
-  const { permittedRepeat, otherNumber } = await readRepeat(writing.session, request.inquiry);
-  const isNew = await insertInquiry(
-    writing,
-    request.inquiry,
-    otherNumber ? undefined : { ...request, permittedRepeat },
-  );
-  if (!isNew) await lockInquiry(writing, customerTraceNumber);
-  const state = await stateOf(writing, customerTraceNumber);
+  const { session } = writing;
+  const { customerTraceNumber, profile } = request.inquiry;
+  // All in one go. The lock comes before what is read, in the order of these lines.
+  const [, , { permittedRepeat, otherNumber }, state, share, { lost }, isProfileChanged] = await Promise.all([
+    insertInquiry(writing, request.inquiry),
+    lockInquiry(writing, customerTraceNumber),
+    readRepeat(session, request.inquiry),
+    stateOf(writing, customerTraceNumber),
+    readClaimedShare(writing, request),
+    readRestore(session, request.seen),
+    isUnapproved(session, profile, request.profileChange),
+  ]);
   const digest = comparableDigest(state.inquiry, request.digests);
-  // Neither ours nor there: another number has taken the key since it was read.
-  if (!state.inquiry) throw new LostRaceError('the number was taken');
-  const share = await readClaimedShare(writing, request);
-  const { lost } = await readRestore(writing.session, request.seen);
-  const pausedBy = async ({ pausesInForce }: { pausesInForce: number }) =>
-    pausesInForce > 0 && (await isPaused(writing.session, request.inquiry.profile));
   const known = {
     ...state.known,
     isRestored: lost !== undefined,
-    isPaused: await pausedBy(state),
-    isProfileChanged: await isUnapproved(writing.session, request.inquiry.profile, request.profileChange),
+    isPaused: state.pausesInForce > 0 && (await isPaused(session, profile)),
+    isProfileChanged,
     ...defined({ otherNumber, share }),
   };
   const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
@@ -118,25 +115,26 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       };
     case 'claim': {
       await settleOverdue(writing, state, customerTraceNumber);
-      const { claimedAt, position, pausesInForce } = await insertAttempt(writing, request, decision.permittedBy);
-      if (await pausedBy({ pausesInForce })) throw new LostRaceError('a pause came first');
-      await insertConsents(writing, request.consents);
-      await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
+      // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
+      const written = Promise.all([
+        endByClaim(writing, customerTraceNumber),
+        markClaimed(writing, { ...request, permittedRepeat }),
+        insertAttempt(writing, request, decision.permittedBy),
+        linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents),
+      ]);
+      // These take several steps. Without them the commit goes along with what is written.
+      if (request.consents.length > 0) await Promise.all([written, insertConsents(writing, request.consents)]);
       await insertClaimedShare(writing, request);
       await insertSubset(writing, request);
-      if (!isNew || otherNumber) await markClaimed(writing, { ...request, permittedRepeat });
-      if (!isNew) await endByClaim(writing, customerTraceNumber);
-      return {
-        keep: true,
-        value: {
-          kind: 'claimed',
-          attempt: request.attempt,
-          claimedAt: utcInstant(claimedAt),
-          firstClaimedAt: utcInstant(state.attempts[0]?.claimed_at ?? claimedAt),
-          ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
-          position,
-        },
-      };
+      const claimed = written.then(([, , { claimedAt, position }]) => ({
+        kind: 'claimed' as const,
+        attempt: request.attempt,
+        claimedAt: utcInstant(claimedAt),
+        firstClaimedAt: utcInstant(state.attempts[0]?.claimed_at ?? claimedAt),
+        ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
+        position,
+      }));
+      return { keep: true, value: claimed };
     }
   }
 }
@@ -148,8 +146,10 @@ export async function recordAttempt(
   kept: Kept,
 ): Promise<Written<RecordVerdict>> {
   const { customerTraceNumber, attempt } = record;
-  await lockInquiry(writing, customerTraceNumber);
-  const state = await ownState(writing, record.ledgerId, customerTraceNumber);
+  const [, state] = await Promise.all([
+    lockInquiry(writing, customerTraceNumber),
+    ownState(writing, record.ledgerId, customerTraceNumber),
+  ]);
   const row = state.attempts.find((candidate) => candidate.attempt === attempt);
   const isRepeated = row !== undefined && says(row, record, writing.cipher);
   const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
@@ -172,13 +172,19 @@ export async function recordAttempt(
       await indexReference(writing, record, { isDisposed });
       await keepBodies(writing, record, isDisposed ? {} : kept, true);
       return { keep: true, value: 'late' };
-    case 'record':
-      await writeOutcome(writing, record);
-      await flagIfRefused(writing, record);
-      await indexReference(writing, record);
-      await keepBodies(writing, record, kept, false);
-      if (isHeldBy(record)) await openHeld(writing, customerTraceNumber);
-      return { keep: true, value: 'recorded' };
+    case 'record': {
+      const written = Promise.all([
+        writeOutcome(writing, record),
+        indexReference(writing, record),
+        keepBodies(writing, record, kept, false),
+      ]);
+      // Only what is shared can be refused. Without this step the commit goes along with what is written.
+      if (state.inquiry?.product_code === 'SECONDUSE') {
+        await Promise.all([written, flagIfRefused(writing, record)]);
+      }
+      if (isHeldBy(record)) await Promise.all([written, openHeld(writing, customerTraceNumber)]);
+      return { keep: true, value: written.then(() => 'recorded' as const) };
+    }
   }
 }
 
@@ -293,8 +299,10 @@ async function keepBodies(
   { report, refusal }: Kept,
   late: boolean,
 ): Promise<boolean> {
-  if (report) await insertReport(writing, record, report, late);
-  if (refusal) await insertRefusal(writing, record, refusal, late);
+  await Promise.all([
+    report && insertReport(writing, record, report, late),
+    refusal && insertRefusal(writing, record, refusal, late),
+  ]);
   return report !== undefined || refusal !== undefined;
 }
 
