@@ -17,7 +17,13 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'lookUpShareNumbers' | 'recordOutcome' | 'recordShareWithdrawal'
+  | 'lookUpInquiry'
+  | 'closeAttempt'
+  | 'lookAtLedger'
+  | 'lookUpShareNumbers'
+  | 'recordOutcome'
+  | 'recordShareWithdrawal'
+  | 'noteWork'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -47,6 +53,8 @@ export function createLedgerActivities({
       }),
 
     recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
+
+    noteWork: ({ ledgerId, note }) => translating(() => ledger.work.note(ledgerId, note)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
   };

@@ -7,7 +7,7 @@ import type { Client } from '@temporalio/client';
 import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
-import { drewAttention, isRunOpen, leftBehind } from '../client/holds/open-holds.ts';
+import { drewAttention, isRunOpen, leftBehind, leftToSee } from '../client/holds/rows-as-holds.ts';
 import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
@@ -16,7 +16,7 @@ import { parseDecision } from '../messages/parse-messages.ts';
 import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { whatStands } from '../model/inquiry.ts';
-import { runName } from '../model/owner-id.ts';
+import { runName, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { wordProblem } from '../model/provider-word.ts';
 import { resendProblem } from '../model/resend-rule.ts';
@@ -54,7 +54,10 @@ export async function openInLedger(context: LedgerDecisionContext, customerTrace
   try {
     return [leftBehind(await undecidedRow(context, customerTraceNumber)), ...attention];
   } catch (error) {
-    if (error instanceof DecisionRefusedError && attention.length > 0) return attention;
+    if (!(error instanceof DecisionRefusedError)) throw error;
+    const isOpen = await isRunOpen(context.client, workflowIdOf(row.ownerId));
+    const left = [...attention, ...(isOpen ? [] : await leftToSee(await context.ledger(), row))];
+    if (left.length > 0) return left;
     throw error;
   }
 }
@@ -89,7 +92,8 @@ export async function decideInLedger(
 }
 
 /**
- * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person.
+ * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person. Where the run is gone,
+ * also what it has flagged, and its hold where nothing was sent.
  *
  * @throws DecisionRefusedError where there is nothing to see to
  */
@@ -98,7 +102,11 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
   const { ownerId } = await rowOf(ledger, customerTraceNumber);
-  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, seen);
+  const isGone = !(await isRunOpen(context.client, workflowIdOf(ownerId)));
+  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, {
+    ...seen,
+    ...(isGone ? { runIsGone: true } : {}),
+  });
   if (verdict.kind === 'nothingToSee') {
     throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
   }
