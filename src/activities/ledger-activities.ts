@@ -13,7 +13,7 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordShareWithdrawal'
+  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordShareWithdrawal' | 'recordRunDecisions'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -36,6 +36,8 @@ export function createLedgerActivities({
     lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
 
     recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
+
+    recordRunDecisions: ({ ledgerId, decisions }) => translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
   };

@@ -20,6 +20,7 @@ import { readingTests } from './contract-readings.ts';
 import { recordTests } from './contract-records.ts';
 import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
+import { runDecisionTests } from './contract-run-decisions.ts';
 import { shareTests } from './contract-shares.ts';
 import { withdrawnShareTests } from './contract-withdrawn.ts';
 import { writerTests } from './contract-writers.ts';
@@ -56,6 +57,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));
   describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
+  describe(`${backend.name}: decisions about runs`, () => runDecisionTests(opened, backend));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: refusals and readings`, () => readingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));

@@ -1,4 +1,5 @@
 /** The tables of version 10: what answers say beside their outcomes, and what people decide about shares and profiles. */
+import { runDecisionTable } from './run-decision-table.ts';
 import type { SqlDialect } from './sql-session.ts';
 
 export function answersToldInFull(dialect: SqlDialect): string[] {
@@ -8,6 +9,7 @@ export function answersToldInFull(dialect: SqlDialect): string[] {
     ...reportAccesses(dialect),
     ...withdrawnShares(dialect),
     ...approvedProfileChanges(dialect),
+    ...runDecisionTable(dialect),
   ];
 }
 

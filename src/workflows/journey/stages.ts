@@ -5,6 +5,7 @@ import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
+import { repeatDecisionId } from '../../model/decision-content.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { endUserOf } from '../../model/stage-end-user.ts';
@@ -37,6 +38,11 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
     if (!stage.inquiry) {
       const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
+      if (journey.decided.asksToSkip(stage.status.productCode)) {
+        // In the very task that opened its gate, or before a stage that waits at none.
+        await journey.handOver.wait(() => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode));
+        continue;
+      }
       // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
       if (passed === 'otherStage' || stage.status.state !== 'pending') continue;
       if (passed === 'expired') {
@@ -122,10 +128,15 @@ async function waitAtGate(
     const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
     const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
-    const hasChanged = () => journey.gateTimes.until !== until || journey.closing.placed !== placed;
+    const { settled } = journey.decided;
+    const hasChanged = () =>
+      journey.gateTimes.until !== until || journey.closing.placed !== placed || journey.decided.settled !== settled;
     await journey.handOver.wait(() => isLeft() || hasChanged(), Math.max(1, wakesMs), { summary });
     if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (wakesMs === leftMs && !hasChanged()) return 'expired';
+    if (wakesMs !== leftMs || hasChanged()) continue;
+    if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
+    // The ledger does not have it yet what a person wants of this gate.
+    await journey.handOver.wait(() => isLeft() || hasChanged());
   }
 }
 
@@ -151,7 +162,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     firstOrdinal,
     ...(inquiry ? { resume: inquiry } : {}),
     ...(compareWith ? { compareWith } : {}),
-    ...(stage.repeat ? { repeat: decisionOf(stage.repeat) } : {}),
+    ...(stage.repeat ? { repeat: decisionOf(stage.repeat, journey.input.preclose?.repeats) } : {}),
   });
   switch (end.kind) {
     case 'answered':
@@ -173,17 +184,11 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
 }
 
 /** Known to the ledger by stage and occurrence, as the message is. */
-function decisionOf({
-  repeat,
-  occurrence,
-  by,
-  reason,
-  receivedAt,
-  applicants,
-  proof,
-}: NonNullable<StageRecord['repeat']>): RepeatDecision {
+function decisionOf(wanted: NonNullable<StageRecord['repeat']>, standingRepeats = 1): RepeatDecision {
+  const { occurrence, by, reason, receivedAt, applicants, proof, isStanding } = wanted;
   return {
-    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
+    ...{ decisionId: repeatDecisionId(wanted, isStanding), by, reason, decidedAt: receivedAt, occurrence },
+    ...(isStanding ? { atMost: standingRepeats } : {}),
     ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
   };
 }

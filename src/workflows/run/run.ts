@@ -9,6 +9,7 @@ import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
 import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
+import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
 /** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */
 export interface RunResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun> {
@@ -19,6 +20,8 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
   events: CarriedEvents;
   refused: ReturnType<RefusedMessages['status']>;
   published: CarriedAttributes;
+  /** Decisions about the run that the ledger does not have yet. */
+  asked?: readonly AskedDecision[];
 }
 
 export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
@@ -27,6 +30,8 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
+  /** What people decide about the run itself. */
+  readonly decided: RunDecisions;
   /** What the first activity fixed; absent until it has answered. */
   run: Prepared | undefined;
   withdrawal: Withdrawal | undefined;
@@ -48,13 +53,14 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     this.events = new EventsOut(past.events);
     const { handOver } = this;
     this.holds = new Holds(() => this.publish(), this.events, past.holds, { handOver, ...(asked ? { asked } : {}) });
+    this.decided = new RunDecisions(past.asked);
     this.withdrawal = past.withdrawal;
     this.#refused = new RefusedMessages(past.refused);
     this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
   }
 
   protected carriedOver(): RunResumption<Withdrawal, Prepared> {
-    const { run, withdrawal, holds, events } = this;
+    const { run, withdrawal, holds, events, decided } = this;
     return {
       ...(run ? { run } : {}),
       ...(withdrawal ? { withdrawal } : {}),
@@ -62,6 +68,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
       events: events.carried,
       refused: this.refusedMessages,
       published: this.published.carried,
+      ...(decided.isBusy ? { asked: decided.carried } : {}),
     };
   }
 
