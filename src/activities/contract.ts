@@ -5,6 +5,7 @@
 
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
+import type { CarriedRefusal } from '../ledger/carried-refusal.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
 import type { ProfileChange } from '../ledger/profile-changes.ts';
 import type {
@@ -154,6 +155,8 @@ export interface SubmitFailureDetails {
   requestedAt?: string;
   /** The ledger keeps what the gateway wrote beside that status. */
   refusalKept?: true;
+  /** The same, sealed, where the ledger does not have it yet: it goes there with the outcome. */
+  refusal?: CarriedRefusal;
   /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
   resendFrom?: string;
   /** Of the attempt that was claimed. */
@@ -256,7 +259,8 @@ export interface JourneyActivities {
   closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
   /** Reads the newest attempt of all, and records where one that was seen is missing (docs/protocol.md). */
   lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
-  recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
+  /** What `submitInquiry` could not record. */
+  recordOutcome(record: OutcomeRecord & { refusal?: CarriedRefusal }): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
   /** Refused where its proof is, or where the inquiry's profile asks for one: then the ledger is not asked. */
   recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;

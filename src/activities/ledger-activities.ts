@@ -1,3 +1,4 @@
+import { sealedRefusal } from '../ledger/carried-refusal.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
@@ -39,6 +40,7 @@ export function createLedgerActivities({
 
     recordRunDecisions: ({ ledgerId, decisions }) => translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
 
-    recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
+    recordOutcome: ({ refusal, ...record }) =>
+      translating(() => ledger.recordOutcome(record, undefined, refusal && sealedRefusal(refusal))),
   };
 }

@@ -139,16 +139,12 @@ export class SqlLedger implements Ledger {
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
     for (let races = 1; ; races++) {
-      const verdict = await this.#claim(request);
+      const verdict = await this.#write((writing) => claimAttempt(writing, request), this.#engine);
       // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
       if (verdict.kind === 'ledgerRestored') await this.watch(request.ledgerId, request.seen);
       // Where the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
       if (verdict.kind !== 'paused' || (await this.#noteWaiting(request)) || races >= MAX_RACES) return verdict;
     }
-  }
-
-  #claim(request: ClaimRequest): Promise<ClaimVerdict> {
-    return this.#write((writing) => claimAttempt(writing, request), this.#engine);
   }
 
   #noteWaiting(request: ClaimRequest): Promise<boolean> {
@@ -190,9 +186,7 @@ export class SqlLedger implements Ledger {
   }
 
   recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
-    return this.#writeTo(ledgerId, async (writing) => {
-      return { keep: true, value: await insertConsents(writing, consents) };
-    });
+    return this.#writeTo(ledgerId, async (writing) => ({ keep: true, value: await insertConsents(writing, consents) }));
   }
 
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number> {

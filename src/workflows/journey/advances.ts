@@ -2,11 +2,14 @@
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunDecision } from '../../ledger/run-decisions.ts';
 import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
+import { repeatDecisionId } from '../../model/decision-content.ts';
 import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import type { RepeatDecision } from '../run/decisions.ts';
 import type { Journey } from './journey.ts';
 import { opensInMs } from './preclose-by-date.ts';
 import { gatePartOf, skipObjection, takeSkip } from './skips.ts';
+import type { WantedRepeat } from './stage-record.ts';
 
 /** Why the message makes no sense as things stand, or `null`. */
 export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
@@ -147,4 +150,14 @@ export function knownRepeat(
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
+}
+
+/** Known to the ledger by stage and occurrence, as the message is. */
+export function repeatDecision({ input: { preclose } }: Journey, wanted: WantedRepeat): RepeatDecision {
+  const { occurrence, by, reason, receivedAt, applicants, proof, isStanding } = wanted;
+  return {
+    ...{ decisionId: repeatDecisionId(wanted, isStanding), by, reason, decidedAt: receivedAt, occurrence },
+    ...(isStanding ? { atMost: preclose?.repeats ?? 1 } : {}),
+    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
+  };
 }

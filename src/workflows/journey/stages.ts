@@ -5,15 +5,13 @@ import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { repeatDecisionId } from '../../model/decision-content.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
-import type { RepeatDecision } from '../run/decisions.ts';
-import { mayPass } from './advances.ts';
+import { mayPass, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
 import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
@@ -162,7 +160,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     firstOrdinal,
     ...(inquiry ? { resume: inquiry } : {}),
     ...(compareWith ? { compareWith } : {}),
-    ...(stage.repeat ? { repeat: decisionOf(stage.repeat, journey.input.preclose?.repeats) } : {}),
+    ...(stage.repeat ? { repeat: repeatDecision(journey, stage.repeat) } : {}),
   });
   switch (end.kind) {
     case 'answered':
@@ -181,16 +179,6 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       journey.changeStage(stage, { state: 'skipped' });
       return 'withdrawn';
   }
-}
-
-/** Known to the ledger by stage and occurrence, as the message is. */
-function decisionOf(wanted: NonNullable<StageRecord['repeat']>, standingRepeats = 1): RepeatDecision {
-  const { occurrence, by, reason, receivedAt, applicants, proof, isStanding } = wanted;
-  return {
-    ...{ decisionId: repeatDecisionId(wanted, isStanding), by, reason, decidedAt: receivedAt, occurrence },
-    ...(isStanding ? { atMost: standingRepeats } : {}),
-    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
-  };
 }
 
 function settle(
