@@ -5,6 +5,7 @@
 
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
+import type { CarriedRefusal } from '../ledger/carried-refusal.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
 import type { ProfileChange } from '../ledger/profile-changes.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
   ShareWithdrawal,
   ShareWithdrawalVerdict,
 } from '../ledger/records.ts';
+import type { RunDecision } from '../ledger/run-decisions.ts';
 import type { WorkNote } from '../ledger/work.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type {
@@ -154,6 +156,8 @@ export interface SubmitFailureDetails {
   requestedAt?: string;
   /** The ledger keeps what the gateway wrote beside that status. */
   refusalKept?: true;
+  /** The same, sealed, where the ledger does not have it yet: it goes there with the outcome. */
+  refusal?: CarriedRefusal;
   /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
   resendFrom?: string;
   /** Of the attempt that was claimed. */
@@ -256,7 +260,8 @@ export interface JourneyActivities {
   closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
   /** Reads the newest attempt of all, and records where one that was seen is missing (docs/protocol.md). */
   lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
-  recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
+  /** What `submitInquiry` could not record. */
+  recordOutcome(record: OutcomeRecord & { refusal?: CarriedRefusal }): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
   /** Refused where its proof is, or where the inquiry's profile asks for one: then the ledger is not asked. */
   recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
@@ -270,6 +275,8 @@ export interface JourneyActivities {
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
   /** What a run waits for by itself, and what it waits for no longer. */
   noteWork(args: { ledgerId: string; note: WorkNote }): Promise<void>;
+  /** What people decided about the calling run, before it takes effect. */
+  recordRunDecisions(args: { ledgerId: string; decisions: RunDecision[] }): Promise<void>;
   /** Consents from before this run; the ledger records that the run has heard them. */
   hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
   /** Judged as of `receivedAt`: asked again, it says the same. */

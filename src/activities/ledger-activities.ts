@@ -1,3 +1,4 @@
+import { sealedRefusal } from '../ledger/carried-refusal.ts';
 import type { InquiryView } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
 import type { AttemptState } from '../model/inquiry.ts';
@@ -24,6 +25,7 @@ export function createLedgerActivities({
   | 'recordOutcome'
   | 'recordShareWithdrawal'
   | 'noteWork'
+  | 'recordRunDecisions'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -56,7 +58,10 @@ export function createLedgerActivities({
 
     noteWork: ({ ledgerId, note }) => translating(() => ledger.work.note(ledgerId, note)),
 
-    recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
+    recordRunDecisions: ({ ledgerId, decisions }) => translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
+
+    recordOutcome: ({ refusal, ...record }) =>
+      translating(() => ledger.recordOutcome(record, undefined, refusal && sealedRefusal(refusal))),
   };
 }
 

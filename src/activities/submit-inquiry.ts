@@ -3,6 +3,7 @@ import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/ac
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
+import { carriedRefusal } from '../ledger/carried-refusal.ts';
 import type { SealedRefusal } from '../ledger/reading.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
@@ -222,9 +223,9 @@ class OutcomeRecorder {
     const state = (ATTEMPT_STATE_OF_FAILURE[failureType] ?? 'unknown') as OutcomeRecord['state'];
     const refusal = await this.#sealedRefusal(error);
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
-    const refusalKept = recorded && refusal ? { refusalKept: true as const } : {};
+    const kept = refusal && (recorded ? { refusalKept: true as const } : defined({ refusal: carriedRefusal(refusal) }));
     const resend = failureType === 'OutcomeUnknown' ? this.#resend() : {};
-    return submitFailure(failureType, { ...details, recorded, ...facts, ...refusalKept, ...resend });
+    return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
   }
 
   #resend(): Pick<SubmitFailureDetails, 'resendFrom'> {

@@ -56,6 +56,7 @@ import type {
   StoredReport,
 } from './records.ts';
 import type { Retention } from './retention.ts';
+import type { RunDecision } from './run-decisions.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 import type { Work } from './work.ts';
 
@@ -142,6 +143,12 @@ export interface Ledger {
    */
   withdrawShare(ledgerId: string, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict>;
 
+  /**
+   * Append-only, idempotent by (ownerId, decisionId) and content: other content under the two is kept beside the first, since
+   * a run that was reset takes the same message anew.
+   */
+  recordRunDecisions(ledgerId: string, decisions: readonly RunDecision[]): Promise<void>;
+
   /** As `decisionsBetween`: every share that was withdrawn before it was sent. */
   withdrawnSharesBetween(query?: RecordsQuery): AsyncIterable<AuditedShareWithdrawal>;
 
@@ -176,7 +183,10 @@ export interface Ledger {
    */
   inquiriesBetween(query?: InquiriesQuery): AsyncIterable<AuditedAttempt>;
 
-  /** Reads only, in pages: every decision of a person that was recorded in a period, oldest first, `seen` among them. */
+  /**
+   * Reads only, in pages: every decision of a person that was recorded in a period, oldest first: about inquiries, `seen`
+   * among them, and about runs.
+   */
   decisionsBetween(query?: DecisionsQuery): AsyncIterable<AuditedDecision>;
 
   /** As `decisionsBetween`: every consent, refusals and those under which nothing was sent among them. */

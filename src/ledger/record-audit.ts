@@ -5,6 +5,7 @@ import type { InquiryDescription } from '../model/inquiry.ts';
 import type { Unmatched } from './kept-consents.ts';
 import type { DecisionRecord, ShareWithdrawal, StandingShareWithdrawal } from './records.ts';
 import type { RetentionEvent } from './retention.ts';
+import type { RunDecision } from './run-decisions.ts';
 
 /** Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. */
 export interface RecordsQuery {
@@ -22,18 +23,23 @@ export interface DecisionsQuery extends RecordsQuery {
   by?: string;
 }
 
-/** A person's decision, with its inquiry. `seen` takes late news off the list, and permits nothing. */
+/**
+ * A person's decision, with its inquiry; `seen` takes late news off the list, and permits nothing. One about a run has no
+ * inquiry: its `productCode` is the stage that it is about.
+ */
 export interface AuditedDecision
-  extends Pick<InquiryDescription, 'customerTraceNumber' | 'ownerId' | 'productCode' | 'profile'>,
+  extends Pick<InquiryDescription, 'ownerId'>,
+    Partial<Pick<InquiryDescription, 'customerTraceNumber' | 'productCode' | 'profile'>>,
     Pick<InquiryDescription, 'shareId' | 'endUserCode' | 'endUser'>,
+    Pick<RunDecision, 'until' | 'closingDate'>,
     Pick<DecisionRecord, 'decisionId' | 'by' | 'reason' | 'provenBy'> {
-  action: DecisionAction | 'seen';
+  action: DecisionAction | 'seen' | RunDecision['action'];
   /** The attempt that it judges. */
   attempt?: number;
   providerSaid?: DecisionRecord['providerSaid'];
   /** Why the inquiry was on hold. */
   failureType?: FailureType;
-  /** By the decider's clock. */
+  /** By the decider's clock; where a run took the decision, when it came to the run. */
   decidedAt?: string;
   recordedAt: string;
 }

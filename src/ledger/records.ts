@@ -128,6 +128,8 @@ export interface DecisionRecord {
   provenBy?: string;
   /** When the journey received it, RFC 3339. */
   decidedAt: string;
+  /** Of a standing repeat (`repeatDecisionId`): of so many inquiries of this owner and product it may be recorded in all. */
+  atMost?: number;
 }
 
 export type DecisionVerdict =
@@ -337,7 +339,8 @@ export interface ChainFinding {
     | 'ledger_restores'
     | 'inquiry_pauses'
     | 'approved_profile_changes'
-    | 'withdrawn_shares';
+    | 'withdrawn_shares'
+    | 'run_decisions';
   /** The row's primary key; ids, opaque. */
   key?: string[];
 }

@@ -9,9 +9,12 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { SubmitFailureDetails, SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
+import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { carriedRefusal } from '../../src/ledger/carried-refusal.ts';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { SealedRefusal } from '../../src/ledger/reading.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
@@ -21,8 +24,8 @@ import { INQUIRY, keyRing, TRACE } from '../ledger/fixtures.ts';
 
 const SECRET = `no such person: ${applicant().ssn}`;
 
-/** One refused attempt; `seal` takes the place of the ledger's own. */
-async function refused(t: TestContext, seal?: () => Promise<SealedRefusal>) {
+/** One refused attempt; `seal` takes the place of the ledger's own. `isAway`: the ledger takes no outcome. */
+async function refused(t: TestContext, { seal, isAway }: { seal?: () => Promise<SealedRefusal>; isAway?: true } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-refusal-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const url = `file:${join(directory, 'ledger.db')}`;
@@ -34,11 +37,16 @@ async function refused(t: TestContext, seal?: () => Promise<SealedRefusal>) {
     await gateway.close();
     await ledger.close();
   });
-  const failing =
-    seal && new Proxy(ledger, { get: (target, name) => (name === 'sealRefusal' ? seal : bound(target, name)) });
+  const away = () => Promise.reject(new LedgerUnavailableError('away'));
+  const failing = new Proxy(ledger, {
+    get: (target, name) => {
+      if (name === 'sealRefusal' && seal) return seal;
+      return name === 'recordOutcome' && isAway ? away : bound(target, name);
+    },
+  });
   const dependencies = {
     config: { environment: 'sandbox', profiles: new Map([[profile.name, profile]]) },
-    ledger: failing ?? ledger,
+    ledger: failing,
     tokens: { get: async () => ({ accessToken: 'token' }), invalidate: () => {} },
     gateways: new Map([[profile.name, gateway]]),
     permits: new Map([[profile.name, new InquiryPermits(1, 1)]]),
@@ -55,7 +63,8 @@ async function refused(t: TestContext, seal?: () => Promise<SealedRefusal>) {
     consents: [],
   } as unknown as SubmitInquiryArgs;
   const environment = new MockActivityEnvironment(
-    { startToCloseTimeoutMs: 20_000 },
+    // What cannot be recorded is tried until the activity ends.
+    { startToCloseTimeoutMs: isAway ? 4_000 : 20_000 },
     { logger: new DefaultLogger('ERROR') },
   );
   const failure = await environment
@@ -84,14 +93,40 @@ test('a refusal is recorded with what the gateway wrote beside it', async (t) =>
 });
 
 test('a refusal is recorded without it where it cannot be sealed', async (t) => {
-  const { ledger, details } = await refused(t, () => Promise.reject(new Error('the key service fails')));
+  const { ledger, details } = await refused(t, { seal: () => Promise.reject(new Error('the key service fails')) });
   assert.deepEqual([details?.recorded, details?.refusalKept], [true, undefined]);
   assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.state, 'refused');
   assert.equal(await kept(ledger), null);
 });
 
 test('a refusal is recorded without it where a key service does not answer', async (t) => {
-  const { ledger, details } = await refused(t, () => new Promise(() => {}));
+  const { ledger, details } = await refused(t, { seal: () => new Promise(() => {}) });
   assert.deepEqual([details?.recorded, details?.refusalKept], [true, undefined]);
   assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.httpStatus, 422);
+});
+
+test('a refusal that the ledger cannot take goes to the later activity, sealed: the same words are kept then', async (t) => {
+  const { ledger, details } = await refused(t, { isAway: true });
+  assert.deepEqual([details?.recorded, details?.refusalKept], [false, undefined]);
+  const { attempt, httpStatus, refusal } = details ?? assert.fail();
+  assert.ok(refusal && attempt === 1);
+  assert.doesNotMatch(Buffer.from(refusal.body, 'base64').toString('latin1'), /no such person/);
+  const record = {
+    ...{ ledgerId: ledger.identity.ledgerId, customerTraceNumber: TRACE, attempt, state: 'refused' as const },
+    ...{
+      failureType: 'RequestRefused' as const,
+      httpStatus: httpStatus ?? 0,
+      refusal: JSON.parse(JSON.stringify(refusal)),
+    },
+  };
+  const activities = createLedgerActivities({ ledger });
+  assert.equal(await activities.recordOutcome(record), 'recorded');
+  assert.equal(await activities.recordOutcome(record), 'already');
+  assert.equal((await kept(ledger))?.body, SECRET);
+  assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.refusalKept, true);
+});
+
+test('one that is too long for Temporal is lost, and not the failure with it', () => {
+  const sealed = { body: Buffer.alloc(400_000), wrappedKey: Buffer.alloc(60), keyId: 'k', algorithm: 'A256GCM' };
+  assert.equal(carriedRefusal({ sealed, isWhole: true }), undefined);
 });

@@ -20,6 +20,7 @@ interface Tables {
   decisions: SqlRow[];
   consents: SqlRow[];
   pauseEnds: SqlRow[];
+  runDecisions: SqlRow[];
   withdrawnShares: SqlRow[];
   attemptConsents: SqlRow[];
   reports: SqlRow[];
@@ -50,6 +51,7 @@ export async function readLedger(
     decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
     consents: tables.consents.map((row) => consentOf(row, aheadMs)),
     pauseEnds: tables.pauseEnds.length,
+    runDecisions: tables.runDecisions.length,
     withdrawnShares: tables.withdrawnShares.map((row) => ({
       ...{ ownerId: String(row.caller_id), shareId: String(row.share_id) },
       recordedAtMs: Number(row.recorded_at) - aheadMs,
@@ -75,6 +77,7 @@ async function readTables(url: string): Promise<Tables> {
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
         pauseEnds: await session.rows('SELECT pause_id FROM inquiry_pauses'),
+        runDecisions: await session.rows('SELECT decision_id FROM run_decisions'),
         withdrawnShares: await session.rows('SELECT caller_id, share_id, recorded_at FROM withdrawn_shares'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
         reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),

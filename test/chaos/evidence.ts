@@ -199,6 +199,8 @@ export interface LedgerEvidence {
   consents: LedgerConsent[];
   /** How many beginnings and ends of pauses it has. */
   pauseEnds: number;
+  /** How many decisions about runs it has. */
+  runDecisions: number;
   withdrawnShares: { ownerId: string; shareId: string; recordedAtMs: number }[];
   /** What `openInquiries` lists. */
   open: {

@@ -48,6 +48,7 @@ class Storm {
         ledgerId: 'ledger-1',
         ...{ inquiries: [], attempts: [], closed: [], decisions: [], consents: [], open: [], views: [], reports: [] },
         pauseEnds: 0,
+        runDecisions: 0,
         withdrawnShares: [],
         chain: { entries: 0, head: '', findings: [] },
       },

@@ -91,6 +91,26 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     });
   }
 
+  test('when a refusal comes, gets what the gateway wrote beside it later, sealed on its way (SQLite)', async (t) => {
+    const world = await startWorld(t);
+    const worker = await world.startWorker(ROOMY_TIMEOUTS);
+    const input = prequalOnly('1422');
+    const stop = worker.stopAt(input.journeyId, 'afterAnswer');
+    const handle = await world.start(input);
+    await stop.reached;
+    await world.door.close();
+    stop.release();
+    await until('the run records the refusal', async () => (await scheduled(handle, 'recordOutcome')) === 1);
+    assert.doesNotMatch(JSON.stringify(await handle.fetchHistory()), /The sandbox was told/);
+    await world.door.open();
+    const { holds: [hold] = [] } = await untilStatus(handle, ({ state }) => state === 'held');
+    const { customerTraceNumber = '', attempts: attempt = 0 } = hold ?? {};
+    assert.deepEqual([hold?.failureType, hold?.refusalKept], ['RequestRefused', true]);
+    const kept = await world.ledger.reading.refusal({ customerTraceNumber, attempt }, { by: 'ops', via: 'ledger' });
+    assert.match(kept?.body ?? '', /The sandbox was told to answer/);
+    await handle.terminate();
+  });
+
   test('locked by another process before the claim and after the answer, is waited for (SQLite)', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker();

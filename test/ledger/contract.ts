@@ -20,6 +20,7 @@ import { readingTests } from './contract-readings.ts';
 import { recordTests } from './contract-records.ts';
 import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
+import { runDecisionTests } from './contract-run-decisions.ts';
 import { shareTests } from './contract-shares.ts';
 import { subsetTests } from './contract-subsets.ts';
 import { withdrawnShareTests } from './contract-withdrawn.ts';
@@ -60,6 +61,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: shares for those who consented`, () => subsetTests(opened, backend));
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));
   describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
+  describe(`${backend.name}: decisions about runs`, () => runDecisionTests(opened, backend));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: refusals and readings`, () => readingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));

@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { CreditJourneys } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
+import type { AuditedDecision } from '../../src/ledger/record-audit.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { connectTo } from './harness-client.ts';
@@ -27,4 +28,14 @@ export function lockLedger({ config }: Configured): () => void {
     writer.exec('ROLLBACK');
     writer.close();
   };
+}
+
+/** What people decided about a run or its inquiries, oldest first, without ids of the run and times. */
+export async function decidedAbout(ledger: Ledger, ownerId: string): Promise<Partial<AuditedDecision>[]> {
+  const found: Partial<AuditedDecision>[] = [];
+  for await (const one of ledger.decisionsBetween({ ownerId })) {
+    const { ownerId: _, decidedAt: __, recordedAt: ___, ...decision } = one;
+    found.push(decision);
+  }
+  return found;
 }

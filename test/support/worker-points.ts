@@ -62,17 +62,19 @@ SqlLedger.prototype.claim = async function (request) {
   if (verdict.kind === 'claimed') await ask('afterClaim', ownerId);
   return verdict;
 };
-SqlLedger.prototype.recordOutcome = async function (record, report) {
-  const verdict = await recordOutcome.call(this, record, report);
+SqlLedger.prototype.recordOutcome = async function (record, report, refusal) {
+  const verdict = await recordOutcome.call(this, record, report, refusal);
   await ask('afterRecord', journeyIds.get(record.customerTraceNumber));
   return verdict;
 };
 
 const { submit } = GatewayClient.prototype;
 GatewayClient.prototype.submit = async function (options) {
-  const reply = await submit.call(this, options);
-  await ask('afterAnswer', journeyIds.get(options.request.customerTraceNumber));
-  return reply;
+  try {
+    return await submit.call(this, options);
+  } finally {
+    await ask('afterAnswer', journeyIds.get(options.request.customerTraceNumber));
+  }
 };
 
 const RESULT_MARK = '{"kind":"answered"';

@@ -125,6 +125,40 @@ test('moved again and again while the journey stays open, it is pulled no more t
   assert.deepEqual(await products(handle), ['PRECLOSE', 'PRECLOSE', 'PRECLOSE', 'PREQUAL']);
 });
 
+test('a journey that has forgotten its standing repeat makes no further one: the ledger counts them over all runs', async () => {
+  const input = inputOf({ repeatsOpenFor: 'P100D' });
+  const first = await harness.start(input);
+  await untilStatus(first, ({ state }) => state === 'waitingAtGate');
+  for (const [index, days] of [10, 20].entries()) {
+    await send(first, 'setClosingDate', { closingDate: await inDays(days), change: index + 1 });
+    await skipTo((await statusOf(first)).closing?.precloseFrom ?? '');
+    await untilStatus(first, (status) => settled(status) === index + 2);
+  }
+  const posted = await products(first);
+  assert.deepEqual(posted, ['PRECLOSE', 'PRECLOSE', 'PREQUAL']);
+  await first.terminate();
+
+  const second = await harness.start(input);
+  await untilStatus(second, ({ state }) => state === 'waitingAtGate');
+  await send(second, 'setClosingDate', { closingDate: await inDays(10), change: 1 });
+  await skipTo((await statusOf(second)).closing?.precloseFrom ?? '');
+  await untilStatus(second, (status) => settled(status) === 2);
+  // What the first run's standing repeat has brought: so the next one would have a number of its own.
+  await send(second, 'advance', { repeat: 'PRECLOSE', occurrence: 2 });
+  await untilStatus(second, (status) => settled(status) === 3);
+  await send(second, 'setClosingDate', { closingDate: await inDays(20), change: 2 });
+  await skipTo((await statusOf(second)).closing?.precloseFrom ?? '');
+  const { stages } = await untilStatus(second, (status) => status.stages[3]?.state === 'abandoned');
+  assert.equal(stages.length, 4);
+  assert.deepEqual(await products(second), posted);
+  await second.terminate();
+  const decided = (await inquiriesOf(harness, input.journeyId)).flatMap((one) => one.decisions);
+  assert.deepEqual(decided.map(({ decisionId }) => decisionId).sort(), [
+    'repeat-PRECLOSE-2',
+    'standing-repeat-PRECLOSE-2',
+  ]);
+});
+
 test('none while PRECLOSE is held; once that is decided, its report is older than the days before closing', async () => {
   const input = inputOf({ closingDate: await inDays(30) });
   const handle = await harness.start(input);

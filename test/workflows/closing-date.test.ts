@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { pastDateProblems, placed } from '../../src/activities/closing-dates.ts';
 import { addDays, localDate, startOfDayMs } from '../../src/base/local-days.ts';
 import { lendingJourneyProblems } from '../../src/fields/cross-rules.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
 import type { LendingJourneyInput, StageState } from '../../src/messages/journey/shapes.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import {
@@ -27,6 +28,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { decidedAbout, openLedgerOf } from '../support/ledger-access.ts';
 
 const who = { by: 'underwriting', reason: 'the buyer asked for it' };
 const policy = { by: 'credit policy', reason: 'the report is to be of the days before closing' };
@@ -168,10 +170,15 @@ test('however dates move, PRECLOSE is repeated at most so many times, in the day
 
 describe('a journey with a closing date', { concurrency: 6 }, () => {
   let harness: Harness;
+  let ledger: Ledger;
   before(async () => {
     harness = await startHarness({ env: HANDS_OVER_SOON, proving: true });
+    ledger = await openLedgerOf(harness);
   });
-  after(() => harness?.close());
+  after(async () => {
+    await ledger?.close();
+    await harness?.close();
+  });
 
   const inputOf = (overrides: Partial<LendingJourneyInput> = {}) =>
     journeyInput({
@@ -235,6 +242,12 @@ describe('a journey with a closing date', { concurrency: 6 }, () => {
     await update(handle, 'withdraw', { journeyId, ...who });
     await handle.result();
     assert.equal((await harness.posted(handle)).length, 2);
+    const decided = await decidedAbout(ledger, journeyId);
+    const dates = [inDays(20), inDays(1), inDays(2), inDays(3)];
+    const rows = dates.map((closingDate, index) => ({
+      ...{ closingDate, decisionId: `closing-date-${index + 1}`, action: 'setClosingDate', ...who },
+    }));
+    assert.deepEqual(decided, rows);
     assert.match(await refusalOf(move(handle, inDays(4), 5)).catch((error: Error) => error.name), /ending|NotFound/);
   });
 

@@ -1,6 +1,7 @@
 /** Waits that people make longer while they last: at a gate, and of a share for consent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Ledger } from '../../src/ledger/port.ts';
 import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { extendObjection, takeExtension } from '../../src/workflows/journey/extend-waits.ts';
@@ -17,14 +18,20 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { decidedAbout, lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 
 let harness: Harness;
+let ledger: Ledger;
 before(async () => {
   harness = await startHarness({ env: HANDS_OVER_SOON });
+  ledger = await openLedgerOf(harness);
 });
-after(() => harness?.close());
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+});
 
 const who = { by: 'underwriting', reason: 'the appraisal is late' };
 const DAY_MS = 86_400_000;
@@ -106,6 +113,14 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
     const answers = await Promise.all([1, 2, 3].map(() => update(handle, 'extend', extend)));
     assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true, true]);
     assert.equal(answers[0]?.status.waitingUntil, until);
+    assert.deepEqual(
+      answers.map(({ recorded }) => recorded),
+      [true, true, true],
+    );
+    const decisions = await decidedAbout(ledger, journeyId);
+    assert.deepEqual(decisions, [
+      { ...{ decisionId: `extend-PREAPP-${until}`, action: 'extend', productCode: 'PREAPP', until }, ...who },
+    ]);
     const details = await detailsOf(handle);
     assert.ok(details.includes('What makes it wait longer') && details.includes(`--gate PREAPP`));
     assert.ok(details.includes(until.slice(0, 10)), 'the sentence says until when');
@@ -153,7 +168,10 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
     assert.match(await refusalOf(update(handle, 'extend', extend)), /\/shareId names no share that waits/);
     await update(handle, 'advance', { journeyId, to: 'PREAPP' });
     const { shares: [waiting] = [] } = await untilStatus(handle, ({ shares: [share] }) => share?.until !== undefined);
-    const { status }: UpdateAnswer = await update(handle, 'extend', extend);
+    const { status, recorded }: UpdateAnswer = await update(handle, 'extend', extend);
+    assert.equal(recorded, true);
+    const [decided] = await decidedAbout(ledger, journeyId);
+    assert.deepEqual([decided?.action, decided?.shareId, decided?.until], ['extend', 'S1', extend.until]);
     assert.equal(status.shares[0]?.until, extend.until);
     await new Promise((resolve) => setTimeout(resolve, Date.parse(waiting?.until ?? '') - Date.now() + 200));
     assert.equal((await statusOf(handle)).shares[0]?.state, 'awaitingConsent');
@@ -177,6 +195,8 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
     const send = (message: object) => handle.executeUpdate<UpdateAnswer, [object]>('extend', { args: [message] });
     const answer = await send({ shareId, until, ...who });
     assert.equal((answer.status as unknown as ShareReportStatus).until, until);
+    const [decided] = await decidedAbout(ledger, `share:${shareId}`);
+    assert.deepEqual([answer.recorded, decided?.shareId, decided?.by], [true, shareId, who.by]);
     assert.equal((await send({ shareId, until, ...who })).duplicate, true);
     assert.match(await refusalOf(send({ shareId: 'another', until, ...who })), /names another share/);
     const details = await detailsOf(handle);
@@ -206,4 +226,42 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
     await again.result();
     assert.equal((await harness.posted(handle)).length, 1);
   });
+});
+
+test('while the ledger is away a wait that is to last longer does not run out, and its answer says so', async () => {
+  const atGate = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT4S' } } });
+  const atShare = journeyInput({
+    ...{ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999', awaitConsentFor: 'PT4S' }] },
+  });
+  const [gate, share] = await Promise.all([harness.start(atGate), harness.start(atShare)]);
+  await untilStatus(gate, ({ state }) => state === 'waitingAtGate');
+  await untilStatus(share, ({ shares: [one] }) => one?.until !== undefined);
+  const until = inDays(3);
+  const unlock = lockLedger(harness);
+  try {
+    const answers = await Promise.all([
+      update(gate, 'extend', { journeyId: atGate.journeyId, gate: 'PREAPP', until, ...who }),
+      update(share, 'extend', { journeyId: atShare.journeyId, shareId: 'S1', until, ...who }),
+    ]);
+    assert.deepEqual(
+      answers.map(({ recorded, duplicate }) => [recorded, duplicate]),
+      [
+        [false, false],
+        [false, false],
+      ],
+    );
+    assert.equal((await statusOf(gate)).state, 'waitingAtGate', 'its 4 s are over, and the answer took 5 s');
+    assert.equal((await statusOf(share)).shares[0]?.state, 'awaitingConsent');
+    const other = { journeyId: atGate.journeyId, gate: 'PREAPP', until, ...who, by: 'another' };
+    assert.match(await refusalOf(update(gate, 'extend', other)), /accepted before with other content: \/by differs/);
+  } finally {
+    unlock();
+  }
+  assert.equal((await untilStatus(gate, ({ waitingUntil }) => waitingUntil === until)).state, 'waitingAtGate');
+  await untilStatus(share, ({ shares: [one] }) => one?.until === until);
+  assert.deepEqual(
+    (await decidedAbout(ledger, atGate.journeyId)).map(({ by }) => by),
+    [who.by],
+  );
+  await Promise.all([gate.terminate(), share.terminate()]);
 });

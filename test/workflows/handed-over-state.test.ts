@@ -69,6 +69,18 @@ const COMMON = {
       isUnsure: true,
     },
   ],
+  asked: [
+    {
+      decisions: [
+        {
+          ...{ ownerId: 'J', decisionId: `extend-PREAPP-${AT}`, action: 'extend', stage: 'PREAPP', until: AT },
+          ...{ by: 'ops', reason: 'late', decidedAt: AT },
+        },
+      ],
+      effect: { update: 'extend', message: { gate: 'PREAPP', until: AT, by: 'ops', reason: 'late' } },
+      isAnswered: true,
+    },
+  ],
 } satisfies Partial<PullResumption>;
 
 function consentsTo(journeyId: string, shareId: string): CarriedConsent[] {

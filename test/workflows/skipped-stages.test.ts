@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { lendingJourneyProblems } from '../../src/fields/cross-rules.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
 import type { PassGateMessage, StageStatus } from '../../src/messages/journey/shapes.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
@@ -19,12 +20,18 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { decidedAbout, lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 
 let harness: Harness;
+let ledger: Ledger;
 before(async () => {
   harness = await startHarness({ env: HANDS_OVER_SOON });
+  ledger = await openLedgerOf(harness);
 });
-after(() => harness?.close());
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+});
 
 const who = { by: 'underwriting', reason: 'the first report will do' };
 const skipOf = (journeyId: string): PassGateMessage => ({ journeyId, to: 'PRECLOSE', skip: 'PREAPP', ...who });
@@ -120,6 +127,12 @@ describe('a journey', { concurrency: 5 }, () => {
     const answers = await Promise.all([1, 2, 3].map(() => update(handle, 'advance', skipOf(journeyId))));
     assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true, true]);
     assert.equal(answers[0]?.status.state, 'running', 'the answer does not name the gate that it has left');
+    assert.deepEqual(
+      answers.map(({ recorded }) => recorded),
+      [true, true, true],
+    );
+    const skipped = { decisionId: 'skip-PREAPP', action: 'skip', productCode: 'PREAPP', ...who };
+    assert.deepEqual(await decidedAbout(ledger, journeyId), [skipped]);
     const result = await handle.result();
     assert.deepEqual(statesOf(result.stages), ['PREQUAL record', 'PREAPP skipped', 'PRECLOSE record']);
     assert.equal(result.outcome, 'completed');
@@ -155,6 +168,19 @@ describe('a journey', { concurrency: 5 }, () => {
     assert.deepEqual(statesOf((await again.result()).stages), statesOf(result.stages));
     const products = (await harness.posted(handle)).map(({ productCode }) => productCode);
     assert.ok(!products.includes('PREAPP'));
+  });
+
+  test('whose report is too old goes on once the ledger has it who accepts that, and why', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], maxReportAge: 'PT1S' });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ reportTooOld }) => reportTooOld !== undefined);
+    const passage = { journeyId, to: 'PREAPP', acceptAge: true, ...who };
+    const answer = await update(handle, 'advance', passage);
+    assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
+    assert.equal((await handle.result()).outcome, 'completed');
+    const accepted = { decisionId: 'acceptAge-PREAPP', action: 'acceptAge', productCode: 'PREAPP', ...who };
+    assert.deepEqual(await decidedAbout(ledger, journeyId), [accepted]);
   });
 
   test('pulls each stage for the end user named for it, and lists, holds and shares follow', async () => {
@@ -226,4 +252,27 @@ describe('a journey', { concurrency: 5 }, () => {
       ['SECONDUSE', 'EU300'],
     ]);
   });
+});
+
+test('a stage is not pulled while the ledger does not have it yet that it is skipped, though its gate is opened', async () => {
+  const input = journeyInput();
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PREAPP');
+  const unlock = lockLedger(harness);
+  try {
+    const [skip, pass] = await Promise.all([
+      update(handle, 'advance', skipOf(journeyId)),
+      update(handle, 'advance', { journeyId, to: 'PREAPP' }),
+    ]);
+    assert.deepEqual([skip.recorded, pass.accepted], [false, true]);
+    assert.deepEqual(statesOf((await statusOf(handle)).stages), [
+      'PREQUAL record',
+      'PREAPP pending',
+      'PRECLOSE pending',
+    ]);
+  } finally {
+    unlock();
+  }
+  assert.deepEqual(statesOf((await handle.result()).stages), ['PREQUAL record', 'PREAPP skipped', 'PRECLOSE record']);
 });

@@ -31,13 +31,18 @@ interface Ordered {
 /** As `Ledger.decisionsBetween`. @throws RangeError where `from` or `before` is no instant */
 export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): AsyncIterable<AuditedDecision> {
   const { ownerId, customerTraceNumber, by } = query;
-  const rows = `SELECT f.*, i.caller_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user FROM (
+  const rows = `SELECT f.*, i.caller_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
+      NULL AS wait_until, NULL AS closing_date FROM (
       SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
         attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
       UNION ALL
       SELECT seen_at, customer_trace_number || ' ' || decision_id || ' seen', customer_trace_number, decision_id,
         NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
-    ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number`;
+    ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
+    UNION ALL
+    SELECT recorded_at, caller_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
+      reason, NULL, NULL, decided_at, NULL, caller_id, stage, NULL, share_id, NULL, NULL, wait_until, closing_date
+      FROM run_decisions`;
   const conditions = { caller_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
   return pages(engine, { rows, conditions }, query, decisionOf);
 }
@@ -111,10 +116,10 @@ async function* pages<Row extends object, Audited>(
 }
 
 interface DecisionRow extends Ordered {
-  customer_trace_number: string;
+  customer_trace_number: string | null;
   caller_id: string;
-  product_code: ProductCode;
-  profile: string;
+  product_code: ProductCode | null;
+  profile: string | null;
   share_id: string | null;
   end_user_code: string | null;
   end_user: string | null;
@@ -127,19 +132,23 @@ interface DecisionRow extends Ordered {
   failure_type: FailureType | null;
   decided_at: string | null;
   proven_by: string | null;
+  wait_until: string | null;
+  closing_date: string | null;
 }
 
 function decisionOf(row: DecisionRow): AuditedDecision {
   return {
     ownerId: row.caller_id,
-    customerTraceNumber: row.customer_trace_number,
-    profile: row.profile,
-    productCode: row.product_code,
     ...defined({
+      customerTraceNumber: row.customer_trace_number ?? undefined,
+      profile: row.profile ?? undefined,
+      productCode: row.product_code ?? undefined,
       shareId: row.share_id ?? undefined,
       endUserCode: row.end_user_code ?? undefined,
       endUser: row.end_user ?? undefined,
       attempt: row.attempt ?? undefined,
+      until: row.wait_until ?? undefined,
+      closingDate: row.closing_date ?? undefined,
     }),
     decisionId: row.decision_id,
     action: row.action,

@@ -51,6 +51,23 @@ export const CHAINED = {
     columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
     later: [],
   },
+  run_decisions: {
+    key: ['caller_id', 'decision_id', 'version'],
+    columns: [
+      ...[
+        'action',
+        'stage',
+        'share_id',
+        'wait_until',
+        'closing_date',
+        'decided_by',
+        'reason',
+        'decided_at',
+        'recorded_at',
+      ],
+    ],
+    later: [],
+  },
 } as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
 
 export type ChainedTable = keyof typeof CHAINED;

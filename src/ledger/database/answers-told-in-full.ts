@@ -1,4 +1,5 @@
 /** The tables of version 10: what answers say beside their outcomes, and what people decide about shares and profiles. */
+import { runDecisionTable } from './run-decision-table.ts';
 import type { SqlDialect } from './sql-session.ts';
 import { subsetShares } from './subset-shares.ts';
 import { workForPeople } from './work-for-people.ts';
@@ -12,6 +13,7 @@ export function answersToldInFull(dialect: SqlDialect): string[] {
     ...approvedProfileChanges(dialect),
     ...workForPeople(dialect),
     ...subsetShares(dialect),
+    ...runDecisionTable(dialect),
   ];
 }
 

@@ -36,6 +36,11 @@ export interface SqlDialect {
  */
 export type Written<T> = { keep: boolean; value: T | Promise<T> };
 
+/** Of work that says whether it has written anything. */
+export function keptWhereTrue(isWritten: boolean): Written<boolean> {
+  return { keep: isWritten, value: isWritten };
+}
+
 export interface SqlEngine {
   readonly dialect: SqlDialect;
   /** A consistent view; writes nothing. */

@@ -16,7 +16,13 @@ import {
 } from '../audit-pages/record-pages.ts';
 import { auditedShares } from '../audit-pages/share-pages.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from '../database/schema.ts';
-import { LostRaceError, type SqlEngine, type SqlSession, type Written } from '../database/sql-session.ts';
+import {
+  keptWhereTrue,
+  LostRaceError,
+  type SqlEngine,
+  type SqlSession,
+  type Written,
+} from '../database/sql-session.ts';
 import { currentWriter } from '../database/writer-version.ts';
 import type { WriteTo, Writing } from '../database/writing.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError } from '../errors.ts';
@@ -72,8 +78,10 @@ import { readReferredInquiries } from '../rows/report-references.ts';
 import { disposedReport, newestReport, REFUSAL, reportOfInquiry } from '../rows/report-rows.ts';
 import { insertShare, readShareFacts } from '../rows/report-shares.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
+import { insertRunDecisions } from '../rows/run-decisions.ts';
 import { withdrawShare } from '../rows/withdrawn-shares.ts';
 import { insertSeen } from '../rows/work-for-people.ts';
+import type { RunDecision } from '../run-decisions.ts';
 import type { AuditedShare, SharesQuery } from '../share-audit.ts';
 import {
   claimAttempt,
@@ -135,7 +143,7 @@ export class SqlLedger implements Ledger {
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
     for (let races = 1; ; races++) {
-      const verdict = await this.#claim(request);
+      const verdict = await this.#write((writing) => claimAttempt(writing, request), this.#engine);
       // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
       if (verdict.kind === 'ledgerRestored') await this.watch(request.ledgerId, request.seen);
       // Where the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
@@ -143,15 +151,8 @@ export class SqlLedger implements Ledger {
     }
   }
 
-  #claim(request: ClaimRequest): Promise<ClaimVerdict> {
-    return this.#write((writing) => claimAttempt(writing, request), this.#engine);
-  }
-
   #noteWaiting(request: ClaimRequest): Promise<boolean> {
-    return this.#write(async (writing) => {
-      const isNoted = await noteWaiting(writing, request);
-      return { keep: isNoted, value: isNoted };
-    });
+    return this.#write(async (writing) => keptWhereTrue(await noteWaiting(writing, request)));
   }
 
   async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
@@ -188,9 +189,7 @@ export class SqlLedger implements Ledger {
   }
 
   recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
-    return this.#writeTo(ledgerId, async (writing) => {
-      return { keep: true, value: await insertConsents(writing, consents) };
-    });
+    return this.#writeTo(ledgerId, async (writing) => ({ keep: true, value: await insertConsents(writing, consents) }));
   }
 
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number> {
@@ -207,14 +206,15 @@ export class SqlLedger implements Ledger {
   }
 
   recordShare(ledgerId: string, share: PlannedShare): Promise<boolean> {
-    return this.#writeTo(ledgerId, async (writing) => {
-      const stands = await insertShare(writing, share);
-      return { keep: stands, value: stands };
-    });
+    return this.#writeTo(ledgerId, async (writing) => keptWhereTrue(await insertShare(writing, share)));
   }
 
   withdrawShare(ledgerId: string, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
     return this.#writeTo(ledgerId, (writing) => withdrawShare(writing, withdrawal));
+  }
+
+  async recordRunDecisions(ledgerId: string, decisions: readonly RunDecision[]): Promise<void> {
+    await this.#writeTo(ledgerId, async (writing) => keptWhereTrue(await insertRunDecisions(writing, decisions)));
   }
 
   withdrawnSharesBetween(query: RecordsQuery = {}): AsyncIterable<AuditedShareWithdrawal> {

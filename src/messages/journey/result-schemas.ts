@@ -310,7 +310,7 @@ export const acceptedSchema = z.object({
     .exactOptional()
     .meta({
       description:
-        'Answer to a consent, a decision or the withdrawal of a share: whether the ledger has it; of a decision only where it has not. false: the ledger ' +
+        'Answer to a consent, a decision or the withdrawal of a share: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
         'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
     }),

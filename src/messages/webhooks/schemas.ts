@@ -88,6 +88,9 @@ const DATA = {
       .array(problemSchema)
       .exactOptional()
       .meta({ description: 'With InvalidInput and UnexpectedResponse: paths and rules, never a value.' }),
+    refusalKept: z.literal(true).exactOptional().meta({
+      description: 'The gateway wrote something beside the status: the ledger keeps it, for readers of reports.',
+    }),
     allowedActions: z.array(action),
   },
   'hold.resolved': {

@@ -9,6 +9,7 @@ import type { EventsOut } from '../run/events-out.ts';
 import type { Extensions } from '../run/extensions.ts';
 import type { HandOver } from '../run/hand-over.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
+import type { RunDecisions } from '../run/run-decisions.ts';
 import type { ConsentChecks } from './consent-checks.ts';
 import type { ConsentRecorder } from './consent-recording.ts';
 import type { ShareRecord } from './share-record.ts';
@@ -25,6 +26,7 @@ export interface ConsentHost {
   readonly handOver: HandOver;
   /** The waits of shares that were made longer. */
   readonly extensions: Extensions;
+  readonly decided: Pick<RunDecisions, 'isAboutShare'>;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
   /** Why it is not known that a grant, coming now, is by the person of the report; a share by itself keeps its report. */

@@ -3,6 +3,7 @@ import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflo
 import type {
   AnsweredAttempt,
   InquiryFailure,
+  JourneyActivities,
   LookUpInquiryArgs,
   PreparedRun,
   SubmitFailureDetails,
@@ -26,10 +27,12 @@ import { applicationFailureOf } from '../run/application-failure.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { InquiryEnd } from './inquiry-spec.ts';
 
+type FailedAttempt = Pick<SubmitFailureDetails, 'requestedAt' | 'refusal'>;
+
 export type AttemptStep =
   | ({ kind: 'answered' } & AnsweredAttempt)
   /** `resendStands`: a person has decided already that the next attempt is to be made. */
-  | { kind: 'failed'; failure: InquiryFailure; recorded: boolean; requestedAt?: string; resendStands?: true }
+  | ({ kind: 'failed'; failure: InquiryFailure; recorded: boolean; resendStands?: true } & FailedAttempt)
   /** An earlier attempt may still be answered. */
   | { kind: 'wait'; attempt: number; waitMs: number }
   | { kind: 'abandoned'; attempt: number }
@@ -103,10 +106,10 @@ export function stepOfFailure(
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
-  const { claimed = false, recorded = true, requestedAt } = details;
+  const { claimed = false, recorded = true, requestedAt, refusal } = details;
   const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, profileChange, problems } = details;
   return {
-    ...{ kind: 'failed', recorded, ...defined({ requestedAt }) },
+    ...{ kind: 'failed', recorded, ...defined({ requestedAt, refusal }) },
     failure: {
       ...{ failureType, attempt: details.attempt ?? attempt, claimed },
       ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, profileChange, problems }),
@@ -288,7 +291,8 @@ export async function recordStep(
   if (!record) return;
   try {
     const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
-    await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
+    const verdict = await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
+    if ('failure' in step && step.refusal && verdict !== 'missing') step.failure.refusalKept = true;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's. The answer is in this history, and the run goes on with
@@ -305,7 +309,7 @@ function recordOf(
   run: PreparedRun,
   { customerTraceNumber }: InquiryDescription,
   step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
-): OutcomeRecord | null {
+): Parameters<JourneyActivities['recordOutcome']>[0] | null {
   const row = {
     ledgerId: run.ledgerId,
     customerTraceNumber,
@@ -320,7 +324,6 @@ function recordOf(
     attempt,
     state: state as OutcomeRecord['state'],
     failureType,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ httpStatus, retryAfterMs, refusal: step.refusal }),
   };
 }

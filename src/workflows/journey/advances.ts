@@ -1,16 +1,41 @@
 /** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { RunDecision } from '../../ledger/run-decisions.ts';
 import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
+import { repeatDecisionId } from '../../model/decision-content.ts';
 import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import type { RepeatDecision } from '../run/decisions.ts';
 import type { Journey } from './journey.ts';
 import { opensInMs } from './preclose-by-date.ts';
 import { gatePartOf, skipObjection, takeSkip } from './skips.ts';
+import type { WantedRepeat } from './stage-record.ts';
 
 /** Why the message makes no sense as things stand, or `null`. */
 export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
   if ('repeat' in message) return repeatObjection(journey, message);
+  const ids = newDecisions(journey, message).map(({ decisionId }) => decisionId);
+  const asked = journey.decided.objection(ids, message);
+  return asked === undefined ? passObjection(journey, message) : asked;
+}
+
+/** The same, of one that the ledger has. */
+export function passObjection(journey: Journey, message: PassGateMessage): string | null {
   return skipObjection(journey, message) ?? gateObjection(journey, gatePartOf(message));
+}
+
+/** What of the message a person decides, beside the passage itself, and the journey does not know yet. */
+export function newDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
+  const { to, skip, acceptAge, by = '', reason = '' } = message;
+  const who = { ownerId: journey.journeyId, by, reason, decidedAt };
+  const decisions: RunDecision[] = [];
+  if (skip && !journey.skips.has(skip)) {
+    decisions.push({ ...who, decisionId: `skip-${skip}`, action: 'skip', stage: skip });
+  }
+  if (acceptAge && !journey.advances.get(to)?.acceptAge) {
+    decisions.push({ ...who, decisionId: `acceptAge-${to}`, action: 'acceptAge', stage: to });
+  }
+  return decisions;
 }
 
 /** Takes a message that `advanceObjection` has nothing against; `false` where the same was taken before. */
@@ -33,6 +58,7 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
 
 /** Whether a gate is open as things stand: never by itself where the report is too old. */
 export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput): boolean {
+  if (journey.decided.asksToSkip(productCode)) return false;
   const advance = journey.advances.get(productCode);
   if (advance?.acceptAge) return true;
   const freshForMs = journey.reportFreshForMs;
@@ -124,4 +150,14 @@ export function knownRepeat(
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
+}
+
+/** Known to the ledger by stage and occurrence, as the message is. */
+export function repeatDecision({ input: { preclose } }: Journey, wanted: WantedRepeat): RepeatDecision {
+  const { occurrence, by, reason, receivedAt, applicants, proof, isStanding } = wanted;
+  return {
+    ...{ decisionId: repeatDecisionId(wanted, isStanding), by, reason, decidedAt: receivedAt, occurrence },
+    ...(isStanding ? { atMost: preclose?.repeats ?? 1 } : {}),
+    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
+  };
 }

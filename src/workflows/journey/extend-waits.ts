@@ -1,10 +1,18 @@
 /** What `extend` may do as a journey stands: make the wait at its gate, or of a share for consent, longer. No waiting. */
 import type { ExtendMessage } from '../../messages/journey/shapes.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
+import type { Extension } from '../run/extensions.ts';
+import { extensionId } from '../run/run-decisions.ts';
 import type { Journey } from './journey.ts';
 
-/** Why the message makes no sense as things stand, or `null`; also where the same was taken before. */
+/** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
 export function extendObjection(journey: Journey, { journeyId: _, ...message }: ExtendMessage): string | null {
+  const asked = journey.decided.objection([extensionId(message)], message);
+  return asked === undefined ? extensionObjection(journey, message) : asked;
+}
+
+/** The same, of one that the ledger has. */
+export function extensionObjection(journey: Journey, message: Extension): string | null {
   return journey.extensions.objection(message, journey.isEnding ? undefined : endOfWait(journey, message));
 }
 

@@ -12,10 +12,16 @@ import {
   withdrawProblem,
   withdrawShareProblem,
 } from '../../messages/checks.ts';
-import type { ExtendMessage, RequestShareMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
+import type {
+  AdvanceMessage,
+  ExtendMessage,
+  RequestShareMessage,
+  SetClosingDateMessage,
+} from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import { accepted, handleUnknownSignals, otherJourney, refused, refuseFor } from '../run/message-answers.ts';
 import { DESCRIPTIONS } from '../run/message-descriptions.ts';
+import { extensionDecision, type RunDecisionEffect } from '../run/run-decisions.ts';
 import {
   checkApplicants,
   checkClosingDate,
@@ -25,11 +31,11 @@ import {
   handleWithdrawals,
 } from '../run/run-messages.ts';
 import { answerWithdrawal } from '../share/share-withdrawal.ts';
-import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
-import { extendObjection, takeExtension } from './extend-waits.ts';
+import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
+import { extendObjection, extensionObjection, takeExtension } from './extend-waits.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';
-import { closingObjection, takeClosingDate } from './preclose-by-date.ts';
+import { changeObjection, closingDateDecision, closingObjection, takeClosingDate } from './preclose-by-date.ts';
 import {
   isKnownShare,
   knownShare,
@@ -66,6 +72,7 @@ export function handleMessages(journey: Journey): void {
     description: DESCRIPTIONS.references,
   });
   handleUnknownSignals(journey);
+  journey.decided.begin(journey, (effect) => takeDecided(journey, effect));
   journey.recorder.begin();
 }
 
@@ -88,9 +95,13 @@ function handleGates(journey: Journey): void {
         // While they were checked, the gate may have expired.
         refuseFor(advanceObjection(journey, message));
       }
-      const isNew = takeAdvance(journey, message, receivedAt);
-      if (isNew && message.applicants) journey.noteApplicants(message.applicants);
-      return accepted(journey, !isNew);
+      const decisions = 'repeat' in message ? [] : newDecisions(journey, message, receivedAt);
+      if (!('repeat' in message) && decisions.length > 0) {
+        return journey.decided.answer(journey, { decisions, effect: { update: 'advance', message, receivedAt } });
+      }
+      const isNew = takeAnyAdvance(journey, message, receivedAt);
+      const isRecorded = 'to' in message && (message.skip ?? message.acceptAge) !== undefined;
+      return { ...accepted(journey, !isNew), ...(isRecorded ? { recorded: true } : {}) };
     },
     {
       validator: (message) =>
@@ -100,14 +111,41 @@ function handleGates(journey: Journey): void {
   );
 }
 
+function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
+  const isNew = takeAdvance(journey, message, receivedAt);
+  if (isNew && message.applicants) journey.noteApplicants(message.applicants);
+  return isNew;
+}
+
+/** Makes the run do what the ledger has by now; returns why it cannot any more, or `null`. */
+function takeDecided(journey: Journey, effect: RunDecisionEffect): string | null {
+  const { journeyId } = journey;
+  const { update } = effect;
+  if (update === 'extend') {
+    const objection = extensionObjection(journey, effect.message);
+    if (objection === null) takeExtension(journey, { journeyId, ...effect.message });
+    return objection;
+  }
+  if (update === 'advance') {
+    const objection = passObjection(journey, effect.message);
+    if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
+    return objection;
+  }
+  const objection = changeObjection(journey, effect.message);
+  if (objection === null) takeClosingDate(journey, { journeyId, ...effect.message }, effect.placed);
+  return objection;
+}
+
 function handleExtensions(journey: Journey): void {
   const objection = (message: ExtendMessage) => extendObjection(journey, message);
   setHandler(
     messages.extend,
-    (message) => {
+    async ({ journeyId, ...message }) => {
       // The wait may have ended in this very task.
-      refuseFor(objection(message));
-      return accepted(journey, !takeExtension(journey, message));
+      refuseFor(objection({ journeyId, ...message }));
+      if (journey.extensions.isKnown(message)) return { ...accepted(journey, true), recorded: true };
+      const decisions = [extensionDecision(journeyId, message, new Date().toISOString())];
+      return journey.decided.answer(journey, { decisions, effect: { update: 'extend', message } });
     },
     {
       validator: (message) => refuseFor(extendProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
@@ -122,7 +160,7 @@ function handleClosingDate(journey: Journey): void {
     messages.setClosingDate,
     async (message) => {
       const at = new Date().toISOString();
-      if (journey.closing.isKnown(message)) return accepted(journey, true);
+      if (journey.closing.isKnown(message)) return { ...accepted(journey, true), recorded: true };
       // What came before the input was checked: the start's own date comes first.
       await journey.keptOpenFor(condition(() => journey.run !== undefined || journey.endedAs !== undefined));
       if (!journey.run) throw refused('the journey has ended');
@@ -132,9 +170,13 @@ function handleClosingDate(journey: Journey): void {
       const placed = await journey.keptOpenFor(checkClosingDate(args));
       // Meanwhile the same may have come, or another change, or the end.
       refuseFor(objection(message));
-      const isNew = !journey.closing.isKnown(message);
-      if (isNew) takeClosingDate(journey, message, placed);
-      return accepted(journey, !isNew);
+      if (journey.closing.isKnown(message)) return { ...accepted(journey, true), recorded: true };
+      const { journeyId: _, ...change } = message;
+      const decisions = [closingDateDecision(message, at)];
+      return journey.decided.answer(journey, {
+        decisions,
+        effect: { update: 'setClosingDate', message: change, placed },
+      });
     },
     {
       validator: (message) =>

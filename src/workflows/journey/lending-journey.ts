@@ -38,6 +38,7 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,
   recordWhatCameLast: async (journey) => {
+    await journey.decided.untilSettled(journey);
     await settleAllWithdrawals(journey);
     await recordWhatCameLast(journey);
   },
@@ -102,7 +103,7 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
         // A run before may have settled it.
         if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
       }
-      const isChecking = () => journey.checksOfMessages > 0;
+      const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
       const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
       const hasNews = () => journey.shares.size > started.size;
       await Promise.race([handOver.wait(() => hasNews() || isSettled()), failureOf(tasks)]);

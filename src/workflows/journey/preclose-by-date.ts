@@ -1,6 +1,7 @@
 /** PRECLOSE by the closing date: when its gate opens by itself, and when it is pulled once more by the standing decision. */
 import { condition } from '@temporalio/workflow';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import type { RunDecision } from '../../ledger/run-decisions.ts';
 import type { SetClosingDateMessage } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
@@ -16,10 +17,29 @@ const SETTLED: readonly string[] = ['record', 'noRecord', 'noReport', 'abandoned
 /** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
 export function closingObjection(journey: Journey, { journeyId: _, ...message }: SetClosingDateMessage): string | null {
   if (!journey.input.preclose) return '/closingDate has no use here: the input of the journey has no preclose';
+  const asked = journey.decided.objection([closingDateId(message)], message);
+  return asked === undefined ? changeObjection(journey, message) : asked;
+}
+
+/** The same, of one that the ledger has. */
+export function changeObjection(journey: Journey, message: Omit<SetClosingDateMessage, 'journeyId'>): string | null {
   const objection = journey.closing.objection(message);
   if (objection !== null || journey.closing.isKnown(message)) return objection;
   if (journey.isEnding || journey.isClosing) return 'the journey is ending';
   return journey.stagesEndedAs ? `the stages have ended: ${journey.stagesEndedAs}` : null;
+}
+
+/** For the ledger. */
+export function closingDateDecision(
+  { journeyId, change, closingDate, by, reason }: SetClosingDateMessage,
+  decidedAt: string,
+): RunDecision {
+  const decisionId = closingDateId({ change });
+  return { ownerId: journeyId, decisionId, action: 'setClosingDate', closingDate, by, reason, decidedAt };
+}
+
+function closingDateId({ change }: Pick<SetClosingDateMessage, 'change'>): string {
+  return `closing-date-${change}`;
 }
 
 /** Takes a message that `closingObjection` has nothing against, and what its date means. */
@@ -43,7 +63,12 @@ export function gateLastsUntil({ closing: { placed } }: Journey, productCode: St
 }
 
 /** How long until the date opens the gate before the stage, in milliseconds: 0 where it has; `undefined` where it will not. */
-export function opensInMs({ closing: { placed } }: Journey, productCode: StageCode): number | undefined {
+export function opensInMs(
+  { closing: { placed }, decided }: Pick<Journey, 'closing' | 'decided'>,
+  productCode: StageCode,
+): number | undefined {
+  // Another date is on its way to the ledger.
+  if (decided.asksForDate) return undefined;
   if (productCode !== PRECLOSE || !placed || Date.now() >= msOf(placed.over)) return undefined;
   return Math.max(0, msOf(placed.precloseFrom) - Date.now());
 }
@@ -55,6 +80,7 @@ export function opensInMs({ closing: { placed } }: Journey, productCode: StageCo
 export function repeatDueInMs(journey: Journey): number | undefined {
   const { placed } = journey.closing;
   const latest = latestSettled(journey);
+  if (journey.decided.asksForDate) return undefined;
   if (!placed || !latest || journey.isEnding || journey.isClosing || repeatsLeft(journey) === 0) return undefined;
   if (Date.now() >= msOf(placed.over) || journey.nextOrdinal(PRECLOSE) > MAX_ORDINAL) return undefined;
   const fromMs = msOf(placed.precloseFrom);

@@ -11,8 +11,7 @@ import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
-import type { RepeatDecision } from '../run/decisions.ts';
-import { mayPass } from './advances.ts';
+import { mayPass, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
 import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
@@ -37,6 +36,11 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
     if (!stage.inquiry) {
       const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
+      if (journey.decided.asksToSkip(stage.status.productCode)) {
+        // In the very task that opened its gate, or before a stage that waits at none.
+        await journey.handOver.wait(() => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode));
+        continue;
+      }
       // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
       if (passed === 'otherStage' || stage.status.state !== 'pending') continue;
       if (passed === 'expired') {
@@ -122,10 +126,15 @@ async function waitAtGate(
     const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
     const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
-    const hasChanged = () => journey.gateTimes.until !== until || journey.closing.placed !== placed;
+    const { settled } = journey.decided;
+    const hasChanged = () =>
+      journey.gateTimes.until !== until || journey.closing.placed !== placed || journey.decided.settled !== settled;
     await journey.handOver.wait(() => isLeft() || hasChanged(), Math.max(1, wakesMs), { summary });
     if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (wakesMs === leftMs && !hasChanged()) return 'expired';
+    if (wakesMs !== leftMs || hasChanged()) continue;
+    if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
+    // The ledger does not have it yet what a person wants of this gate.
+    await journey.handOver.wait(() => isLeft() || hasChanged());
   }
 }
 
@@ -151,7 +160,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     firstOrdinal,
     ...(inquiry ? { resume: inquiry } : {}),
     ...(compareWith ? { compareWith } : {}),
-    ...(stage.repeat ? { repeat: decisionOf(stage.repeat) } : {}),
+    ...(stage.repeat ? { repeat: repeatDecision(journey, stage.repeat) } : {}),
   });
   switch (end.kind) {
     case 'answered':
@@ -170,22 +179,6 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       journey.changeStage(stage, { state: 'skipped' });
       return 'withdrawn';
   }
-}
-
-/** Known to the ledger by stage and occurrence, as the message is. */
-function decisionOf({
-  repeat,
-  occurrence,
-  by,
-  reason,
-  receivedAt,
-  applicants,
-  proof,
-}: NonNullable<StageRecord['repeat']>): RepeatDecision {
-  return {
-    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
-    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
-  };
 }
 
 function settle(

@@ -64,6 +64,10 @@ export class Extensions {
     return utcInstant(Math.max(untilMs, ...extended));
   }
 
+  isKnown(message: Extension): boolean {
+    return this.#known(message) !== undefined;
+  }
+
   #known(message: Extension): Extension | undefined {
     return this.#taken.find((one) => isSame(one, message) && msOf(one) === msOf(message));
   }

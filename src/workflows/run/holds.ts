@@ -242,7 +242,8 @@ export class Holds {
   /** Emits that a hold began or ended; not who decided, nor why. */
   #tell(status: HoldStatus, decided?: { action: HoldAction; isOvertaken: boolean }): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
-    const problems = status.problems ? { problems: status.problems } : {};
+    const { problems, refusalKept } = status;
+    const why = { ...(problems ? { problems } : {}), ...(refusalKept ? { refusalKept } : {}) };
     const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
     const key = [customerTraceNumber, attempt, failureType];
     if (decided) {
@@ -256,7 +257,7 @@ export class Holds {
       };
       // After a reset, the same decision may find that the ledger has gone on: that is another event.
       this.#events?.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
-    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...problems, allowedActions });
+    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...why, allowedActions });
   }
 
   /** Whether this very decision was taken before. */

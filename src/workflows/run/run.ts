@@ -10,6 +10,7 @@ import { InFlightActivities } from './in-flight-activities.ts';
 import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
 import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
+import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
 /** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */
 export interface RunResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun> {
@@ -22,6 +23,8 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
   published: CarriedAttributes;
   /** Absent where the ledger was told of nothing. */
   noted?: CarriedNotes;
+  /** Decisions about the run that the ledger does not have yet. */
+  asked?: readonly AskedDecision[];
 }
 
 export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
@@ -31,6 +34,8 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   readonly events: EventsOut;
   readonly holds: Holds;
   readonly noted: NotedWork;
+  /** What people decide about the run itself. */
+  readonly decided: RunDecisions;
   /** What the first activity fixed; absent until it has answered. */
   run: Prepared | undefined;
   withdrawal: Withdrawal | undefined;
@@ -57,13 +62,14 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
       ...{ handOver, noted },
       ...(asked ? { asked } : {}),
     });
+    this.decided = new RunDecisions(past.asked);
     this.withdrawal = past.withdrawal;
     this.#refused = new RefusedMessages(past.refused);
     this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
   }
 
   protected carriedOver(): RunResumption<Withdrawal, Prepared> {
-    const { run, withdrawal, holds, events } = this;
+    const { run, withdrawal, holds, events, decided } = this;
     const noted = this.noted.carried;
     return {
       ...(run ? { run } : {}),
@@ -73,6 +79,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
       refused: this.refusedMessages,
       published: this.published.carried,
       ...(noted.length > 0 ? { noted } : {}),
+      ...(decided.isBusy ? { asked: decided.carried } : {}),
     };
   }
 

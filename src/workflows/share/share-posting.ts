@@ -160,7 +160,7 @@ export class SharePosting {
 
   /** Resolves to `true` once `isOver` says so, to `false` when the share's time is over. */
   async #wait(isOver: () => boolean): Promise<boolean> {
-    const { handOver, consents } = this.#run;
+    const { handOver, consents, decided } = this.#run;
     const { input } = this.#share;
     const missing = () => ungranted(consents, input, this.#applicantIds);
     // A run that is to hand over leaves the looking up to the next one.
@@ -172,6 +172,13 @@ export class SharePosting {
       }
       const { until = '' } = this.#share;
       const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
+      // The ledger does not have it yet that the share is to wait for longer.
+      const isBeingExtended = () => decided.isAboutShare(input.shareId);
+      if (leftMs <= 0 && isBeingExtended()) {
+        await handOver.wait(() => isOver() || hasNews() || !isBeingExtended());
+        continue;
+      }
+      // Silence means no.
       if (leftMs <= 0) return false;
       const waitingFor = missing();
       this.#tellMissing(waitingFor);

@@ -11,8 +11,10 @@ import type {
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
+import type { Extension } from '../run/extensions.ts';
 import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/message-answers.ts';
 import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
+import { extensionDecision, extensionId } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { ReportShare } from './report-share.ts';
 import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST } from './share-withdrawal.ts';
@@ -69,20 +71,30 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
 }
 
 function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareReportMessage) => string | null): void {
-  const { record, extensions } = share;
-  const objection = (message: ExtendShareReportMessage) =>
+  const { record, extensions, decided } = share;
+  const extensionObjection = (message: Extension) =>
     extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
+  const objection = (message: ExtendShareReportMessage) => {
+    const asked = decided.objection([extensionId(message)], message);
+    return asked === undefined ? extensionObjection(message) : asked;
+  };
+  decided.begin(share, (effect) => {
+    if (effect.update !== 'extend') throw new Error('a share by itself has no gate and no closing date');
+    const reason = extensionObjection(effect.message);
+    const until = reason === null ? extensions.take(effect.message) : undefined;
+    if (until === undefined) return reason;
+    record.until = until;
+    share.events.emit('wait.extended', ['', share.shareId, until], { until });
+    return null;
+  });
   setHandler(
     extend,
-    (message) => {
+    async (message) => {
       // The wait may have ended in this very task.
       refuseFor(objection(message));
-      const until = extensions.take(message);
-      if (until !== undefined) {
-        record.until = until;
-        share.events.emit('wait.extended', ['', share.shareId, until], { until });
-      }
-      return accepted(share, until === undefined);
+      if (extensions.isKnown(message)) return { ...accepted(share, true), recorded: true };
+      const decisions = [extensionDecision(share.ownerId, message, new Date().toISOString())];
+      return decided.answer(share, { decisions, effect: { update: 'extend', message } });
     },
     {
       validator: (message) => refuseFor(problemOf(message) ?? objection(message)),

@@ -45,6 +45,7 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     return outcome;
   },
   recordWhatCameLast: async (share) => {
+    await share.decided.untilSettled(share);
     // Cancelled after it was withdrawn.
     if (share.endedAs && share.run && share.withdrawal) {
       noteWithdrawal(share);

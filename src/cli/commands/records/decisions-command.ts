@@ -22,7 +22,7 @@ interface DecisionsOptions extends ListingOptions {
 export function registerDecisionsCommand(program: Command): void {
   const command = program
     .command('decisions')
-    .description('who decided what about which inquiry, when and why, from the ledger')
+    .description('who decided what about which inquiry or run, when and why, from the ledger')
     .option('--trace <customerTraceNumber>', 'only about this inquiry')
     .option('--by <name>', 'only by this person, as it was written');
   withExamples(
@@ -57,6 +57,8 @@ const DECISIONS: RecordFormat<AuditedDecision> = {
     endUser: (one) => one.endUser,
     profile: (one) => one.profile,
     provenBy: (one) => one.provenBy,
+    until: (one) => one.until,
+    closingDate: (one) => one.closingDate,
   },
   document: underJourneyId,
   lines: decisionLines,
@@ -64,20 +66,23 @@ const DECISIONS: RecordFormat<AuditedDecision> = {
 
 export function decisionLines(one: AuditedDecision, width: number): string[] {
   const { attempt, providerSaid, failureType, provenBy, shareId } = one;
+  const { productCode, customerTraceNumber, until, closingDate } = one;
   const about = [
-    `${one.productCode}${shareId === undefined ? '' : `, share ${shareId}`}`,
-    `${one.customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`,
+    runName(one.ownerId),
+    ...(productCode === undefined ? [] : [productCode]),
+    ...(shareId === undefined ? [] : [`share ${shareId}`]),
+    ...(customerTraceNumber === undefined
+      ? []
+      : [`${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`]),
+    ...(until === undefined ? [] : [`until ${until}`]),
+    ...(closingDate === undefined ? [] : [`to ${closingDate}`]),
   ].join(', ');
   const why = [
     ...(failureType === undefined ? [] : [`held as ${failureType}`]),
     ...(providerSaid === undefined ? [] : [`provider said ${providerSaid}`]),
     ...(provenBy === undefined ? [] : [`proven by key ${provenBy}`]),
   ].join(', ');
-  const details = [
-    `${runName(one.ownerId)}, ${about}`,
-    `${one.decisionId}${why === '' ? '' : `: ${why}`}`,
-    `reason: ${one.reason}`,
-  ];
+  const details = [about, `${one.decisionId}${why === '' ? '' : `: ${why}`}`, `reason: ${one.reason}`];
   return [
     ...table([[withAge(one.recordedAt), one.action.padEnd(7), `by ${one.by}`]], width),
     ...details.flatMap((line) => readable(line, width)),

@@ -1,0 +1,190 @@
+/**
+ * What people decide about a run itself: a wait is made longer, a stage is skipped, an old report will do, a closing date
+ * is moved. The ledger has each decision before it takes effect. While it is on its way there, nothing that it would change
+ * takes place: its wait does not run out, its stage is not pulled, nothing is pulled by the date.
+ */
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { PlacedClosing, PreparedRun } from '../../activities/contract.ts';
+import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import type { RunDecision } from '../../ledger/run-decisions.ts';
+import type { PassGateMessage, RefusedMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
+import type { StageCode } from '../../model/products.ts';
+import { untilDone } from './activity-stubs.ts';
+import { applicationFailureOf } from './application-failure.ts';
+import type { Extension } from './extensions.ts';
+import { inBackground } from './in-background.ts';
+import { type Accepted, accepted, refused, refuseMessage } from './message-answers.ts';
+
+/** So long an answer waits for the ledger, as that to a decision about a hold. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** What takes effect once the ledger has it: the message without the id of its run, and what else the run needs. */
+export type RunDecisionEffect =
+  | { update: 'extend'; message: Extension }
+  | { update: 'advance'; message: PassGateMessage; receivedAt: string }
+  | { update: 'setClosingDate'; message: Omit<SetClosingDateMessage, 'journeyId'>; placed: PlacedClosing };
+
+/** Plain data: the next run takes it over. */
+export interface AskedDecision {
+  /** As the ledger is to have them: one of `advance` may be two. */
+  decisions: RunDecision[];
+  effect: RunDecisionEffect;
+  /** Its sender was answered before the ledger was. */
+  isAnswered?: true;
+  refusal?: string;
+}
+
+interface DecidedRun {
+  readonly run: PreparedRun | undefined;
+  readonly endedAs: string | undefined;
+  refuse(refused: RefusedMessage): void;
+}
+
+export class RunDecisions {
+  readonly #asked: AskedDecision[];
+  #settled = 0;
+
+  /** @param past what the run before has handed over */
+  constructor(past: readonly AskedDecision[] = []) {
+    this.#asked = past.map((one) => ({ ...one, isAnswered: true }));
+  }
+
+  get carried(): readonly AskedDecision[] {
+    return this.#asked;
+  }
+
+  get isBusy(): boolean {
+    return this.#asked.length > 0;
+  }
+
+  /** Another number once one of them was settled. */
+  get settled(): number {
+    return this.#settled;
+  }
+
+  get effects(): readonly RunDecisionEffect[] {
+    return this.#asked.map(({ effect }) => effect);
+  }
+
+  asksToSkip(stage: StageCode): boolean {
+    return this.effects.some((effect) => effect.update === 'advance' && effect.message.skip === stage);
+  }
+
+  get asksForDate(): boolean {
+    return this.effects.some(({ update }) => update === 'setClosingDate');
+  }
+
+  /** Whether the wait at the gate before the stage depends on one of them. */
+  isAboutGate(stage: StageCode): boolean {
+    return this.effects.some((effect) => {
+      if (effect.update === 'extend') return effect.message.gate === stage;
+      if (effect.update === 'setClosingDate') return stage === 'PRECLOSE';
+      return effect.message.to === stage || effect.message.skip === stage;
+    });
+  }
+
+  isAboutShare(shareId: string): boolean {
+    return this.effects.some((effect) => effect.update === 'extend' && effect.message.shareId === shareId);
+  }
+
+  /**
+   * Why the message is refused as long as an earlier one of its ids is not settled, or `null`: it is the same one.
+   * `undefined` where there is none.
+   */
+  objection(ids: readonly string[], message: object): string | null | undefined {
+    const asked = this.#find(ids);
+    if (!asked) return undefined;
+    const differing = differingPaths(asked.effect.message, message);
+    return differing.length > 0 ? otherContent('this decision was accepted', differing) : null;
+  }
+
+  #find(ids: readonly string[]): AskedDecision | undefined {
+    return this.#asked.find(({ decisions }) => decisions.some(({ decisionId }) => ids.includes(decisionId)));
+  }
+
+  /**
+   * Asks for the decision, and answers once it has taken effect. With the ledger away the answer says `recorded: false`; the
+   * run goes on writing.
+   */
+  async answer<Status>(run: { status(): Status }, wanted: AskedDecision): Promise<Accepted<Status>> {
+    const known = this.#find(wanted.decisions.map(({ decisionId }) => decisionId));
+    const asked = known ?? wanted;
+    if (!known) this.#asked.push(asked);
+    const isSettled = await condition(() => !this.#asked.includes(asked), ANSWER_WITHIN_MS, {
+      summary: 'answering before a decision is recorded',
+    });
+    if (!isSettled) asked.isAnswered = true;
+    if (asked.refusal !== undefined) throw refused(asked.refusal);
+    return { ...accepted(run, known !== undefined), recorded: isSettled };
+  }
+
+  /**
+   * Starts writing. Runs for as long as the workflow does, and no cancellation stops it.
+   *
+   * @param takeEffect returns why it cannot take effect any more, or `null`
+   */
+  begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null): void {
+    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
+  }
+
+  /** Of a run that ends: waits until the ledger has them. A run that ends unchecked has no ledger to ask. */
+  async untilSettled(run: DecidedRun): Promise<void> {
+    while (!run.run && this.isBusy) this.#settle(run, 'the run has ended before its input was checked');
+    if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
+  }
+
+  async #writeAll(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null): Promise<never> {
+    for (;;) {
+      await condition(() => this.isBusy && run.run !== undefined);
+      const [asked] = this.#asked;
+      if (!asked || !run.run) continue;
+      if (!(await this.#record(run.run, asked))) {
+        this.#settle(run, 'the ledger is not the one that the run has used: nothing was recorded');
+        continue;
+      }
+      const objection = run.endedAs ? 'the run has ended' : takeEffect(asked.effect);
+      this.#settle(run, objection === null ? null : `it is recorded, and came too late to take effect: ${objection}`);
+    }
+  }
+
+  /** `false` where it is another ledger than the run's. */
+  async #record({ ledgerId }: PreparedRun, { decisions, effect }: AskedDecision): Promise<boolean> {
+    try {
+      await untilDone(
+        'recordRunDecisions',
+        { summary: `recording a decision: ${effect.update}` },
+        { ledgerId, decisions },
+      );
+      return true;
+    } catch (error) {
+      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      return false;
+    }
+  }
+
+  #settle(run: DecidedRun, refusal: string | null): void {
+    const asked = this.#asked.shift();
+    this.#settled++;
+    if (!asked || refusal === null) return;
+    asked.refusal = refusal;
+    if (asked.isAnswered) refuseMessage(run, asked.effect.update, refusal);
+  }
+}
+
+/** Of `extend`, for the ledger. */
+export function extensionDecision(ownerId: string, message: Extension, decidedAt: string): RunDecision {
+  const { gate, shareId, by, reason } = message;
+  const until = inUtc(message.until);
+  const decisionId = extensionId(message);
+  const about = { ...(gate === undefined ? {} : { stage: gate }), ...(shareId === undefined ? {} : { shareId }) };
+  return { ownerId, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
+}
+
+export function extensionId({ gate, shareId, until }: Extension): string {
+  return `extend-${gate ?? shareId}-${inUtc(until)}`;
+}
+
+function inUtc(instant: string): string {
+  return utcInstant(parseInstantMs(instant) ?? 0);
+}
