@@ -106,7 +106,8 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
   let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
   let pulls = journey.stages.length;
   try {
-    await handOver.wait(() => journey.hasHeard || journey.isEnding);
+    const mayBegin = () => journey.hasHeard || journey.isEnding;
+    if (!mayBegin()) await handOver.wait(mayBegin);
     for (;;) {
       for (const share of journey.shares.values()) {
         if (started.has(share.input.shareId)) continue;
