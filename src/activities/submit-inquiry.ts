@@ -67,7 +67,7 @@ async function attempt(
   args: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
-  const { profile, change, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
+  const { profile, change, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   if (claim.kind === 'latest') {
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
     return { kind: 'latest', latest: claim.latest };
@@ -98,7 +98,11 @@ async function attempt(
     const gateway = dependencies.gateways.get(profile.name);
     if (!gateway) throw new Error('no gateway client for the profile');
     reply = await gateway.submit({
-      request: buildRequest(profile, args, new Date(claim.firstClaimedAt)),
+      // Only a share's request depends on when it was first claimed.
+      request:
+        args.inquiry.productCode === 'SECONDUSE'
+          ? buildRequest(profile, args, new Date(claim.firstClaimedAt))
+          : request,
       accessToken,
       // Measured from before the claim, so that it ends before the ledger's own limit.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
@@ -132,7 +136,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
   try {
     const { profile, change } = profileOfRun(dependencies, args.run);
     // Before a token is asked for: what cannot be built is not claimed either.
-    buildRequest(profile, args, new Date());
+    const request = buildRequest(profile, args, new Date());
     const subset = subsetOf(profile, args.leftOut);
     const { accessToken } = await dependencies.tokens.get(profile, {
       ...defined({ fetchedAfter: args.tokenFetchedAfter }),
@@ -158,7 +162,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
       ...defined({ subset }),
     });
-    return { profile, change, accessToken, claim, claimAskedAt };
+    return { profile, change, request, accessToken, claim, claimAskedAt };
   } catch (error) {
     throw withDetails(translatedFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }

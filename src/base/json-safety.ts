@@ -40,7 +40,8 @@ export function surveyJson(text: string, names: ReadonlySet<string>): { depth: n
       const end = endOfString(text, at);
       const seen = open.at(-1);
       if (seen && isFollowedByColon(text, end)) {
-        const name = JSON.parse(text.slice(at, end)) as string;
+        const quoted = text.slice(at, end);
+        const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
         if (names.has(name)) {
           if (seen.has(name)) repeated.add(name);
           seen.add(name);

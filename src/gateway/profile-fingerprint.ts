@@ -9,15 +9,21 @@ import type { GatewayProfile } from './profile.ts';
 /** Hex digits of each part: 128 bits. */
 const PART_LENGTH = 32;
 
+const fingerprints = new WeakMap<GatewayProfile, string>();
+
 /**
  * `<identity>-<way>`, each 32 hex digits of a SHA-256. The first part is of environment, customer and software
  * provider. The second is of both addresses, API version and audience. It contains nothing secret, so that operators
  * may rotate credentials while a journey runs.
  */
 export function profileFingerprint(profile: GatewayProfile): string {
+  const known = fingerprints.get(profile);
+  if (known !== undefined) return known;
   const identity = [profile.environment, profile.customerId, profile.softwareProviderId];
   const way = [tokenUrl(profile).href, requestUrl(profile).href, profile.apiVersion, profile.audience];
-  return `${digest(identity)}-${digest(way)}`;
+  const fingerprint = `${digest(identity)}-${digest(way)}`;
+  fingerprints.set(profile, fingerprint);
+  return fingerprint;
 }
 
 /** Whether the two differ in nothing but addresses, API version and audience. */

@@ -75,11 +75,11 @@ export function encodingOf(payload: Payload | null | undefined): string {
 
 /** Encrypts the whole payload, its metadata included. */
 export async function sealPayload(payload: Payload, key: RingKey, namespace: string): Promise<Payload> {
-  const bound = boundTo(key.id, namespace);
+  const { bound, check } = boundTo(key.id, namespace);
   const sealed = encrypt(key.secret, await packed(WireFormat.encode(payload).finish()), bound);
   return {
     metadata: { encoding: utf8(ENCRYPTED_ENCODING), [KEY_ID]: utf8(key.id), [NAMESPACE]: utf8(namespace) },
-    data: Buffer.concat([checkOf(bound), sealed]),
+    data: Buffer.concat([check, sealed]),
   };
 }
 
@@ -92,7 +92,7 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
     throw new BrokenEnvelopeError('malformed');
   }
   // Tells a damaged key id from a key that may still come. Only the tag reveals a forgery.
-  if (checkOf(boundTo(keyId, namespace)).compare(data, 0, CHECK_BYTES) !== 0) throw new BrokenEnvelopeError('tampered');
+  if (boundTo(keyId, namespace).check.compare(data, 0, CHECK_BYTES) !== 0) throw new BrokenEnvelopeError('tampered');
   // After the check: a damaged payload is not called malformed.
   if (!KEY_ID_FORM.test(keyId) || !NAMESPACE_FORM.test(namespace)) throw new BrokenEnvelopeError('malformed');
   return { keyId, namespace, sealed: data.subarray(CHECK_BYTES) };
@@ -101,20 +101,30 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
 /** The payload that was encrypted. Throws `BrokenEnvelopeError` where anything was changed. */
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
-    const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace)));
+    const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace).bound));
     return WireFormat.decode(inner);
   } catch (error) {
     throw new BrokenEnvelopeError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
   }
 }
 
-/** Unambiguous, because none of the three can contain a NUL. */
-function boundTo(keyId: string, namespace: string): Buffer {
-  return utf8(`${ENCRYPTED_ENCODING}\0${keyId}\0${namespace}`);
+interface Bound {
+  text: string;
+  /** What the tag authenticates beside the content. */
+  bound: Buffer;
+  check: Buffer;
 }
 
-function checkOf(bound: Uint8Array): Buffer {
-  return createHash('sha256').update(bound).digest().subarray(0, CHECK_BYTES);
+/** Almost every payload of a process has the key and the namespace of the one before it. */
+let latest: Bound | undefined;
+
+/** Unambiguous, because none of the three can contain a NUL. */
+function boundTo(keyId: string, namespace: string): Bound {
+  const text = `${ENCRYPTED_ENCODING}\0${keyId}\0${namespace}`;
+  if (latest?.text === text) return latest;
+  const bound = utf8(text);
+  latest = { text, bound, check: createHash('sha256').update(bound).digest().subarray(0, CHECK_BYTES) };
+  return latest;
 }
 
 async function packed(inner: Uint8Array): Promise<Buffer> {

@@ -1,5 +1,5 @@
 /** Envelope encryption: each sealed thing has a data key of its own, wrapped by the key ring's current `ledger` key. */
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { boundTo, decrypt, encrypt } from '../aead.ts';
 import { SealBrokenError } from '../errors.ts';
 import type { KeyWrapper } from '../keys/key-ring.ts';
@@ -28,7 +28,7 @@ export interface Sealed {
 export async function seal(keys: KeyWrapper, text: string, sealedFor: SealedFor): Promise<Sealed> {
   const dataKey = randomBytes(32);
   const bound = nameOf(sealedFor);
-  const body = encrypt(dataKey, Buffer.from(text, 'utf8'), boundTo('report', bound));
+  const body = encrypt(createSecretKey(dataKey), Buffer.from(text, 'utf8'), boundTo('report', bound));
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
   return { body, wrappedKey: wrapped.bytes, keyId: wrapped.keyId, algorithm: SEAL_ALGORITHM };
@@ -44,7 +44,7 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
   }
   const bound = nameOf(sealedFor);
   const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
-  return decrypt(dataKey, sealed.body, boundTo('report', bound)).toString('utf8');
+  return decrypt(createSecretKey(dataKey), sealed.body, boundTo('report', bound)).toString('utf8');
 }
 
 /**
@@ -69,9 +69,9 @@ export async function rewrap(
  * The key ring wraps the secret, which stays the same for the ledger's life.
  */
 export class LedgerCipher {
-  readonly #digestKey: Uint8Array;
-  readonly #valueKey: Uint8Array;
-  readonly #chainKey: Uint8Array;
+  readonly #digestKey: KeyObject;
+  readonly #valueKey: KeyObject;
+  readonly #chainKey: KeyObject;
   readonly #ledgerId: string;
 
   constructor(ledgerId: string, secret: Uint8Array) {
@@ -101,8 +101,8 @@ export class LedgerCipher {
   }
 }
 
-function derive(secret: Uint8Array, ledgerId: string, purpose: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, ledgerId, purpose, 32));
+function derive(secret: Uint8Array, ledgerId: string, purpose: string): KeyObject {
+  return createSecretKey(new Uint8Array(hkdfSync('sha256', secret, ledgerId, purpose, 32)));
 }
 
 function nameOf(sealedFor: SealedFor): string {

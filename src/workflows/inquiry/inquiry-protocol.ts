@@ -83,10 +83,12 @@ class InquiryRun {
     if (!held) this.#progress('running', this.#attempt - 1);
     this.#stand(held);
     if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
-    let result = held ? await this.#holdAgain(held) : {};
+    let result: Taken = held ? await this.#holdAgain(held) : {};
     for (;;) {
       if ('end' in result) return result.end;
-      result = await this.#take(result.next ?? (await this.#nextStep()));
+      const step: AttemptStep = result.next ?? (await this.#nextStep());
+      // A promise more costs the run a stack: what needs no wait is taken without one.
+      result = step.kind === 'answered' && step.recorded ? this.#answered(step) : await this.#take(step);
     }
   }
 
@@ -136,8 +138,13 @@ class InquiryRun {
     return this.#stopsNow() !== null || this.#host.handOver?.isDue === true;
   }
 
+  #nextStep(): Promise<AttemptStep> {
+    const isReady = this.#hasToken && !this.#spec.refresh && !this.#isCalledBack();
+    return isReady ? this.#makeAttempt() : this.#prepareAttempt();
+  }
+
   /** Gets a token where one is known to be missing, then makes one attempt. */
-  async #nextStep(): Promise<AttemptStep> {
+  async #prepareAttempt(): Promise<AttemptStep> {
     const { handOver } = this.#host;
     // The run claims nothing that the next run would not hear of.
     if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
@@ -153,6 +160,10 @@ class InquiryRun {
       const stopped = await this.#refresh(this.#spec.refresh);
       if (stopped) return stopped;
     }
+    return this.#makeAttempt();
+  }
+
+  #makeAttempt(): Promise<AttemptStep> {
     this.#pause.beginAttempt();
     // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
     const consents = this.#permitted() ?? [];
@@ -208,6 +219,7 @@ class InquiryRun {
       case 'wait':
         return { next: await waitOut(this.#host, this.#content(), step) };
       case 'answered':
+        await recordStep(this.#host, this.#inquiry, step);
         return this.#answered(step);
       case 'failed':
         return this.#failed(step);
@@ -244,8 +256,7 @@ class InquiryRun {
     });
   }
 
-  async #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Promise<{ end: RunEnd } | { next: AttemptStep }> {
-    await recordStep(this.#host, this.#inquiry, step);
+  #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
     this.#progress('running', attempt);
     if (answer.kind === 'outcome') {

@@ -60,28 +60,41 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   compareAgain(journey, run);
   hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
-  // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
   const byDate = journey.input.preclose ? [repeatByDate(journey)] : [];
-  const bugs = [...parts, ...byDate, listConsentWaits(journey, run)].map(bugIn);
-  const ends = await handOver.rest(Promise.race([Promise.allSettled(parts), ...bugs]));
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  const [stages] = ends;
-  const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
+  const beside = [...byDate, listConsentWaits(journey, run)];
+  await handOver.rest(untilEnded(parts, beside));
+  const ofStages = await parts[0];
+  await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
   // Both are idempotent: the next run does them again.
-  await handOver.rest(Promise.all(journey.comparisons));
+  if (journey.comparisons.length > 0) await handOver.rest(Promise.all(journey.comparisons));
   await handOver.rest(closeDown(journey));
   if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
   journey.outcome = outcome;
   return outcome;
 }
 
-/** Settles only by failing, and not for a cancellation. */
-function bugIn(part: Promise<unknown>): Promise<never> {
-  return new Promise((_, reject) => {
-    part.catch((error) => {
+/**
+ * Resolves when all parts have ended: a cancellation is passed on only when the attempts in flight on both sides have
+ * landed. Fails at once by a bug, also in the work `beside` them, which may go on for longer.
+ */
+function untilEnded(parts: readonly Promise<unknown>[], beside: readonly Promise<unknown>[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let left = parts.length;
+    const ended = () => {
+      left--;
+      if (left === 0) resolve();
+    };
+    const failed = (error: unknown) => {
       if (!isCancellation(error)) reject(error);
-    });
+    };
+    for (const part of parts) {
+      part.then(ended, (error: unknown) => {
+        failed(error);
+        ended();
+      });
+    }
+    for (const work of beside) work.catch(failed);
   });
 }
 
@@ -95,7 +108,8 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
   let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
   let pulls = journey.stages.length;
   try {
-    await handOver.wait(() => journey.hasHeard || journey.isEnding);
+    const mayBegin = () => journey.hasHeard || journey.isEnding;
+    if (!mayBegin()) await handOver.wait(mayBegin);
     for (;;) {
       for (const share of journey.shares.values()) {
         if (started.has(share.input.shareId)) continue;
@@ -106,7 +120,8 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
       const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
       const hasNews = () => journey.shares.size > started.size;
-      await Promise.race([handOver.wait(() => hasNews() || isSettled()), failureOf(tasks)]);
+      const change = handOver.wait(() => hasNews() || isSettled());
+      await (tasks.length > 0 ? Promise.race([change, failureOf(tasks)]) : change);
       if (hasNews()) continue;
       if (journey.stages.length > pulls) openUntilMs = undefined;
       pulls = journey.stages.length;
@@ -124,7 +139,7 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
     }
     journey.isClosing = true;
   } finally {
-    await handOver.rest(Promise.allSettled(tasks));
+    if (tasks.length > 0) await handOver.rest(Promise.allSettled(tasks));
   }
 }
 

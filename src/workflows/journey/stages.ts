@@ -10,7 +10,7 @@ import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
+import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { mayPass, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
@@ -34,7 +34,8 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
       return 'completed';
     }
     if (!stage.inquiry) {
-      const passed = await passGate(journey, stage);
+      const gate = closedGate(journey, stage);
+      const passed = gate ? await passGate(journey, gate) : 'passed';
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
       if (journey.decided.asksToSkip(stage.status.productCode)) {
         // In the very task that opened its gate, or before a stage that waits at none.
@@ -49,7 +50,8 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
       }
       takeApplicants(journey, stage);
     }
-    const outcome = await runStage(journey, run, stage);
+    const inquiry = inquiryOf(journey, stage);
+    const outcome = inquiry && endStage(journey, run, stage, await runInquiry(hostOf(journey, run, stage), inquiry));
     const { applicantsBefore } = stage;
     delete stage.inquiry;
     delete stage.applicantsBefore;
@@ -76,22 +78,33 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
 
 type Passage = 'passed' | 'expired' | 'otherStage';
 
-/**
- * Waits at a gate. `otherStage`: a caller wants the stage before it once more, and the journey then comes to the gate
- * again; or the stage is skipped.
- */
-async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
+interface ClosedGate {
+  stage: StageRecord;
+  isOpen: () => boolean;
+  expiresAfter: string;
+}
+
+/** The gate that the journey has come to; none where it goes on at once. */
+function closedGate(journey: Journey, stage: StageRecord): ClosedGate | undefined {
   const { productCode } = stage.status;
   const gate = journey.gateBefore(productCode);
-  if (!gate || stage.repeat) return 'passed';
+  if (!gate || stage.repeat) return undefined;
   const isOpen = () => journey.isEnding || mayPass(journey, productCode, gate);
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
   // A run before may have come to it.
   if (journey.gate !== productCode) {
-    if (isOpen()) return 'passed';
+    if (isOpen()) return undefined;
     comeToGate(journey, productCode, expiresAfter);
   }
-  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, expiresAfter });
+  return { stage, isOpen, expiresAfter };
+}
+
+/**
+ * Waits at a gate. `otherStage`: a caller wants the stage before it once more, and the journey then comes to the gate
+ * again; or the stage is skipped.
+ */
+async function passGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
+  const passage = gate.isOpen() ? 'passed' : await waitAtGate(journey, gate);
   journey.gate = undefined;
   journey.reportTooOld = undefined;
   return passage;
@@ -106,10 +119,7 @@ function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: stri
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 
-async function waitAtGate(
-  journey: Journey,
-  gate: { stage: StageRecord; isOpen: () => boolean; expiresAfter: string },
-): Promise<Passage> {
+async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
   const isPassedOver = () => journey.nextStage !== gate.stage;
   const isLeft = () => gate.isOpen() || isPassedOver();
   for (;;) {
@@ -138,8 +148,8 @@ async function waitAtGate(
   }
 }
 
-/** The journey's outcome where the stage ends it, else nothing. */
-async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord): Promise<JourneyOutcome | undefined> {
+/** The stage's inquiry; none where the stage is skipped instead. */
+function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
   const { permissiblePurposeCodes } = journey.input;
   const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
@@ -151,7 +161,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     return undefined;
   }
   const compareWith = reportBefore(journey, stage);
-  const end = await runInquiry(hostOf(journey, run, stage), {
+  return {
     ownerId: journey.journeyId,
     productCode: status.productCode,
     endUserCode: endUserOf(journey.input, status.productCode),
@@ -161,7 +171,11 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     ...(inquiry ? { resume: inquiry } : {}),
     ...(compareWith ? { compareWith } : {}),
     ...(stage.repeat ? { repeat: repeatDecision(journey, stage.repeat) } : {}),
-  });
+  };
+}
+
+/** The journey's outcome where the stage ends it, else nothing. */
+function endStage(journey: Journey, run: PreparedRun, stage: StageRecord, end: InquiryEnd): JourneyOutcome | undefined {
   switch (end.kind) {
     case 'answered':
       // Those of the start, or of an amendment that was held against the reports' table.

@@ -22,7 +22,8 @@ const ROUNDS_TO_REST = 32;
 /** By run id: the workflow bundle preloads this module for all runs of a thread. */
 const updatesToCome = new Set<string>();
 
-function areUpdatesToCome(): boolean {
+/** Whether the task at hand brought updates that are not played yet. */
+export function areUpdatesToCome(): boolean {
   return updatesToCome.has(workflowInfo().runId);
 }
 
@@ -33,7 +34,7 @@ export function allMessagesAnswered(): boolean {
 
 /** A run that ends takes the updates of its last task, too. */
 export async function untilUpdatesAreTaken(): Promise<void> {
-  if (areUpdatesToCome()) await CancellationScope.nonCancellable(() => condition(() => !areUpdatesToCome()));
+  await CancellationScope.nonCancellable(() => condition(() => !areUpdatesToCome()));
 }
 
 async function untilAtRest(): Promise<void> {

@@ -3,7 +3,7 @@ import { continueAsNew, isCancellation, TemporalFailure } from '@temporalio/work
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { problemsOfInput } from './application-failure.ts';
-import { untilUpdatesAreTaken } from './as-replayed.ts';
+import { areUpdatesToCome, untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
 import { handleResumption } from './inquiries-resumed.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -60,12 +60,14 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const recordWhatCameLast = async () => {
-    await untilUpdatesAreTaken();
+    if (areUpdatesToCome()) await untilUpdatesAreTaken();
     await definition.recordWhatCameLast?.(run);
   };
   try {
     const outcome = await definition.work(run, run.run ?? (await prepare(definition, run)));
-    await tellEnded(run, outcome);
+    run.tellEnded(outcome);
+    // Until Temporal has the event, never for an endpoint.
+    if (!run.events.areOut) await run.events.flush();
     await recordWhatCameLast();
     await run.noted.finish();
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
@@ -74,7 +76,8 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
     run.inputProblems = problemsOfInput(error);
     if (run.endedAs) {
       await recordWhatCameLast();
-      await tellEnded(run, run.endedAs);
+      run.tellEnded(run.endedAs);
+      if (!run.events.areOut) await run.events.flush();
       // The end in that event stands.
       await recordWhatCameLast();
       await run.noted.finish();
@@ -91,12 +94,6 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   run.begin(prepared);
   definition.onPrepared?.(run, prepared);
   return prepared;
-}
-
-/** Waits until Temporal has the event, never for an endpoint. */
-async function tellEnded<R extends AnyRun>(run: R, outcome: Parameters<R['tellEnded']>[0]): Promise<void> {
-  run.tellEnded(outcome);
-  await run.events.flush();
 }
 
 /**

@@ -65,13 +65,18 @@ export class HandOver {
   }
 
   /** Runs a part of the run, which is busy until it ends, but for its rests. */
-  async part<T>(body: () => Promise<T>): Promise<T> {
+  part<T>(body: () => Promise<T>): Promise<T> {
     this.#busy++;
-    try {
-      return await body();
-    } finally {
-      this.#busy--;
-    }
+    return body().then(
+      (value) => {
+        this.#busy--;
+        return value;
+      },
+      (error: unknown) => {
+        this.#busy--;
+        throw error;
+      },
+    );
   }
 
   /** Waits as the SDK's `condition` does. Meanwhile the run may hand over: the next run must come to the same wait. */

@@ -15,16 +15,17 @@ export class InFlightActivities {
   resumptions = 0;
 
   /** Runs `body` in a scope of its own, which is cancelled once `shouldStop` holds after a message. */
-  async run<T>(shouldStop: () => boolean, body: () => Promise<T>): Promise<ActivityEnd<T>> {
+  run<T>(shouldStop: () => boolean, body: () => Promise<T>): Promise<ActivityEnd<T>> {
     const activity: InFlightActivity = { scope: new CancellationScope({ cancellable: true }), shouldStop };
     this.#activities.add(activity);
-    try {
-      return { kind: 'completed', value: await activity.scope.run(body) };
-    } catch (error) {
-      return { kind: 'threw', error };
-    } finally {
+    const ended = (end: ActivityEnd<T>): ActivityEnd<T> => {
       this.#activities.delete(activity);
-    }
+      return end;
+    };
+    return activity.scope.run(body).then(
+      (value) => ended({ kind: 'completed', value }),
+      (error: unknown) => ended({ kind: 'threw', error }),
+    );
   }
 
   /** To be called by every message handler that may have taken a permission away. */
