@@ -4,6 +4,7 @@ import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
+import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { ApiLimits } from './limits.ts';
 
 export interface ApiOptions {
@@ -16,6 +17,8 @@ export interface ApiOptions {
   /** The same that `journeys` has. */
   openLedger: () => Promise<Ledger>;
   maxApplicants: number;
+  /** Signs the decisions of people whom a token names. */
+  signer?: DecisionSigner;
   /** Default: lines on standard error. */
   audit?: AuditDestination;
   /** Default: 127.0.0.1. */

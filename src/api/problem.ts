@@ -38,7 +38,7 @@ export const TITLES: Readonly<Record<number, string>> = {
 };
 
 export function problemDocument(refusal: Refusal, request: FastifyRequest): object {
-  const { status, reason, message, problems } = refusal;
+  const { status, reason, message, problems, details } = refusal;
   return {
     type: `urn:credit-journey:problem:${reason}`,
     title: TITLES[status] ?? 'The request failed',
@@ -46,6 +46,7 @@ export function problemDocument(refusal: Refusal, request: FastifyRequest): obje
     detail: message,
     code: reason,
     ...(problems.length > 0 ? { problems } : {}),
+    ...details,
     requestId: request.id,
   };
 }

@@ -69,8 +69,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const guard: ApiGuard = new RequestGuard({ policy, uiOrigins: new Set(), limits, ...defined({ isTrustedProxy }) });
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
-  const { journeys, openLedger, maxApplicants } = options;
-  const services = { journeys, client, openLedger, maxApplicants, runScope: runScopes({ client, openLedger }) };
+  const { journeys, openLedger, maxApplicants, environment, signer } = options;
+  const services: ApiServices = {
+    ...{ journeys, client, openLedger, maxApplicants, environment, signer },
+    runScope: runScopes({ client, openLedger }),
+  };
   protectAnswers(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

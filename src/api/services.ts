@@ -1,7 +1,9 @@
 /** What the handlers work with, for all of the API's life. */
 import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
+import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
+import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { RunScopes } from './run-scope.ts';
 
 export interface ApiServices {
@@ -9,6 +11,9 @@ export interface ApiServices {
   /** The SDK's own, for calls that the project's client does not make. */
   client: Client;
   openLedger: () => Promise<Ledger>;
+  environment: Environment;
+  /** Absent where decisions are sent unsigned. */
+  signer: DecisionSigner | undefined;
   runScope: RunScopes;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
