@@ -6,6 +6,7 @@ import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { ApiLimits } from './limits.ts';
+import type { FeedLimits } from './status-feeds.ts';
 
 export interface ApiOptions {
   environment: Environment;
@@ -30,6 +31,7 @@ export interface ApiOptions {
   /** Addresses or CIDR blocks; where there are any, only they may connect, and `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
   limits?: Partial<ApiLimits>;
+  feedLimits?: Partial<FeedLimits>;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
 }

@@ -19,6 +19,7 @@ import { ROUTES } from './route-table.ts';
 import { runScopes } from './run-scope.ts';
 import type { Scope } from './scopes.ts';
 import type { ApiServices } from './services.ts';
+import { StatusFeeds } from './status-feeds.ts';
 
 export type { ApiOptions } from './options.ts';
 
@@ -70,10 +71,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
   const { journeys, openLedger, maxApplicants, environment, signer } = options;
-  const services: ApiServices = {
-    ...{ journeys, client, openLedger, maxApplicants, environment, signer },
-    runScope: runScopes({ client, openLedger }),
-  };
+  const feeds = new StatusFeeds(options.feedLimits);
+  const runScope = runScopes({ client, openLedger });
+  const services = { journeys, client, openLedger, maxApplicants, environment, signer, runScope, feeds };
   protectAnswers(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -100,6 +100,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainMs);
       await app.close();
       clearTimeout(timer);
+      feeds.close();
       audit.close();
     },
   };

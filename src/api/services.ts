@@ -5,6 +5,7 @@ import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { RunScopes } from './run-scope.ts';
+import type { StatusFeeds } from './status-feeds.ts';
 
 export interface ApiServices {
   journeys: LedgerJourneys;
@@ -15,6 +16,7 @@ export interface ApiServices {
   /** Absent where decisions are sent unsigned. */
   signer: DecisionSigner | undefined;
   runScope: RunScopes;
+  feeds: StatusFeeds;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
 }

@@ -4,14 +4,17 @@ import { isRecord } from '../../base/is-record.ts';
 import type { JsonObject } from '../../base/json-safety.ts';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
-import { journeyStatusSchema } from '../../messages/journey/result-schemas.ts';
+import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { lendingJourneySchema } from '../../messages/journey/schemas.ts';
+import type { JourneyResult } from '../../messages/journey/shapes.ts';
 import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { requireScope } from '../caller.ts';
+import { STATUS_HEADERS, statusReply } from '../etags.ts';
+import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
-import { taggedReply } from './answers.ts';
+import { resultOf } from './results.ts';
 import { startWithinReach } from './starting.ts';
 
 const journey = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max));
@@ -27,6 +30,11 @@ const startedSchema = z
     duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
   })
   .meta({ id: 'startedJourney' });
+
+/** `consumerId` is personal. */
+const resultSchema = z
+  .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
+  .meta({ id: 'journeyResult' });
 
 export const journeyRoutes: readonly Route[] = [
   route({
@@ -72,17 +80,58 @@ export const journeyRoutes: readonly Route[] = [
     description: 'Nothing personal.',
     scope: 'journeys:read',
     about: ({ journeyId }) => journeyId,
-    headers: { 'If-None-Match': 'An ETag: 304 where the status is still that one.' },
+    headers: STATUS_HEADERS,
     answers: {
       200: { description: 'The status.', schema: journeyStatusSchema, headers: { ETag: 'Of this status.' } },
       304: { description: 'It is still as If-None-Match says.' },
     },
-    async handle({ services, params, request, noted }) {
-      noted({ journeyId: params.journeyId });
-      return taggedReply(request, await services.journeys.get(params.journeyId).status());
+    handle: (call) => {
+      const { journeyId } = call.params;
+      call.noted({ journeyId });
+      return statusReply(call, call.services.journeys.get(journeyId));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/journeys/{journeyId}/result',
+    operationId: 'getJourneyResult',
+    summary: 'What came of a journey',
+    description: 'Without report references, which are read with `reports:read`.',
+    scope: 'journeys:read',
+    about: ({ journeyId }) => journeyId,
+    answers: { 200: { description: 'It has ended.', schema: resultSchema } },
+    problems: {
+      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+    },
+    async handle({ services, params: { journeyId }, noted, signal }): Promise<Reply<200>> {
+      noted({ journeyId });
+      return {
+        status: 200,
+        body: withoutReferences(await resultOf(services, services.journeys.get(journeyId), signal)),
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/journeys',
+    operationId: 'listJourneys',
+    summary: 'Journeys: those that run first, then those that ended last',
+    description:
+      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    scope: 'journeys:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: runListSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const page = await listRuns(call, 'journey');
+      call.noted({ count: page.runs.length });
+      return { status: 200, body: page };
     },
   }),
 ];
+
+function withoutReferences({ stages, ...result }: JourneyResult): z.infer<typeof resultSchema> {
+  return { ...result, stages: stages.map(({ reference: _personal, ...stage }) => stage) };
+}
 
 /** `preclose` is a standing decision: the token says whose. */
 function withDecider(body: JsonObject, by: () => string): JsonObject {
