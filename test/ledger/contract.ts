@@ -22,6 +22,7 @@ import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { shareTests } from './contract-shares.ts';
 import { withdrawnShareTests } from './contract-withdrawn.ts';
+import { workTests } from './contract-work.ts';
 import { writerTests } from './contract-writers.ts';
 import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Opened } from './ledger-backend.ts';
@@ -52,6 +53,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
   describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
+  describe(`${backend.name}: rows of what needs a person`, () => workTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));

@@ -247,8 +247,7 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
 }
 
 /**
- * Writes news beside an attempt that was superseded, and marks the inquiry for attention; `withAnswer` is false where
- * the inquiry was disposed of.
+ * Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of.
  */
 export async function writeLate(
   { session, dialect, cipher }: Writing,
@@ -270,22 +269,6 @@ export async function writeLate(
       summaryOf(record.answer).outcome,
       sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
     ],
-  );
-  await drawAttention({ session, dialect, cipher }, 'late_answer_at', record.customerTraceNumber);
-}
-
-/** Marks an inquiry for a person's attention. News after a person has seen it raises it again. */
-export async function drawAttention(
-  { session, dialect }: Writing,
-  column: 'late_answer_at' | 'late_consent_at',
-  customerTraceNumber: string,
-): Promise<void> {
-  await session.rows(
-    `UPDATE inquiries SET ${column} = CASE
-       WHEN ${column} > (SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = $1)
-       THEN ${column} ELSE ${dialect.now} END
-     WHERE customer_trace_number = $1`,
-    [customerTraceNumber],
   );
 }
 

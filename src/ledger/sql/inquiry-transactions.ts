@@ -53,6 +53,7 @@ import { insertRefusal, insertReport } from '../rows/report-rows.ts';
 
 import { insertShare } from '../rows/report-shares.ts';
 import { readRestore } from '../rows/restores.ts';
+import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../rows/work-for-people.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
 export async function ownState(
@@ -122,6 +123,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
       await insertClaimedShare(writing, request);
       if (!isNew || otherNumber) await markClaimed(writing, { ...request, permittedRepeat });
+      if (!isNew) await endByClaim(writing, customerTraceNumber);
       return {
         keep: true,
         value: {
@@ -160,7 +162,10 @@ export async function recordAttempt(
         value: 'already',
       };
     case 'late':
-      if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
+      if (row?.late_state !== record.state) {
+        await writeLate(writing, record, !isDisposed);
+        await drawAttention(writing, 'lateAnswer', customerTraceNumber);
+      }
       await flagIfRefused(writing, record);
       await indexReference(writing, record, { isDisposed });
       await keepBodies(writing, record, isDisposed ? {} : kept, true);
@@ -170,6 +175,7 @@ export async function recordAttempt(
       await flagIfRefused(writing, record);
       await indexReference(writing, record);
       await keepBodies(writing, record, kept, false);
+      if (isHeldBy(record)) await openHeld(writing, customerTraceNumber);
       return { keep: true, value: 'recorded' };
   }
 }
@@ -217,10 +223,18 @@ export async function decide(
     return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
   }
   const effect = decideDecision(state.known, decision);
-  if (effect.kind === 'repeated') return { keep: false, value: { kind: 'recorded' } };
+  if (effect.kind === 'repeated') {
+    // A run that was reset holds once more, and takes the same decision again.
+    const isEnded = await endByDecision(writing, decision, 'decided');
+    return { keep: isEnded, value: { kind: 'recorded' } };
+  }
   const settled = await settleOverdue(writing, state, customerTraceNumber);
   if (effect.kind === 'overtaken') {
-    return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, writing.cipher) } };
+    const isEnded = await endByDecision(writing, decision, 'overtaken');
+    return {
+      keep: settled || isEnded,
+      value: { kind: 'overtaken', latest: standingView(state, writing.cipher) },
+    };
   }
   const reason =
     effect.kind === 'tooEarly'
@@ -229,6 +243,7 @@ export async function decide(
   if (reason) return { keep: settled, value: { kind: 'refused', reason } };
   await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
   await applyDecision(writing, decision, effect);
+  await endByDecision(writing, decision, 'decided');
   return { keep: true, value: { kind: 'recorded' } };
 }
 
@@ -247,6 +262,7 @@ async function settleOverdue(writing: Writing, state: InquiryState, customerTrac
   if (!latestIsOverdue(state)) return false;
   await markUnknown(writing, customerTraceNumber);
   await flagIfRefused(writing, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
+  await openHeld(writing, customerTraceNumber);
   return true;
 }
 
