@@ -1,7 +1,19 @@
 /** Every operation of the API, of one file for each resource. */
 import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
+import { decisionRoutes } from './routes/decisions.ts';
+import { holdRoutes } from './routes/holds.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
+import { pullRoutes } from './routes/pulls.ts';
+import { shareRoutes } from './routes/shares.ts';
 
-export const ROUTES: readonly Route[] = [...journeyRoutes, ...journeyMessageRoutes, ...consentRoutes];
+export const ROUTES: readonly Route[] = [
+  ...journeyRoutes,
+  ...journeyMessageRoutes,
+  ...consentRoutes,
+  ...pullRoutes,
+  ...shareRoutes,
+  ...holdRoutes,
+  ...decisionRoutes,
+];
