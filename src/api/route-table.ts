@@ -3,9 +3,11 @@ import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { holdRoutes } from './routes/holds.ts';
+import { inquiryRoutes } from './routes/inquiries.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
 import { pullRoutes } from './routes/pulls.ts';
+import { reportRoutes } from './routes/reports.ts';
 import { shareRoutes } from './routes/shares.ts';
 
 export const ROUTES: readonly Route[] = [
@@ -16,4 +18,6 @@ export const ROUTES: readonly Route[] = [
   ...shareRoutes,
   ...holdRoutes,
   ...decisionRoutes,
+  ...inquiryRoutes,
+  ...reportRoutes,
 ];

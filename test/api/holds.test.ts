@@ -16,6 +16,7 @@ import {
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { type Answer, startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-decisions-'));
 const keySet = join(directory, 'decision-keys.json');
@@ -42,14 +43,6 @@ after(async () => {
   await harness?.close();
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await read();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
 type Json = any;
