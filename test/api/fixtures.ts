@@ -86,20 +86,14 @@ export async function startTestApi(
       keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
       create: false,
     });
-  let opened: ReturnType<typeof opening> | undefined;
-  const openOnce = () => {
-    opened ??= opening();
-    return opened;
-  };
   const { dataConverter = {} } = client.options;
-  const journeys = await connectTo(harness, { openLedger: openOnce, dataConverter, queryTimeoutMs: 20_000 });
+  const journeys = await connectTo(harness, { openLedger: opening, dataConverter, queryTimeoutMs: 20_000 });
   const lines: string[] = [];
   const unexpected: unknown[] = [];
   const api = await startApi({
     environment: config.environment,
     tokens: TOKENS,
     journeys,
-    openLedger: openOnce,
     maxApplicants: 2,
     audit: { write: (line) => lines.push(line) },
     onUnexpected: (error) => unexpected.push(error),
