@@ -1,7 +1,6 @@
 /** Options of the API. */
 import type { AuditDestination } from '../http/audit.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
-import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
@@ -13,10 +12,8 @@ export interface ApiOptions {
   tokens: TokenSettings;
   /** The claim that says who acts. Default `sub`. */
   byClaim?: string;
-  /** Stays the caller's to close. */
+  /** Client and ledger; stays the caller's to close. */
   journeys: LedgerJourneys;
-  /** The same that `journeys` has. */
-  openLedger: () => Promise<Ledger>;
   maxApplicants: number;
   /** Signs the decisions of people whom a token names. */
   signer?: DecisionSigner;

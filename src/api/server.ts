@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defined } from '../base/defined.ts';
 import { sdkClientOf } from '../client/credit-journeys.ts';
+import { Readiness } from '../health/readiness.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, Refusal } from '../http/refusal.ts';
@@ -10,6 +11,7 @@ import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { type ApiCaller, actingName, apiTokenVerifier, reaches, reachesAll, requireScope } from './caller.ts';
+import { addDocuments } from './documents.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 import { refusalOfError, unknownRun, writeProblem } from './problem.ts';
@@ -43,6 +45,8 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 /** Ids of callers go into our logs: bounded, and of harmless characters. */
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/;
 
+const PROBE_MS = 1_500;
+
 /** Listens when it resolves. The system's error where the port is taken or the audit file cannot be opened. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const host = options.host ?? '127.0.0.1';
@@ -70,7 +74,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const guard: ApiGuard = new RequestGuard({ policy, uiOrigins: new Set(), limits, ...defined({ isTrustedProxy }) });
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
-  const { journeys, openLedger, maxApplicants, environment, signer } = options;
+  const { journeys, maxApplicants, environment, signer } = options;
+  const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
   const runScope = runScopes({ client, openLedger });
   const services = { journeys, client, openLedger, maxApplicants, environment, signer, runScope, feeds };
@@ -86,6 +91,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
     onUnexpected: options.onUnexpected ?? (() => {}),
   });
+  addDocuments(app, readinessOf(services, stopping.signal));
   addRoutes(app, { guard, audit, services, stopping: stopping.signal });
   try {
     await app.listen({ port: options.port ?? 0, host });
@@ -106,6 +112,21 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   };
 }
 
+/** Each check in words that name nothing. */
+function readinessOf({ client, openLedger }: ApiServices, stopping: AbortSignal): Readiness {
+  return new Readiness(PROBE_MS, {
+    stopping: () => (stopping.aborted ? 'is stopping' : null),
+    temporal: async () => {
+      await client.withDeadline(Date.now() + PROBE_MS, () => client.workflowService.getSystemInfo({}));
+      return null;
+    },
+    ledger: async () => {
+      await (await openLedger()).pauses.list();
+      return null;
+    },
+  });
+}
+
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
@@ -118,7 +139,6 @@ interface Frame {
 }
 
 function addRoutes(app: FastifyInstance, frame: Frame): void {
-  app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
   for (const route of ROUTES) {
     app.route({
       method: route.method,

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { ApiOptions } from '../../src/api/options.ts';
 import { SCOPES } from '../../src/api/scopes.ts';
@@ -67,7 +66,8 @@ export interface TestApi extends RunningApi {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-api-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
+// Several files may run in one process: the first one's end is not the process's.
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 const keySetFile = join(directory, 'jwks.json');
 writeFileSync(keySetFile, JSON.stringify(KEY_SET));
 
@@ -86,20 +86,14 @@ export async function startTestApi(
       keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
       create: false,
     });
-  let opened: ReturnType<typeof opening> | undefined;
-  const openOnce = () => {
-    opened ??= opening();
-    return opened;
-  };
   const { dataConverter = {} } = client.options;
-  const journeys = await connectTo(harness, { openLedger: openOnce, dataConverter, queryTimeoutMs: 20_000 });
+  const journeys = await connectTo(harness, { openLedger: opening, dataConverter, queryTimeoutMs: 20_000 });
   const lines: string[] = [];
   const unexpected: unknown[] = [];
   const api = await startApi({
     environment: config.environment,
     tokens: TOKENS,
     journeys,
-    openLedger: openOnce,
     maxApplicants: 2,
     audit: { write: (line) => lines.push(line) },
     onUnexpected: (error) => unexpected.push(error),
