@@ -9,8 +9,7 @@ import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { parseConsent } from '../../messages/parse-messages.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError, problemIn } from '../../model/problems.ts';
-import { reaches, reachesAll } from '../caller.ts';
-import { unknownRun } from '../problem.ts';
+import { requireReach } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const consentAnswerSchema = z
@@ -60,12 +59,6 @@ export const consentRoutes: readonly Route[] = [
     },
   }),
 ];
-
-async function requireReach({ caller, services }: Call<never>, ownerId: string): Promise<void> {
-  if (reachesAll(caller)) return;
-  const scope = await services.runScope(ownerId);
-  if (!scope || !reaches(caller, scope)) throw unknownRun();
-}
 
 async function sent({ services, signal }: Call<never>, consent: ConsentMessage) {
   const { kind, id } = ownerOf(consent.journeyId);
