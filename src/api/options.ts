@@ -17,6 +17,8 @@ export interface ApiOptions {
   maxApplicants: number;
   /** Signs the decisions of people whom a token names. */
   signer?: DecisionSigner;
+  /** An absolute path: results of portfolio reviews are given out from it. */
+  portfolioDirectory?: string;
   /** Default: lines on standard error. */
   audit?: AuditDestination;
   /** Default: 127.0.0.1. */

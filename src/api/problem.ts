@@ -17,6 +17,7 @@ import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { PortfolioUnavailableError } from '../portfolio/errors.ts';
 
 /** Before a program tries again what cannot be answered now. */
 const RETRY_SECONDS = 2;
@@ -93,6 +94,8 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof WorkerUnavailableError) return away(error.code, 'no worker answers; send it again');
   if (error instanceof TemporalUnavailableError) return away('temporalUnavailable', 'Temporal cannot be reached');
   if (error instanceof LedgerUnavailableError) return away('ledgerUnavailable', 'the ledger cannot be reached');
+  if (error instanceof PortfolioUnavailableError)
+    return away('portfolioUnavailable', 'the file cannot be read now', 60);
   if (error instanceof CreditJourneyError && MAY_PASS.includes(error.code)) return away(error.code, error.message);
   return undefined;
 }

@@ -6,6 +6,7 @@ import { holdRoutes } from './routes/holds.ts';
 import { inquiryRoutes } from './routes/inquiries.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
+import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { shareRoutes } from './routes/shares.ts';
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...consentRoutes,
   ...pullRoutes,
   ...shareRoutes,
+  ...portfolioReviewRoutes,
   ...holdRoutes,
   ...decisionRoutes,
   ...inquiryRoutes,

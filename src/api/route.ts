@@ -2,6 +2,7 @@
  * One operation of the API, in full: the table of them (route-table.ts) yields the routes, the OpenAPI document, the
  * reference page and the tests of who may what.
  */
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
@@ -46,6 +47,8 @@ export interface Call<Params extends string = string, Query = unknown> {
 export interface Reply<Status extends number = number> {
   status: Status;
   body?: object | string;
+  /** In place of a body: passed on as it comes. */
+  stream?: { type: string; content: Readable };
   headers?: Readonly<Record<string, string>>;
 }
 

@@ -74,11 +74,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const guard: ApiGuard = new RequestGuard({ policy, uiOrigins: new Set(), limits, ...defined({ isTrustedProxy }) });
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
-  const { journeys, maxApplicants, environment, signer } = options;
+  const { journeys, maxApplicants, environment, signer, portfolioDirectory } = options;
   const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
   const runScope = runScopes({ client, openLedger });
-  const services = { journeys, client, openLedger, maxApplicants, environment, signer, runScope, feeds };
+  const services: ApiServices = {
+    ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, runScope, feeds },
+  };
   protectAnswers(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -190,11 +192,12 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
     request,
     reply,
   };
-  const { status, body, headers = {} } = await route.handle(call);
+  const { status, body, stream, headers = {} } = await route.handle(call);
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
   // Before anything is given out; an answer whose access cannot be noted is none.
   audit.record({ ...(guard.accessOf(request)?.record ?? { address: request.ip, route: route.path }), status });
   reply.code(status).headers({ ...deprecation(route), ...headers });
+  if (stream) return reply.type(stream.type).send(stream.content);
   if (body === undefined) return reply.send();
   return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
 }

@@ -15,6 +15,8 @@ export interface ApiServices {
   environment: Environment;
   /** Absent where decisions are sent unsigned. */
   signer: DecisionSigner | undefined;
+  /** Where the workers’ results of portfolio reviews are, as far as the API may read them. */
+  portfolioDirectory: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
   /** The most that a message may carry; the worker has the last word. */

@@ -1,11 +1,13 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
 import { defined } from '../base/defined.ts';
 import { loadClientSettings } from '../config/client-config.ts';
+import { readPortfolioDirectory } from '../config/config.ts';
 import type { LedgerAccess } from '../config/config-shape.ts';
 import { EnvironmentReader } from '../config/environment-reader.ts';
 import { readLedgerAccess } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
+import { apiDecisionKey, type DecisionKey } from '../config/proof-keys.ts';
 import { isLoopbackHost } from '../http/server.ts';
 import { readLimits, readTls, readTokenSettings, readTrustedProxies } from '../http/settings.ts';
 import { ConfigError } from '../model/problems.ts';
@@ -20,7 +22,9 @@ export const DEFAULT_PORT = 7282;
 const CLAIM = /^[\w:./-]{1,100}$/;
 
 export interface ApiSettings {
-  options: Omit<ApiOptions, 'journeys'>;
+  options: Omit<ApiOptions, 'journeys' | 'signer'>;
+  /** The private key that decisions are signed with. */
+  decisionKey?: DecisionKey;
   ledgerAccess: LedgerAccess;
   logLevel: LogLevel;
 }
@@ -59,7 +63,9 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
       ...defined({ tls }),
       trustedProxies,
       limits: readLimits(reader, 'API', DEFAULT_LIMITS),
+      ...defined({ portfolioDirectory: readPortfolioDirectory(reader) }),
     },
+    ...defined({ decisionKey: apiDecisionKey(env) }),
     ledgerAccess: readLedgerAccess(reader, environment, { needsId: true }),
     logLevel: readLogLevel(reader, environment),
   };

@@ -49,7 +49,7 @@ export function registerApiCommand(program: Command): void {
     });
 }
 
-async function start({ options, ledgerAccess, logLevel }: ApiSettings) {
+async function start({ options, ledgerAccess, logLevel, decisionKey }: ApiSettings) {
   const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { createLogger, errorFields }] = await Promise.all([
     import('../../../api/server.ts'),
     import('../../../operator/configured-ledger.ts'),
@@ -57,6 +57,7 @@ async function start({ options, ledgerAccess, logLevel }: ApiSettings) {
     import('../../../telemetry/logging.ts'),
   ]);
   const logger = createLogger(logLevel);
+  const signer = decisionKey ? await signerOf(decisionKey) : undefined;
   const journeys = await LedgerJourneys.connect({
     besideLedger: true,
     openLedger: () => openLedgerAccess(ledgerAccess),
@@ -64,6 +65,7 @@ async function start({ options, ledgerAccess, logLevel }: ApiSettings) {
   try {
     const api = await startApi({
       ...options,
+      ...defined({ signer }),
       journeys,
       onUnexpected: (error) => logger.error({ error: errorFields(error) }, 'the HTTP API has failed'),
     });
@@ -76,4 +78,16 @@ async function start({ options, ledgerAccess, logLevel }: ApiSettings) {
     await journeys.close();
     throw error;
   }
+}
+
+/** @throws ConfigError */
+async function signerOf({ file, keyId }: NonNullable<ApiSettings['decisionKey']>) {
+  const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
+    import('../../../protection/proofs/decision-signer.ts'),
+    import('../../../model/problems.ts'),
+  ]);
+  return loadDecisionSigner(file, keyId).catch(() => {
+    const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
+    throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
+  });
 }
