@@ -53,7 +53,11 @@ export function problemDocument(refusal: Refusal, request: FastifyRequest): obje
 }
 
 export function writeProblem(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
-  reply.type('application/problem+json').send(JSON.stringify(problemDocument(refusal, request)));
+  // An address that cannot be read comes past all hooks.
+  reply
+    .header('x-request-id', request.id)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemDocument(refusal, request)));
 }
 
 /** The same for an id that nobody knows and for a run that the token does not reach. */
@@ -100,5 +104,5 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** By code: a key that is on its way, a client that is being closed. */
-const MAY_PASS = ['keyUnknown', 'keyServiceFailed', 'closed'];
+/** By code: a key that is on its way, a client that is being closed, a caller who has gone. */
+const MAY_PASS = ['keyUnknown', 'keyServiceFailed', 'closed', 'aborted'];

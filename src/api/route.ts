@@ -37,8 +37,12 @@ export interface Call<Params extends string = string, Query = unknown> {
   noted(target: Partial<AccessRecord>): void;
   /** For one that only waits from here on: makes room for others. */
   giveUpSlot(): void;
-  /** Aborted once the caller has gone, or the server stops. */
+  /** Aborted once the caller has gone. */
   signal: AbortSignal;
+  /** Aborted once the server stops: for what only waits. Messages under way are answered. */
+  stopping: AbortSignal;
+  /** What calls of the client take: no answer takes longer. */
+  sending: { signal: AbortSignal; timeoutMs: number };
   request: FastifyRequest;
   reply: FastifyReply;
 }

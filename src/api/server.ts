@@ -10,6 +10,7 @@ import { badRequest, Refusal } from '../http/refusal.ts';
 import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { type ApiCaller, actingName, apiTokenVerifier, reaches, reachesAll, requireScope } from './caller.ts';
 import { addDocuments } from './documents.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -42,10 +43,10 @@ type ApiGuard = RequestGuard<ApiNeeds, ApiCaller, ApiCaller>;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** Ids of callers go into our logs: bounded, and of harmless characters. */
-const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/;
-
 const PROBE_MS = 1_500;
+
+/** A worker may replay a long history first. Callers and proxies give up after 30 s or more. */
+const LONGEST_CALL_MS = 15_000;
 
 /** Listens when it resolves. The system's error where the port is taken or the audit file cannot be opened. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
@@ -129,8 +130,9 @@ function readinessOf({ client, openLedger }: ApiServices, stopping: AbortSignal)
   });
 }
 
+/** A caller's own goes into our logs: bounded, of harmless characters, and nothing that may be a social security number. */
 function requestIdOf(given: string | string[] | undefined): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  return typeof given === 'string' && opaqueIdProblem(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
 interface Frame {
@@ -188,7 +190,9 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
     by: () => actingName(caller),
     noted,
     giveUpSlot: () => guard.accessOf(request)?.giveUpSlot(),
-    signal: AbortSignal.any([gone.signal, frame.stopping]),
+    signal: gone.signal,
+    stopping: frame.stopping,
+    sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
     request,
     reply,
   };

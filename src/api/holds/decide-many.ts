@@ -70,20 +70,20 @@ export const previewSchema = z
 
 const AT_ONCE = 8;
 
-type Asking = Pick<Call, 'services' | 'caller' | 'signal'>;
+type Asking = Pick<Call, 'services' | 'caller' | 'signal' | 'sending'>;
 
 export async function decideMany(
   asking: Asking,
   { decision, inquiries }: { decision: SameDecision & { by: string }; inquiries: readonly NamedInquiry[] },
 ): Promise<z.infer<typeof decidedSameSchema>> {
-  const { services, signal } = asking;
+  const { services, sending } = asking;
   return {
     inquiries: await inParallel(inquiries, AT_ONCE, async (named) => {
       const { ownerId, customerTraceNumber, attempt } = named;
       if (!(await isReached(asking, ownerId))) return { ...named, result: 'refused' as const, ...UNKNOWN };
       try {
         const given = { ...decision, customerTraceNumber, attempt };
-        const { duplicate, recorded } = await decide(services, { ownerId, given, signal });
+        const { duplicate, recorded } = await decide(services, { ownerId, given, sending });
         return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
       } catch (error) {
         const { status, reason, message, details } = knownRefusal(error);

@@ -11,6 +11,7 @@ import { decisionContent } from '../../model/decision-content.ts';
 import { problemIn } from '../../model/problems.ts';
 import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
 import { unknownRun } from '../problem.ts';
+import type { Call } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 import { decidedBefore } from './decided-before.ts';
 import { isOwnInquiry } from './own-inquiry.ts';
@@ -38,11 +39,11 @@ type Services = Pick<ApiServices, 'journeys' | 'openLedger' | 'environment' | 'm
  */
 export async function decide(
   services: Services,
-  { ownerId, given, signal }: { ownerId: string; given: object; signal: AbortSignal },
+  { ownerId, given, sending }: { ownerId: string; given: object; sending: Call['sending'] },
 ): Promise<DecisionMade> {
   const decision = await signed(services, given);
   try {
-    return await tellRun(services, ownerId, decision, signal);
+    return await tellRun(services, ownerId, decision, sending);
   } catch (error) {
     if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) {
       throw await refused(services, ownerId, decision, error);
@@ -65,7 +66,7 @@ async function signed({ environment, maxApplicants, signer }: Services, given: o
 interface Deciding {
   resolve(
     decision: Decision,
-    options: { signal: AbortSignal },
+    options: Call['sending'],
   ): Promise<Omit<DecisionMade, 'heldBy' | 'recorded'> & { recorded?: boolean }>;
 }
 
@@ -73,10 +74,10 @@ async function tellRun(
   { journeys }: Services,
   ownerId: string,
   decision: Decision,
-  signal: AbortSignal,
+  sending: Call['sending'],
 ): Promise<DecisionMade> {
   const run = journeys.run(ownerId) as unknown as Deciding;
-  const { accepted, duplicate, recorded = true, status } = await run.resolve(decision, { signal });
+  const { accepted, duplicate, recorded = true, status } = await run.resolve(decision, sending);
   return { accepted, duplicate, recorded, heldBy: 'run', ...(status ? { status } : {}) };
 }
 

@@ -60,15 +60,15 @@ export const consentRoutes: readonly Route[] = [
   }),
 ];
 
-async function sent({ services, signal }: Call<never>, consent: ConsentMessage) {
+async function sent({ services, sending }: Call<never>, consent: ConsentMessage) {
   const { kind, id } = ownerOf(consent.journeyId);
   const { journeyId: _, ...ofJourney } = consent;
   const { shareId: __, ...ofShare } = ofJourney;
   try {
     return answerOf(
       kind === 'share'
-        ? await services.journeys.getShare(id).recordConsent(ofShare, { signal })
-        : await services.journeys.get(id).recordConsent(ofJourney, { signal }),
+        ? await services.journeys.getShare(id).recordConsent(ofShare, sending)
+        : await services.journeys.get(id).recordConsent(ofJourney, sending),
     );
   } catch (error) {
     throw refusalOf(error);

@@ -49,14 +49,14 @@ const problems = {
 const description =
   'The token says who decides. Where the run is lost, the decision is written into the ledger, and its next start finds it.';
 
-type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'noted' | 'signal'>;
+type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'noted' | 'sending'>;
 
 async function decided(
-  { services, body, by, noted, signal }: Deciding,
+  { services, body, by, noted, sending }: Deciding,
   ownerId: string,
 ): Promise<Reply<200> & { body: DecisionMade }> {
   noted({ journeyId: ownerId });
-  return { status: 200, body: await decide(services, { ownerId, given: { ...body, by: by() }, signal }) };
+  return { status: 200, body: await decide(services, { ownerId, given: { ...body, by: by() }, sending }) };
 }
 
 /** The same decision about many: nothing in it belongs to one of them. */

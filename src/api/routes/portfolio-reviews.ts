@@ -7,12 +7,12 @@ import type { PortfolioMessage } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { openOutput, outputPaths } from '../../portfolio/file-path.ts';
-import { STATUS_HEADERS, statusReply } from '../etags.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { away, unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
 
@@ -56,10 +56,10 @@ function telling(name: Telling, path: 'pause' | 'resume' | 'withdrawal', summary
     body: told,
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
-    async handle({ services, params, body, by, noted, signal }) {
+    async handle({ services, params, body, by, noted, sending }) {
       noted({ journeyId: reviewOf(params) });
       const content = { ...body, by: by() } as unknown as Omit<PortfolioMessage, 'reviewId'>;
-      return messageReply(await services.journeys.getPortfolio(params.reviewId)[name](content, { signal }));
+      return messageReply(await services.journeys.getPortfolio(params.reviewId)[name](content, sending));
     },
   });
 }

@@ -7,11 +7,11 @@ import { pullResultSchema, pullStatusSchema } from '../../messages/pull/result-s
 import { creditReportSchema, failsafeCheckSchema, withdrawPullSchema } from '../../messages/pull/schemas.ts';
 import type { PullResult } from '../../messages/pull/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import { STATUS_HEADERS, statusReply } from '../etags.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
 
@@ -120,10 +120,10 @@ export const pullRoutes: readonly Route[] = [
     body: withdrawPullSchema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
-    async handle({ services, params, body, by, noted, signal }) {
+    async handle({ services, params, body, by, noted, sending }) {
       noted({ journeyId: pullOf(params) });
       const message = { ...body, by: by() } as { by: string; reason: string };
-      return messageReply(await services.journeys.getPull(params.pullId).withdraw(message, { signal }));
+      return messageReply(await services.journeys.getPull(params.pullId).withdraw(message, sending));
     },
   }),
 ];

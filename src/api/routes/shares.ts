@@ -6,11 +6,11 @@ import { shareReportSchemas } from '../../messages/share/schemas.ts';
 import type { ShareReportInput } from '../../messages/share/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';
-import { STATUS_HEADERS, statusReply } from '../etags.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
 
@@ -118,10 +118,10 @@ export const shareRoutes: readonly Route[] = [
     body: extendShareReport.omit({ shareId: true, by: true }).meta({ id: 'extendShare' }),
     answers: accepted,
     problems,
-    async handle({ services, params, body, by, noted, signal }) {
+    async handle({ services, params, body, by, noted, sending }) {
       noted({ journeyId: shareOf(params) });
       const message = { ...body, by: by() } as { by: string; reason: string; until: string };
-      return messageReply(await services.journeys.getShare(params.shareId).extend(message, { signal }));
+      return messageReply(await services.journeys.getShare(params.shareId).extend(message, sending));
     },
   }),
   route({
@@ -135,10 +135,10 @@ export const shareRoutes: readonly Route[] = [
     body: withdrawShareReport.omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),
     answers: accepted,
     problems,
-    async handle({ services, params, body, by, noted, signal }) {
+    async handle({ services, params, body, by, noted, sending }) {
       noted({ journeyId: shareOf(params) });
       const message = { ...body, by: by() } as { by: string; reason: string };
-      return messageReply(await services.journeys.getShare(params.shareId).withdraw(message, { signal }));
+      return messageReply(await services.journeys.getShare(params.shareId).withdraw(message, sending));
     },
   }),
 ];
