@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
+import { registerApiCommand } from './cli/commands/programs/api-command.ts';
 import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
 import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
 import { registerDeployCommand } from './cli/commands/programs/deploy-command.ts';
@@ -74,6 +75,7 @@ export function createProgram(): Command {
     registerDoctorCommand,
     registerSandboxCommand,
     registerCodecServerCommand,
+    registerApiCommand,
     registerKeysCommand,
     registerAuditCommand,
     registerLedgerCommand,

@@ -8,10 +8,10 @@ import { translatedServerError } from '../client/connection/error-translation.ts
 import { TemporalRefusedError } from '../client/connection/errors.ts';
 import { badRequest } from '../http/refusal.ts';
 import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../model/owner-id.ts';
-import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import { reaches, reachesAll } from './caller.ts';
+import { limitIn, limitParameter } from './page-limit.ts';
 import type { Call } from './route.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
@@ -35,14 +35,8 @@ export const runListSchema = z
   })
   .meta({ id: 'runList' });
 
-const MAX_LIMIT = 200;
-
 export const listQuery = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
-    .exactOptional()
-    .describe(`At most so many runs in one page, from 1 to ${MAX_LIMIT}. Default 50.`),
+  limit: limitParameter,
   after: z.string().max(4_000).exactOptional().describe('The `next` of the page before.'),
   open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
@@ -56,10 +50,7 @@ export async function listRuns(
   kind: RunKind,
 ): Promise<z.infer<typeof runListSchema>> {
   const { client, runScope } = services;
-  const limit = Number(query.limit ?? '50');
-  if (limit < 1 || limit > MAX_LIMIT) {
-    throw new InvalidInputError([{ path: '/limit', rule: `must be a whole number from 1 to ${MAX_LIMIT}` }]);
-  }
+  const limit = limitIn(query);
   const { asOf, token } = query.after === undefined ? firstPage() : cursorIn(query.after);
   const conditions = [
     workflowTypesFilter(RUN_KINDS[kind]),

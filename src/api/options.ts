@@ -1,9 +1,9 @@
 /** Options of the API. */
 import type { AuditDestination } from '../http/audit.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
-import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
+import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { ApiLimits } from './limits.ts';
 import type { FeedLimits } from './status-feeds.ts';
 
@@ -12,11 +12,13 @@ export interface ApiOptions {
   tokens: TokenSettings;
   /** The claim that says who acts. Default `sub`. */
   byClaim?: string;
-  /** Stays the caller's to close. */
+  /** Client and ledger; stays the caller's to close. */
   journeys: LedgerJourneys;
-  /** The same that `journeys` has. */
-  openLedger: () => Promise<Ledger>;
   maxApplicants: number;
+  /** Signs the decisions of people whom a token names. */
+  signer?: DecisionSigner;
+  /** An absolute path: results of portfolio reviews are given out from it. */
+  portfolioDirectory?: string;
   /** Default: lines on standard error. */
   audit?: AuditDestination;
   /** Default: 127.0.0.1. */

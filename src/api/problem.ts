@@ -17,6 +17,7 @@ import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { PortfolioUnavailableError } from '../portfolio/errors.ts';
 
 /** Before a program tries again what cannot be answered now. */
 const RETRY_SECONDS = 2;
@@ -38,7 +39,7 @@ export const TITLES: Readonly<Record<number, string>> = {
 };
 
 export function problemDocument(refusal: Refusal, request: FastifyRequest): object {
-  const { status, reason, message, problems } = refusal;
+  const { status, reason, message, problems, details } = refusal;
   return {
     type: `urn:credit-journey:problem:${reason}`,
     title: TITLES[status] ?? 'The request failed',
@@ -46,12 +47,17 @@ export function problemDocument(refusal: Refusal, request: FastifyRequest): obje
     detail: message,
     code: reason,
     ...(problems.length > 0 ? { problems } : {}),
+    ...details,
     requestId: request.id,
   };
 }
 
 export function writeProblem(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
-  reply.type('application/problem+json').send(JSON.stringify(problemDocument(refusal, request)));
+  // An address that cannot be read comes past all hooks.
+  reply
+    .header('x-request-id', request.id)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemDocument(refusal, request)));
 }
 
 /** The same for an id that nobody knows and for a run that the token does not reach. */
@@ -92,9 +98,11 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof WorkerUnavailableError) return away(error.code, 'no worker answers; send it again');
   if (error instanceof TemporalUnavailableError) return away('temporalUnavailable', 'Temporal cannot be reached');
   if (error instanceof LedgerUnavailableError) return away('ledgerUnavailable', 'the ledger cannot be reached');
+  if (error instanceof PortfolioUnavailableError)
+    return away('portfolioUnavailable', 'the file cannot be read now', 60);
   if (error instanceof CreditJourneyError && MAY_PASS.includes(error.code)) return away(error.code, error.message);
   return undefined;
 }
 
-/** By code: a key that is on its way, a client that is being closed. */
-const MAY_PASS = ['keyUnknown', 'keyServiceFailed', 'closed'];
+/** By code: a key that is on its way, a client that is being closed, a caller who has gone. */
+const MAY_PASS = ['keyUnknown', 'keyServiceFailed', 'closed', 'aborted'];

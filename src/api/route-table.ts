@@ -1,7 +1,25 @@
 /** Every operation of the API, of one file for each resource. */
 import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
+import { decisionRoutes } from './routes/decisions.ts';
+import { holdRoutes } from './routes/holds.ts';
+import { inquiryRoutes } from './routes/inquiries.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
+import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
+import { pullRoutes } from './routes/pulls.ts';
+import { reportRoutes } from './routes/reports.ts';
+import { shareRoutes } from './routes/shares.ts';
 
-export const ROUTES: readonly Route[] = [...journeyRoutes, ...journeyMessageRoutes, ...consentRoutes];
+export const ROUTES: readonly Route[] = [
+  ...journeyRoutes,
+  ...journeyMessageRoutes,
+  ...consentRoutes,
+  ...pullRoutes,
+  ...shareRoutes,
+  ...portfolioReviewRoutes,
+  ...holdRoutes,
+  ...decisionRoutes,
+  ...inquiryRoutes,
+  ...reportRoutes,
+];

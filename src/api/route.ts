@@ -2,6 +2,7 @@
  * One operation of the API, in full: the table of them (route-table.ts) yields the routes, the OpenAPI document, the
  * reference page and the tests of who may what.
  */
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
@@ -36,8 +37,12 @@ export interface Call<Params extends string = string, Query = unknown> {
   noted(target: Partial<AccessRecord>): void;
   /** For one that only waits from here on: makes room for others. */
   giveUpSlot(): void;
-  /** Aborted once the caller has gone, or the server stops. */
+  /** Aborted once the caller has gone. */
   signal: AbortSignal;
+  /** Aborted once the server stops: for what only waits. Messages under way are answered. */
+  stopping: AbortSignal;
+  /** What calls of the client take: no answer takes longer. */
+  sending: { signal: AbortSignal; timeoutMs: number };
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -46,6 +51,8 @@ export interface Call<Params extends string = string, Query = unknown> {
 export interface Reply<Status extends number = number> {
   status: Status;
   body?: object | string;
+  /** In place of a body: passed on as it comes. */
+  stream?: { type: string; content: Readable };
   headers?: Readonly<Record<string, string>>;
 }
 

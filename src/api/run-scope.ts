@@ -2,8 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
-import { translatedError } from '../client/connection/error-translation.ts';
-import { JourneyNotFoundError } from '../client/connection/errors.ts';
+import { translatedServerError } from '../client/connection/error-translation.ts';
 import { startedInput } from '../client/runs/start-once.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
@@ -61,9 +60,8 @@ async function ofTemporal(client: Client, ownerId: string): Promise<[unknown] | 
   try {
     return [await client.withDeadline(Date.now() + TIMEOUT_MS, () => startedInput(client, workflowIdOf(ownerId)))];
   } catch (error) {
-    const told = error instanceof WorkflowNotFoundError ? undefined : translatedError(error, ownerId);
-    if (told === undefined || told instanceof JourneyNotFoundError || isNotFound(error)) return undefined;
-    throw told;
+    if (error instanceof WorkflowNotFoundError || isNotFound(error)) return undefined;
+    throw translatedServerError(error);
   }
 }
 

@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defined } from '../base/defined.ts';
 import { sdkClientOf } from '../client/credit-journeys.ts';
+import { Readiness } from '../health/readiness.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, Refusal } from '../http/refusal.ts';
 import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { type ApiCaller, actingName, apiTokenVerifier, reaches, reachesAll, requireScope } from './caller.ts';
+import { addDocuments } from './documents.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 import { refusalOfError, unknownRun, writeProblem } from './problem.ts';
@@ -40,8 +43,10 @@ type ApiGuard = RequestGuard<ApiNeeds, ApiCaller, ApiCaller>;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** Ids of callers go into our logs: bounded, and of harmless characters. */
-const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/;
+const PROBE_MS = 1_500;
+
+/** A worker may replay a long history first. Callers and proxies give up after 30 s or more. */
+const LONGEST_CALL_MS = 15_000;
 
 /** Listens when it resolves. The system's error where the port is taken or the audit file cannot be opened. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
@@ -70,10 +75,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const guard: ApiGuard = new RequestGuard({ policy, uiOrigins: new Set(), limits, ...defined({ isTrustedProxy }) });
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
-  const { journeys, openLedger, maxApplicants } = options;
+  const { journeys, maxApplicants, environment, signer, portfolioDirectory } = options;
+  const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
   const runScope = runScopes({ client, openLedger });
-  const services: ApiServices = { journeys, client, openLedger, maxApplicants, runScope, feeds };
+  const services: ApiServices = {
+    ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, runScope, feeds },
+  };
   protectAnswers(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -86,6 +94,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
     onUnexpected: options.onUnexpected ?? (() => {}),
   });
+  addDocuments(app, readinessOf(services, stopping.signal));
   addRoutes(app, { guard, audit, services, stopping: stopping.signal });
   try {
     await app.listen({ port: options.port ?? 0, host });
@@ -106,8 +115,24 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   };
 }
 
+/** Each check in words that name nothing. */
+function readinessOf({ client, openLedger }: ApiServices, stopping: AbortSignal): Readiness {
+  return new Readiness(PROBE_MS, {
+    stopping: () => (stopping.aborted ? 'is stopping' : null),
+    temporal: async () => {
+      await client.withDeadline(Date.now() + PROBE_MS, () => client.workflowService.getSystemInfo({}));
+      return null;
+    },
+    ledger: async () => {
+      await (await openLedger()).pauses.list();
+      return null;
+    },
+  });
+}
+
+/** A caller's own goes into our logs: bounded, of harmless characters, and nothing that may be a social security number. */
 function requestIdOf(given: string | string[] | undefined): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  return typeof given === 'string' && opaqueIdProblem(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
 interface Frame {
@@ -118,7 +143,6 @@ interface Frame {
 }
 
 function addRoutes(app: FastifyInstance, frame: Frame): void {
-  app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
   for (const route of ROUTES) {
     app.route({
       method: route.method,
@@ -166,15 +190,18 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
     by: () => actingName(caller),
     noted,
     giveUpSlot: () => guard.accessOf(request)?.giveUpSlot(),
-    signal: AbortSignal.any([gone.signal, frame.stopping]),
+    signal: gone.signal,
+    stopping: frame.stopping,
+    sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
     request,
     reply,
   };
-  const { status, body, headers = {} } = await route.handle(call);
+  const { status, body, stream, headers = {} } = await route.handle(call);
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
   // Before anything is given out; an answer whose access cannot be noted is none.
   audit.record({ ...(guard.accessOf(request)?.record ?? { address: request.ip, route: route.path }), status });
   reply.code(status).headers({ ...deprecation(route), ...headers });
+  if (stream) return reply.type(stream.type).send(stream.content);
   if (body === undefined) return reply.send();
   return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
 }

@@ -1,7 +1,9 @@
 /** What the handlers work with, for all of the API's life. */
 import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
+import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
+import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { RunScopes } from './run-scope.ts';
 import type { StatusFeeds } from './status-feeds.ts';
 
@@ -10,6 +12,11 @@ export interface ApiServices {
   /** The SDK's own, for calls that the project's client does not make. */
   client: Client;
   openLedger: () => Promise<Ledger>;
+  environment: Environment;
+  /** Absent where decisions are sent unsigned. */
+  signer: DecisionSigner | undefined;
+  /** Where the workers’ results of portfolio reviews are, as far as the API may read them. */
+  portfolioDirectory: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
   /** The most that a message may carry; the worker has the last word. */

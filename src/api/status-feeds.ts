@@ -1,6 +1,6 @@
 /** Statuses for callers that wait for the next one: each run is watched once, however many wait. */
 import { Refusal } from '../http/refusal.ts';
-import { etagOf } from './etags.ts';
+import { etagOf } from './etag.ts';
 
 /** A run as the client has it. */
 interface Watchable {
@@ -62,13 +62,16 @@ export class StatusFeeds {
   ): Promise<TaggedStatus | undefined> {
     const feed = this.#feedOf(run);
     this.#waiters++;
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), waitMs);
     try {
-      const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      const until = AbortSignal.any([signal, over.signal]);
       const hasNews = () => feed.ended !== undefined || (feed.latest !== undefined && !isKnown(feed.latest.etag));
       while (!hasNews() && !until.aborted) await nextChange(feed, until);
       if (feed.ended && 'error' in feed.ended) throw feed.ended.error;
       return feed.latest;
     } finally {
+      clearTimeout(timer);
       this.#waiters--;
       this.#letGo(run.ownerId, feed);
     }

@@ -1,11 +1,10 @@
 /** Reports and references out of the ledger, for callers that have a token and neither database nor key. */
 
 import { defined } from '../base/defined.ts';
-import { parseJson } from '../base/json-safety.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import { badRequest, forbidden, gone, Refusal, unavailable } from '../http/refusal.ts';
+import { changesAnswer, type Reading, referencesAnswer, refusalAnswer, reportAnswer } from '../http/report-answers.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
-import { referencesOf } from '../ledger/ledger-references.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { type Reader, readerProblems } from '../ledger/reading.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
@@ -13,18 +12,7 @@ import { OtherEndUserError } from '../model/credit-journey-error.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
-import { redact, redactShape } from '../protection/redaction/redaction.ts';
 import { PATH_CALLER, type Permission } from './roles.ts';
-
-/** Answer of `…/changes`. */
-interface ChangesAnswer {
-  /** Of the later report. */
-  customerTraceNumber: string;
-  attempt: number;
-  storedAt: string;
-  redacted: boolean;
-  changes: unknown;
-}
 
 export class ReportWork {
   readonly #openLedger: (() => Promise<Ledger>) | undefined;
@@ -37,74 +25,30 @@ export class ReportWork {
     this.#namespace = namespace;
   }
 
-  /**
-   * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`; and which
-   * inquiry's report it is.
-   *
-   * @throws Refusal
-   */
-  async report(
+  /** @throws Refusal; as `reportAnswer` */
+  report(
     journeyId: string,
     productCode: ProductCode,
     permission: Permission,
     { reader, ofInquiry }: { reader: CodecReader; ofInquiry?: string | undefined },
-  ): Promise<{ text: string; customerTraceNumber: string }> {
-    const wanted = { ownerId: journeyId, productCode, ...defined({ customerTraceNumber: ofInquiry }) };
-    const stored = await this.#read(permission, (ledger) => ledger.reading.report(wanted, seenBy(reader, permission)));
-    if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
-    const { body, ...about } = stored;
-    const parsed = parseJson(body);
-    if (!parsed) throw new Error('a stored report is not JSON');
-    const redacted = permission.view === 'redacted';
-    // Whole, it is passed on as it came: parsing would round its longer numbers.
-    const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
-    const text = `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
-    return { text, customerTraceNumber: stored.customerTraceNumber };
+  ) {
+    const wanted = { ownerId: journeyId, productCode, ofInquiry };
+    return this.#read(permission, (ledger) => reportAnswer(ledger, wanted, reading(reader, permission)));
   }
 
-  /**
-   * What the gateway wrote beside a refusal: `{customerTraceNumber, attempt, productCode, httpStatus?, isWhole, storedAt,
-   * redacted, body}`. The interface shows no such body (7.5): masked, it keeps its shape and its codes alone.
-   *
-   * @throws Refusal
-   */
-  async refusal(of: ReportOrigin, permission: Permission, reader: CodecReader): Promise<object> {
-    const stored = await this.#read(permission, (ledger) => ledger.reading.refusal(of, seenBy(reader, permission)));
-    if (!stored) throw new Refusal(404, 'NotFound', 'noRefusal', 'the ledger keeps no body of such a refusal');
-    const json = parseJson(stored.body);
-    const body = json ? json[0] : stored.body;
-    const redacted = permission.view === 'redacted';
-    return { ...stored, redacted, body: redacted ? redactShape(body) : body };
+  /** @throws Refusal; as `refusalAnswer` */
+  refusal(of: ReportOrigin, permission: Permission, reader: CodecReader) {
+    return this.#read(permission, (ledger) => refusalAnswer(ledger, of, reading(reader, permission)));
   }
 
-  /**
-   * What changed since the journey's report before: `{customerTraceNumber, attempt, storedAt, redacted, changes}`.
-   *
-   * @throws Refusal
-   */
-  async changes(journeyId: string, permission: Permission, reader: CodecReader): Promise<ChangesAnswer> {
-    const stored = await this.#read(permission, (ledger) =>
-      ledger.reading.changes(journeyId, seenBy(reader, permission)),
-    );
-    if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
-    const parsed = parseJson(stored.body);
-    if (!parsed) throw new Error('a stored list of changes is not JSON');
-    const redacted = permission.view === 'redacted';
-    const changes = redacted ? redact(parsed[0]) : parsed[0];
-    return { ...stored.of, storedAt: stored.storedAt, redacted, changes };
+  /** @throws Refusal; as `changesAnswer` */
+  changes(journeyId: string, permission: Permission, reader: CodecReader) {
+    return this.#read(permission, (ledger) => changesAnswer(ledger, journeyId, reading(reader, permission)));
   }
 
-  /** @throws Refusal */
-  async references(journeyId: string, permission: Permission): Promise<{ answer: object; count: number }> {
-    const inquiries = await this.#read(permission, (ledger) => ledger.inquiriesOf(journeyId));
-    if (inquiries.length === 0) {
-      throw new Refusal(404, 'NotFound', 'noJourney', 'the ledger has no inquiry of such a journey');
-    }
-    if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
-    const found = referencesOf(journeyId, inquiries);
-    const redacted = permission.view === 'redacted';
-    const count = found.references.length + found.shares.length + (found.consumers?.length ?? 0);
-    return { answer: { ...(redacted ? (redact(found) as object) : found), redacted }, count };
+  /** @throws Refusal; as `referencesAnswer` */
+  references(journeyId: string, permission: Permission) {
+    return this.#read(permission, (ledger) => referencesAnswer(ledger, journeyId, permission.view));
   }
 
   async close(): Promise<void> {
@@ -133,8 +77,8 @@ export class ReportWork {
 
 export type CodecReader = Pick<Reader, 'by' | 'purpose' | 'endUser'>;
 
-function seenBy(reader: CodecReader, { view }: Permission): Reader {
-  return { ...reader, via: 'codecServer', isRedacted: view === 'redacted' };
+function reading(reader: CodecReader, { view }: Permission): Reading {
+  return { reader: { ...reader, via: 'codecServer' }, view };
 }
 
 /**

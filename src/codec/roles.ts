@@ -1,5 +1,6 @@
 /** Who may do what (docs/protection.md): roles per namespace, and how much of a value each may see. */
 import { forbidden } from '../http/refusal.ts';
+import type { View } from '../http/report-answers.ts';
 import { type Identity, wordsIn } from '../http/token-verifier.ts';
 
 /**
@@ -23,8 +24,6 @@ export interface Caller extends Identity {
 
 /** What a route does; the role it takes is the same, but for `decode`. */
 export type RouteAction = 'encode' | 'decode' | 'report';
-
-export type View = 'whole' | 'redacted';
 
 export interface Permission {
   namespace: string;

@@ -244,7 +244,7 @@ export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: tr
 }
 
 /** The directory of portfolio files, an absolute path; `undefined` where this worker reads no portfolios. */
-function readPortfolioDirectory(reader: EnvironmentReader): string | undefined {
+export function readPortfolioDirectory(reader: EnvironmentReader): string | undefined {
   const path = reader.optional('PORTFOLIO_DIR');
   if (path === undefined) return undefined;
   if (!isAbsolute(path) || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) {

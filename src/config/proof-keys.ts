@@ -50,3 +50,16 @@ function readKeys(
   }
   return path;
 }
+
+/** The private key that the HTTP API signs decisions with. */
+export interface DecisionKey {
+  file: string;
+  /** Default: `kid` of the JWK, else the key's thumbprint. */
+  keyId?: string;
+}
+
+/** `undefined` where the API signs nothing. */
+export function apiDecisionKey(env: NodeJS.ProcessEnv): DecisionKey | undefined {
+  const { API_DECISION_KEY_FILE: file, API_DECISION_KEY_ID: keyId } = env;
+  return file ? { file, ...(keyId ? { keyId } : {}) } : undefined;
+}

@@ -1,6 +1,7 @@
 /** `doctor`: every check, in the order in which it prints them. */
 
 import type { Config } from '../config/config-shape.ts';
+import type { DecisionKey } from '../config/proof-keys.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Check, CheckResult } from './checks/check.ts';
 import { clearStartsCheck } from './checks/clear-starts-check.ts';
@@ -8,6 +9,7 @@ import { clockCheck } from './checks/clock-check.ts';
 import { codecServerChecks, type InspectedCodecServer } from './checks/codec-server-check.ts';
 import { configurationCheck } from './checks/configuration-check.ts';
 import { createContext } from './checks/context.ts';
+import { decisionSignerChecks } from './checks/decision-signer-check.ts';
 import { deploymentCheck } from './checks/deployment-check.ts';
 import { gatewayChecks } from './checks/gateway-checks.ts';
 import { holdsCheck } from './checks/holds-check.ts';
@@ -36,6 +38,8 @@ interface Inspected {
   problems: readonly ConfigProblem[];
   /** Absent: clients here go through none, and nothing is asked. */
   codecServer?: InspectedCodecServer | undefined;
+  /** Absent: the HTTP API signs nothing here. */
+  signer?: DecisionKey | undefined;
 }
 
 interface ExamineOptions {
@@ -50,12 +54,12 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * fetches one token for each profile.
  */
 export async function examine(
-  { config, problems, codecServer }: Inspected,
+  { config, problems, codecServer, signer }: Inspected,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
 ): Promise<Examination> {
   const context = createContext(config, problems, timeoutMs);
   try {
-    const first = await runChecks(checksOf(config, codecServer), context, { timeoutMs });
+    const first = await runChecks(checksOf(config, codecServer, signer), context, { timeoutMs });
     const checks = [...first, ...(await runChecks([clockCheck], context, { timeoutMs }))];
     return { healthy: checks.every(({ status }) => status !== 'fail'), checks };
   } finally {
@@ -63,7 +67,7 @@ export async function examine(
   }
 }
 
-function checksOf({ profiles }: Config, codecServer: InspectedCodecServer | undefined): Check[] {
+function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], signer: Inspected['signer']): Check[] {
   const all = [...profiles.values()];
   return [
     configurationCheck,
@@ -84,6 +88,7 @@ function checksOf({ profiles }: Config, codecServer: InspectedCodecServer | unde
     ...all.slice(0, 1).map(markerCheck),
     ...standingDecisionChecks(all),
     ...trustChecks(all),
+    ...decisionSignerChecks(signer),
     ...webhookChecks(all),
     clearStartsCheck,
     pausesCheck,

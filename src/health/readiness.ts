@@ -13,12 +13,16 @@ const CHECK_TIMEOUT_MS = 1_500;
 /** Probes of many watchers ask the ledger once. */
 const BELIEVED_FOR_MS = 1_000;
 
+const WORKER = { polling: () => 'is starting' };
+
 export class Readiness {
-  readonly #checks = new Map<string, ReadinessCheck>([['polling', () => 'is starting']]);
+  readonly #checks: Map<string, ReadinessCheck>;
   readonly #timeoutMs: number;
   #last: { report: Promise<ReadinessReport>; askedAtMs: number } | undefined;
 
-  constructor(timeoutMs = CHECK_TIMEOUT_MS) {
+  /** Not ready before a worker polls, unless its program says what counts. */
+  constructor(timeoutMs = CHECK_TIMEOUT_MS, checks: Readonly<Record<string, ReadinessCheck>> = WORKER) {
+    this.#checks = new Map(Object.entries(checks));
     this.#timeoutMs = timeoutMs;
   }
 

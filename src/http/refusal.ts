@@ -28,13 +28,19 @@ export class Refusal extends Error {
   readonly reason: string;
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
+  /** Further members of a problem document. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     status: number,
     code: RefusalCode,
     reason: string,
     message: string,
-    more: { problems?: readonly Problem[]; retryAfterSeconds?: number } = {},
+    more: {
+      problems?: readonly Problem[];
+      retryAfterSeconds?: number;
+      details?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     super(message);
     this.status = status;
@@ -42,6 +48,7 @@ export class Refusal extends Error {
     this.reason = reason;
     this.problems = more.problems ?? [];
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.details = more.details ?? {};
   }
 
   /** The answer's body. */

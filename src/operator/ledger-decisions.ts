@@ -6,6 +6,7 @@
 import type { Client } from '@temporalio/client';
 import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
+import { decisionProblem } from '../client/holds/decision-problem.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
 import { drewAttention, isRunOpen, leftBehind, leftToSee } from '../client/holds/rows-as-holds.ts';
 import { decisionDifferences } from '../ledger/decision-differences.ts';
@@ -13,13 +14,9 @@ import type { Ledger } from '../ledger/port.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import type { ResolveInquiryMessage } from '../messages/journey/shapes.ts';
 import { parseDecision } from '../messages/parse-messages.ts';
-import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
-import { isFailureType } from '../model/failure-types.ts';
 import { whatStands } from '../model/inquiry.ts';
 import { runName, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { wordProblem } from '../model/provider-word.ts';
-import { resendProblem } from '../model/resend-rule.ts';
 import type { DecisionJudge } from './decision-judge.ts';
 
 /** As to a run, without `amend`: a new inquiry takes a run. */
@@ -79,7 +76,7 @@ export async function decideInLedger(
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
   }
   const row = await undecidedRow(context, customerTraceNumber);
-  const reason = problemOf(leftBehind(row), message) ?? referenceProblem(row, message);
+  const reason = decisionProblem(leftBehind(row), message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
   const record = recordOf(message, row);
   const judged = await context.judgeProof(row, { message, receivedAt: record.decidedAt });
@@ -151,23 +148,6 @@ function whyNot(row: OpenInquiry): string {
   if (latest.state === 'sending') return `its attempt ${latest.attempt} may still be answered`;
   const decided = row.decisions.some(({ attempt }) => attempt === latest.attempt);
   return decided ? 'it was decided already' : `its attempt ${latest.attempt} is ${latest.state}`;
-}
-
-/** Why the decision makes no sense, by the rules that a run keeps too. */
-function problemOf(hold: OpenHold, message: LedgerDecision): string | null {
-  const { reason, attempt, allowedActions, productCode } = hold;
-  if (message.attempt !== attempt) return `it waits for a decision about attempt ${attempt}`;
-  if (!allowedActions.includes(message.action)) return `${reason} allows ${allowedActions.join(', ')} without a run`;
-  const problem = isFailureType(reason) ? wordProblem({ failureType: reason, productCode }, message) : null;
-  return problem ?? resendProblem(hold, message, Date.now());
-}
-
-/**
- * Checks a reference, except of an inquiry that was claimed before the ledger kept its applicants: there the operator
- * has to check it.
- */
-function referenceProblem({ applicantIds }: OpenInquiry, { reference }: CheckedDecision): string | null {
-  return reference && applicantIds ? referenceApplicantsProblem(reference.applicants, applicantIds) : null;
 }
 
 function recordOf(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {

@@ -102,6 +102,15 @@ export class LedgerJourneys extends CreditJourneys {
     return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
   }
 
+  /**
+   * The ledger that this client opens: stays its to close.
+   *
+   * @internal
+   */
+  openedLedger(): Promise<Ledger> {
+    return this.#ledger.open();
+  }
+
   override async close(): Promise<void> {
     await super.close();
     await this.#ledger.close();

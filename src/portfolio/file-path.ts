@@ -35,6 +35,17 @@ export async function outputPaths(directory: string, file: string, reviewId: str
   return { results: join(folder, results), badRows: join(folder, badRows), parts: join(folder, parts) };
 }
 
+/**
+ * One of the files of `outputPaths`, opened for reading.
+ *
+ * @throws PortfolioUnavailableError
+ */
+export async function openOutput(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+    throw portfolioUnavailable(error);
+  });
+}
+
 async function portfolioPath(directory: string, file: string): Promise<string> {
   const wanted = join(directory, checked(file));
   return join(await insideOf(directory, dirname(wanted)), basename(wanted));

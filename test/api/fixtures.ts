@@ -1,8 +1,7 @@
 /** The API with a key set of its own, and requests to it. All persons are invented. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { ApiOptions } from '../../src/api/options.ts';
 import { SCOPES } from '../../src/api/scopes.ts';
@@ -17,7 +16,7 @@ const AUDIENCE = 'credit-journey-api';
 
 const pair = await generateKeyPair('ES256');
 const foreign = await generateKeyPair('ES256');
-const KEY_SET = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'ec', alg: 'ES256', use: 'sig' }] };
+export const KEY_SET = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'ec', alg: 'ES256', use: 'sig' }] };
 
 export interface TokenParts {
   /** Default: all of them. */
@@ -66,13 +65,6 @@ export interface TestApi extends RunningApi {
   call(path: string, call?: ApiCall): Promise<Answer>;
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'credit-journey-api-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-const keySetFile = join(directory, 'jwks.json');
-writeFileSync(keySetFile, JSON.stringify(KEY_SET));
-
-export const TOKENS = { jwks: { file: keySetFile }, issuer: ISSUER, audience: AUDIENCE };
-
 /** Beside a harness's worker, on its ledger. `close` ends all that it opened. */
 export async function startTestApi(
   harness: Pick<Harness, 'config' | 'client'>,
@@ -86,20 +78,17 @@ export async function startTestApi(
       keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
       create: false,
     });
-  let opened: ReturnType<typeof opening> | undefined;
-  const openOnce = () => {
-    opened ??= opening();
-    return opened;
-  };
   const { dataConverter = {} } = client.options;
-  const journeys = await connectTo(harness, { openLedger: openOnce, dataConverter, queryTimeoutMs: 20_000 });
+  const journeys = await connectTo(harness, { openLedger: opening, dataConverter, queryTimeoutMs: 20_000 });
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-api-'));
+  const file = join(directory, 'jwks.json');
+  await writeFile(file, JSON.stringify(KEY_SET));
   const lines: string[] = [];
   const unexpected: unknown[] = [];
   const api = await startApi({
     environment: config.environment,
-    tokens: TOKENS,
+    tokens: { jwks: { file }, issuer: ISSUER, audience: AUDIENCE },
     journeys,
-    openLedger: openOnce,
     maxApplicants: 2,
     audit: { write: (line) => lines.push(line) },
     onUnexpected: (error) => unexpected.push(error),
@@ -115,6 +104,7 @@ export async function startTestApi(
     close: async () => {
       await api.close();
       await journeys.close();
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

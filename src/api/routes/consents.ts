@@ -9,8 +9,7 @@ import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { parseConsent } from '../../messages/parse-messages.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError, problemIn } from '../../model/problems.ts';
-import { reaches, reachesAll } from '../caller.ts';
-import { unknownRun } from '../problem.ts';
+import { requireReach } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const consentAnswerSchema = z
@@ -61,21 +60,15 @@ export const consentRoutes: readonly Route[] = [
   }),
 ];
 
-async function requireReach({ caller, services }: Call<never>, ownerId: string): Promise<void> {
-  if (reachesAll(caller)) return;
-  const scope = await services.runScope(ownerId);
-  if (!scope || !reaches(caller, scope)) throw unknownRun();
-}
-
-async function sent({ services, signal }: Call<never>, consent: ConsentMessage) {
+async function sent({ services, sending }: Call<never>, consent: ConsentMessage) {
   const { kind, id } = ownerOf(consent.journeyId);
   const { journeyId: _, ...ofJourney } = consent;
   const { shareId: __, ...ofShare } = ofJourney;
   try {
     return answerOf(
       kind === 'share'
-        ? await services.journeys.getShare(id).recordConsent(ofShare, { signal })
-        : await services.journeys.get(id).recordConsent(ofJourney, { signal }),
+        ? await services.journeys.getShare(id).recordConsent(ofShare, sending)
+        : await services.journeys.get(id).recordConsent(ofJourney, sending),
     );
   } catch (error) {
     throw refusalOf(error);

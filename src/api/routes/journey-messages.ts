@@ -38,12 +38,12 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: z.union([passGate, repeatStage]).meta({ id: 'advanceJourney' }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+    async handle({ services, params: { journeyId }, body, by, noted, sending }) {
       noted({ journeyId });
       // Only who accepts an old report, skips a stage or repeats one decides anything.
       const isDecision = ['acceptAge', 'skip', 'repeat', 'reason'].some((name) => Object.hasOwn(body, name));
       const message = { ...body, ...(isDecision ? { by: by() } : {}) } as unknown as AdvanceMessage;
-      return messageReply(await services.journeys.get(journeyId).advance(message, { signal }));
+      return messageReply(await services.journeys.get(journeyId).advance(message, sending));
     },
   }),
   route({
@@ -57,10 +57,10 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: setClosingDate.omit(given).meta({ id: 'setClosingDate' }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+    async handle({ services, params: { journeyId }, body, by, noted, sending }) {
       noted({ journeyId });
       const message = { ...body, by: by() } as unknown as SetClosingDateMessage;
-      return messageReply(await services.journeys.get(journeyId).setClosingDate(message, { signal }));
+      return messageReply(await services.journeys.get(journeyId).setClosingDate(message, sending));
     },
   }),
   route({
@@ -73,10 +73,10 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: extend.omit(given).meta({ id: 'extendJourney', oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+    async handle({ services, params: { journeyId }, body, by, noted, sending }) {
       noted({ journeyId });
       const message = { ...body, by: by() } as unknown as ExtendMessage;
-      return messageReply(await services.journeys.get(journeyId).extend(message, { signal }));
+      return messageReply(await services.journeys.get(journeyId).extend(message, sending));
     },
   }),
   route({
@@ -93,14 +93,14 @@ export const journeyMessageRoutes: readonly Route[] = [
     }),
     answers: accepted,
     problems,
-    async handle({ services, caller, params: { journeyId }, body, by, noted, signal }) {
+    async handle({ services, caller, params: { journeyId }, body, by, noted, sending }) {
       noted({ journeyId });
       const { share, ...rest } = body;
       const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
       if (isReplacing) requireScope(caller, 'shares:withdraw');
       const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
       const asked = share as RequestShareMessage['share'];
-      return messageReply(await services.journeys.get(journeyId).requestShare(asked, { replacing, signal }));
+      return messageReply(await services.journeys.get(journeyId).requestShare(asked, { ...sending, replacing }));
     },
   }),
   route({
@@ -114,10 +114,10 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: withdrawShare.omit({ ...given, shareId: true }).meta({ id: 'withdrawShare' }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId, shareId }, body, by, noted, signal }) {
+    async handle({ services, params: { journeyId, shareId }, body, by, noted, sending }) {
       noted({ journeyId });
       const message = { ...body, shareId, by: by() } as { shareId: string; by: string; reason: string };
-      return messageReply(await services.journeys.get(journeyId).withdrawShare(message, { signal }));
+      return messageReply(await services.journeys.get(journeyId).withdrawShare(message, sending));
     },
   }),
   route({
@@ -130,10 +130,10 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: withdraw.omit(given).meta({ id: 'withdrawJourney' }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+    async handle({ services, params: { journeyId }, body, by, noted, sending }) {
       noted({ journeyId });
       const message = { ...body, by: by() } as { by: string; reason: string };
-      return messageReply(await services.journeys.get(journeyId).withdraw(message, { signal }));
+      return messageReply(await services.journeys.get(journeyId).withdraw(message, sending));
     },
   }),
 ];

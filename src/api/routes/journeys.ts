@@ -10,10 +10,10 @@ import type { JourneyResult } from '../../messages/journey/shapes.ts';
 import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { requireScope } from '../caller.ts';
-import { STATUS_HEADERS, statusReply } from '../etags.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { startWithinReach } from './starting.ts';
 
@@ -66,7 +66,7 @@ export const journeyRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId: journeyId,
         scope: scopeOfInput(input),
-        start: (onFound) => services.journeys.start(input, { onFound }),
+        start: (onFound) => services.journeys.start(input, { ...call.sending, onFound }),
       });
       const headers = { location: `/v1/journeys/${journeyId}` };
       return { status: duplicate ? 200 : 201, body: { journeyId, duplicate }, headers };

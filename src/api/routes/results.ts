@@ -1,6 +1,6 @@
 /** Results of runs: there or not, without waiting for the end. */
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { translatedError } from '../../client/connection/error-translation.ts';
+import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { ResultNotReadyError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -32,7 +32,7 @@ export async function resultOf<Result>(
   }
 }
 
-async function isRunning(client: ApiServices['client'], { ownerId, workflowId }: EndedRun<unknown>): Promise<boolean> {
+async function isRunning(client: ApiServices['client'], { workflowId }: EndedRun<unknown>): Promise<boolean> {
   try {
     const described = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
       client.workflow.getHandle(workflowId).describe(),
@@ -40,6 +40,6 @@ async function isRunning(client: ApiServices['client'], { ownerId, workflowId }:
     return described.status.name === 'RUNNING';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) throw unknownRun();
-    throw translatedError(error, ownerId);
+    throw translatedServerError(error);
   }
 }

@@ -1,9 +1,10 @@
 /** What the start of a run of any kind has in common: whose it is to be, and what answers where its id is taken. */
+import type { z } from 'zod';
 import { InputDiffersError, JourneyFinishedError } from '../../client/connection/errors.ts';
 import { forbidden, type Refusal } from '../../http/refusal.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
 import { conflict } from '../problem.ts';
-import type { Call } from '../route.ts';
+import type { AnswerForm, Call, Reply } from '../route.ts';
 
 interface Start {
   /** As lists have it: of a pull `pull:<pullId>`. */
@@ -53,4 +54,21 @@ export async function startWithinReach(
 
 function taken(): Refusal {
   return conflict('idTaken', 'this id is taken: choose another');
+}
+
+/** What a start answers, by whether it was there already. */
+export function startAnswers(schema: z.ZodType): Record<200 | 201, AnswerForm> {
+  const headers = { Location: 'Where its status is.' };
+  return {
+    201: { description: 'It was started.', schema, headers },
+    200: { description: 'It had been started before, with the same input.', schema, headers },
+  };
+}
+
+export const startProblems = {
+  409: 'The id is taken: `inputDiffers` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
+} as const;
+
+export function startReply<Body extends { duplicate: boolean }>(location: string, body: Body): Reply<200 | 201> {
+  return { status: body.duplicate ? 200 : 201, body, headers: { location } };
 }

@@ -7,6 +7,7 @@ import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
 import type { OnBinaryProgress } from '../temporal/binary-progress.ts';
 import { startTemporalServer, type TemporalServer } from '../temporal/temporal-server.ts';
+import { startDevApi } from './dev-api.ts';
 import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
 import { choosePorts, type DevMemory, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
 import { childEnvironment, commandVariables, dataAddresses, devVariables } from './dev-variables.ts';
@@ -39,6 +40,10 @@ export interface DevEnvironment {
   /** Of the codec server, with the unguessable path: every caller that knows it may decode, masked. */
   codecEndpoint: string;
   sandboxUrl: string;
+  /** Of the HTTP API. */
+  apiUrl: string;
+  /** A file with a token that is good for this session, and for everything. */
+  apiTokenFile: string;
   /** Absolute. */
   dataDir: string;
   worker: WorkerControl;
@@ -62,7 +67,7 @@ const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
 const NAMESPACE = 'default';
 
 /**
- * Starts the codec server, the Temporal development server, the sandbox and a worker process, and waits until journeys can run.
+ * Starts the codec server, the Temporal development server, the sandbox, a worker process and the HTTP API, and waits until journeys can run.
  *
  * @throws DataDirectoryInUseError, PortTakenError, TemporalBinaryNotFoundError; Error where a part does not come up,
  *   with what it said. Nothing is left running.
@@ -92,6 +97,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
     parts.defer(() => worker.stop());
     await worker.start();
+    const api = await startDevApi({ ...addresses, ...dataAddresses(dataDir), onEvent: notice });
+    parts.defer(() => api.close());
     parts.defer(await writeReadyFile(dataDir, commandVariables(addresses)));
 
     let isStopping = false;
@@ -105,6 +112,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       temporalHttpUrl: server.httpUrl,
       ...defined({ uiUrl: server.uiUrl }),
       codecEndpoint: codec.endpoint,
+      apiUrl: api.url,
+      apiTokenFile: api.tokenFile,
       worker,
       variables: devVariables(addresses),
       env,

@@ -1,5 +1,5 @@
-/** Requests to the codec server and the command line: permitted ones and forbidden ones. */
-import { type JourneyHandle, newSsn } from '../../support/journey-harness.ts';
+/** Requests to the codec server, the HTTP API and the command line: permitted ones and forbidden ones. */
+import { type JourneyHandle, journeyInput, newSsn } from '../../support/journey-harness.ts';
 import { payloadOf } from '../codec-fixtures.ts';
 import { disguised } from './people.ts';
 import type { World } from './world.ts';
@@ -42,6 +42,36 @@ export async function askCodecServer(
     ask(`/journeys/${person.ssn}/reports/${last}`),
     ask(`/journeys/${encodeURIComponent(person.emailAddress)}/references?ssn=${person.ssn}`),
   ]);
+  return answers.join('\n');
+}
+
+/** Good calls and bad ones to the HTTP API; whatever it answers, it repeats nothing that is personal. */
+export async function askApi(world: World, { url, token }: { url: string; token: string }): Promise<string> {
+  const person = disguised({ applicantId: '1A', ssn: newSsn() });
+  world.seen.add('ssn', person.ssn);
+  const [{ last = '' } = {}] = person.names;
+  const ask = async (path: string, body?: object | string) => {
+    const answer = await fetch(`${url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-request-id': person.ssn },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    return [answer.status, await answer.text()].join(' ');
+  };
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [person] });
+  const at = `/v1/journeys/${input.journeyId}`;
+  const answers = [
+    await ask('/v1/journeys', input),
+    await ask('/v1/journeys', { ...input, applicants: [{ ...person, ssn: `9${person.ssn.slice(1)}0` }] }),
+    await ask('/v1/journeys', { ...input, journeyId: person.ssn, [last]: person }),
+    await ask('/v1/journeys', `${JSON.stringify(input)},,`),
+    await ask(at),
+    await ask(`${at}/advance`, { to: last, applicants: [person] }),
+    await ask(`${at}/withdrawal`, { reason: 'x', [person.emailAddress]: last }),
+    await ask('/v1/consents', { journeyId: input.journeyId, shareId: person.ssn, applicantId: last }),
+    await ask(`/v1/journeys/${person.ssn}?after=${encodeURIComponent(person.emailAddress)}`),
+    await ask('/v1/journeys?limit=5'),
+  ];
   return answers.join('\n');
 }
 

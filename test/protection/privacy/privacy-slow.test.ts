@@ -35,7 +35,7 @@ import {
   until,
 } from './journeys.ts';
 import { OTHERS, senderOf, sendOthersMessages, sendRefusedMessages, sendRefusedStarts } from './messages.ts';
-import { askCodecServer, runCommands } from './other-programs.ts';
+import { askApi, askCodecServer, runCommands } from './other-programs.ts';
 import { disguised, personSentinels, REFERENCE_PLACES } from './people.ts';
 import { databasePlaces, history, ledgerPlaces, runsOf, scraped, shownByCli, temporalPlaces } from './places.ts';
 import type { Place } from './processes.ts';
@@ -150,6 +150,9 @@ function collected(): Promise<Place[]> {
     const search = new SentinelSearch(personSentinels());
     assert.ok(search.find(Buffer.from(repeated)).length > 0, `no refusal repeats the request: ${reasons}`);
     assert.ok(new SentinelSearch(personSentinels()).find(Buffer.from(given)).length > 0, 'it gave nothing out');
+    const answered = await askApi(world, await world.startApi());
+    assert.match(answered, /^201 /);
+    const ofApi = { kind: 'log' as const, name: 'answers of the HTTP API', bytes: Buffer.from(answered) };
     await runCommands(world, others[0] as JourneyHandle);
     const told = [...(await scraped(world)), ...(await temporalPlaces(world, await runsOf(world)))];
     await world.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(CRASH_BUG))] }));
@@ -157,7 +160,12 @@ function collected(): Promise<Place[]> {
     const [last = ''] = world.said.filter(({ name }) => name === 'second worker').map(({ bytes }) => String(bytes));
     assert.match(last, /"name":"TypeError".*an uncaught error"}\n$/);
     const audit = { kind: 'log' as const, name: 'audit log', bytes: fileIfThere(world.file('audit.log')) };
-    return [...told, ...ledgerPlaces(world), audit, ...world.said];
+    const apiLog = {
+      kind: 'log' as const,
+      name: 'audit log of the HTTP API',
+      bytes: fileIfThere(world.file('api-audit.log')),
+    };
+    return [...told, ...ledgerPlaces(world), audit, apiLog, ofApi, ...world.said];
   })();
   return collecting;
 }

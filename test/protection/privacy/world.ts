@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { startSandbox } from '../../../sandbox/server.ts';
+import { SCOPES } from '../../../src/api/scopes.ts';
 import { openLedger } from '../../../src/ledger/sql/open-ledger.ts';
 import type { OwnedChild } from '../../../src/local/child-process.ts';
 import { freePorts } from '../../../src/local/free-ports.ts';
@@ -21,6 +22,7 @@ import { createPayloadCodec } from '../../../src/protection/payloads/payload-cod
 import { CONSENT_KEYS } from '../../support/consent-proofs.ts';
 import type { JourneyHandle } from '../../support/journey-harness.ts';
 import type { Stage } from '../../support/scenarios.ts';
+import { inAnHour, newSigningKey } from '../../support/signing-keys.ts';
 import { payloadOf } from '../codec-fixtures.ts';
 import { type HostileGateway, REFUSED_AUDIENCE, startHostileGateway } from './hostile-gateway.ts';
 import { disguising, SeenSentinels } from './people.ts';
@@ -47,6 +49,8 @@ export interface World extends Stage {
   startWorker(phase: Phase): Promise<OwnedChild>;
   /** Resolves with its address. */
   startCodecServer(): Promise<string>;
+  /** Its address, and a token for everything. */
+  startApi(): Promise<{ url: string; token: string }>;
   /** A command of ours; its words are kept, and its exit code returned. */
   runCommand(args: string[], stdin?: string): Promise<number>;
   /** The Temporal CLI's words. */
@@ -118,6 +122,22 @@ export async function startWorld(): Promise<World> {
       const own = { CODEC_AUDIT_FILE: file('audit.log'), CODEC_PATH_ROLES: 'encode,decode-redacted,reveal,report' };
       const { ready } = await processes.start('codec server', ['codec-server', '--port', '0'], { env: own });
       return String(ready.endpoint);
+    },
+    async startApi() {
+      const key = await newSigningKey('api');
+      await writeFile(file('api-keys.json'), JSON.stringify(key.keySet));
+      const claims = { iss: 'https://issuer.example.com', aud: 'api', sub: 'platform', exp: inAnHour() };
+      const reach = { scope: Object.keys(SCOPES), profiles: '*', end_users: '*' };
+      const token = await key.sign({ ...claims, ...reach });
+      seen.add('token', token);
+      const own = {
+        API_JWKS_FILE: file('api-keys.json'),
+        API_JWT_ISSUER: claims.iss,
+        API_JWT_AUDIENCE: claims.aud,
+        API_AUDIT_FILE: file('api-audit.log'),
+      };
+      const { ready } = await processes.start('HTTP API', ['api', '--port', '0'], { env: own });
+      return { url: String(ready.url), token };
     },
     runCommand: processes.run,
     async temporalCli(args) {

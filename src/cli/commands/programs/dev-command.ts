@@ -34,7 +34,7 @@ export function registerDevCommand(program: Command): void {
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',
-      'print one line when ready: {"temporalAddress","temporalHttpUrl","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint"}',
+      'print one line when ready: {"temporalAddress","temporalHttpUrl","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint","apiUrl","apiTokenFile"}',
     )
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, ...options }: DevFlags) => {
@@ -60,8 +60,9 @@ export function registerDevCommand(program: Command): void {
 
 function readyLine(environment: DevEnvironment): string {
   const { temporalAddress, temporalHttpUrl, namespace, taskQueue } = environment;
-  const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint } = environment;
-  const ready = { temporalAddress, temporalHttpUrl, namespace, taskQueue, uiUrl, sandboxUrl, dataDir, codecEndpoint };
+  const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint, apiUrl, apiTokenFile } = environment;
+  const addresses = { temporalAddress, temporalHttpUrl, namespace, taskQueue, uiUrl, sandboxUrl };
+  const ready = { ...addresses, dataDir, codecEndpoint, apiUrl, apiTokenFile };
   return `${JSON.stringify(ready)}\n`;
 }
 
@@ -87,6 +88,7 @@ function story(environment: DevEnvironment): string {
     `  codec     ${environment.codecEndpoint}`,
     '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',
     `  sandbox   ${environment.sandboxUrl}`,
+    `  API       ${environment.apiUrl}/v1 (reference: /v1/reference), with the token in ${environment.apiTokenFile}`,
     `  data      ${environment.dataDir} (logs too)`,
     '',
     ...(isFound ? ['In another terminal, in this folder:'] : ['In another terminal:', ...exports, '']),

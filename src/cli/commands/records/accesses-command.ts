@@ -52,7 +52,11 @@ const ACCESSES: RecordFormat<AuditedAccess> = {
   lines: accessLines,
 };
 
-const VIA: Record<AuditedAccess['via'], string> = { ledger: 'from the ledger', codecServer: 'by the codec server' };
+const VIA: Record<AuditedAccess['via'], string> = {
+  ledger: 'from the ledger',
+  codecServer: 'by the codec server',
+  api: 'by the HTTP API',
+};
 
 function accessLines(one: AuditedAccess, width: number): string[] {
   const endUser = one.endUserCode ?? one.endUser;

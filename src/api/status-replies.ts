@@ -1,14 +1,9 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
-import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { etagOf } from './etag.ts';
 import type { Call, Reply } from './route.ts';
 
 type Headers = Pick<FastifyRequest, 'headers'>;
-
-/** Of the answer's JSON. */
-export function etagOf(body: object): string {
-  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
-}
 
 /** Whether `If-None-Match` has it. A weak tag matches, too (RFC 9110, 13.1.2). */
 function hasAlready({ headers }: Headers, etag: string): boolean {
@@ -42,15 +37,17 @@ interface StatusRun {
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
+type Waiting = Pick<Call, 'request' | 'services' | 'signal' | 'stopping' | 'giveUpSlot'>;
+
 /** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */
 export async function statusReply(
-  { request, services, signal, giveUpSlot }: Pick<Call, 'request' | 'services' | 'signal' | 'giveUpSlot'>,
+  { request, services, signal, stopping, giveUpSlot }: Waiting,
   run: StatusRun,
 ): Promise<Reply<200 | 304>> {
   const seconds = request.headers['if-none-match'] === undefined ? 0 : waitSeconds(request);
   if (seconds === 0) return taggedReply(request, await run.status({ signal }));
   giveUpSlot();
-  const waiting = { waitMs: seconds * 1000, signal };
+  const waiting = { waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
   const found = await services.feeds.next(run, (etag) => hasAlready(request, etag), waiting);
   const reply = taggedReply(request, found?.status ?? (await run.status({ signal })));
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };

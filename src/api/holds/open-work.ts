@@ -1,0 +1,123 @@
+/** What needs a person, by the ledger's rows: a list needs no worker, and a run that is lost is in it. */
+import { z } from 'zod';
+import { inParallel } from '../../base/in-parallel.ts';
+import { badRequest } from '../../http/refusal.ts';
+import type { WorkCount, WorkFilters, WorkRow } from '../../ledger/work.ts';
+import { ALLOWED_ACTIONS, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
+import { ownerOf, type RunKind } from '../../model/owner-id.ts';
+import { PRODUCTS } from '../../model/products.ts';
+import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import type { ApiServices } from '../services.ts';
+
+const instant = z.string().meta({ format: 'date-time' });
+
+export const holdSchema = z
+  .object({
+    holdId: z.string(),
+    kind: z.enum(['held', 'flagged']).meta({
+      description: 'held: an inquiry waits for a decision. flagged: a person should look, and nothing waits for it.',
+    }),
+    reason: z.string().meta({ description: 'The runbook has a page about each.' }),
+    since: instant,
+    ownerId: z
+      .string()
+      .meta({ description: 'The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>.' }),
+    profile: z.string(),
+    endUserCode: z.string().exactOptional(),
+    endUser: z.string().exactOptional(),
+    productCode: z.enum(PRODUCTS).exactOptional(),
+    shareId: z.string().exactOptional(),
+    customerTraceNumber: z.string().exactOptional(),
+    attempt: z.int().min(0).exactOptional().meta({ description: 'The attempt that a decision judges.' }),
+    refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
+    allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
+      description: 'By its reason. Where the run is lost, amend is refused.',
+    }),
+    decideAt: z.string().exactOptional().meta({ description: 'Where to POST the decision.' }),
+  })
+  .meta({ id: 'hold' });
+
+export type Hold = z.infer<typeof holdSchema>;
+
+const COLLECTIONS: Record<RunKind, string> = {
+  journey: 'journeys',
+  pull: 'pulls',
+  share: 'shares',
+  portfolio: 'portfolio-reviews',
+};
+
+interface Page {
+  holds: Hold[];
+  next?: string;
+}
+
+type Services = Pick<ApiServices, 'openLedger' | 'runScope'>;
+
+/** A page may hold fewer than asked, and none, while more follow: those that the token does not reach are left out. */
+export async function openWork(
+  services: Services,
+  caller: ApiCaller,
+  query: WorkFilters & { limit: number; after?: string },
+): Promise<Page> {
+  const { rows, next } = await pageOf(services, query);
+  const mine = await withinReach(services, caller, rows);
+  return { holds: mine.map(holdOf), ...(next === undefined ? {} : { next }) };
+}
+
+/** More is counted only for a caller who reaches every run. */
+const MOST_COUNTED = 1_000;
+
+/** How many wait, by kind and reason, the most first; `isWhole` false: at least so many. */
+export async function countedWork(
+  services: Services,
+  caller: ApiCaller,
+  filters: WorkFilters,
+): Promise<{ counts: WorkCount[]; isWhole: boolean }> {
+  if (reachesAll(caller)) {
+    const ledger = await services.openLedger();
+    return { counts: await ledger.work.counts(filters), isWhole: true };
+  }
+  const { rows, next } = await pageOf(services, { ...filters, limit: MOST_COUNTED });
+  const mine = await withinReach(services, caller, rows);
+  const counts = [...Map.groupBy(mine, ({ kind, reason }) => `${kind} ${reason}`).values()].flatMap((of) => {
+    const [oldest] = of;
+    return oldest ? [{ kind: oldest.kind, reason: oldest.reason, count: of.length, oldest: oldest.since }] : [];
+  });
+  return { counts: counts.sort((one, other) => other.count - one.count), isWhole: next === undefined };
+}
+
+async function pageOf({ openLedger }: Services, query: WorkFilters & { limit: number; after?: string }) {
+  const ledger = await openLedger();
+  try {
+    return await ledger.work.open(query);
+  } catch (error) {
+    if (error instanceof RangeError) throw badRequest('after', 'after must be the next of a page before');
+    throw error;
+  }
+}
+
+/** By whose the run is: a share's row names the secondary user, and belongs to whom its report is for. */
+async function withinReach({ runScope }: Services, caller: ApiCaller, rows: WorkRow[]): Promise<WorkRow[]> {
+  if (reachesAll(caller)) return rows;
+  const owners = [...new Set(rows.map(({ ownerId }) => ownerId))];
+  const mine = new Set<string>();
+  await inParallel(owners, 8, async (ownerId) => {
+    const scope = await runScope(ownerId);
+    if (scope && reaches(caller, scope)) mine.add(ownerId);
+  });
+  return rows.filter(({ ownerId }) => mine.has(ownerId));
+}
+
+function holdOf({ workId, gatewayProfile, ...row }: WorkRow): Hold {
+  const { ownerId, kind, reason, since, customerTraceNumber } = row;
+  const { kind: run, id } = ownerOf(ownerId);
+  const isDecided = kind === 'held' && isFailureType(reason);
+  const seenAt = customerTraceNumber === undefined ? undefined : `/v1/inquiries/${customerTraceNumber}/seen`;
+  const decideAt = isDecided ? `/v1/${COLLECTIONS[run]}/${id}/decisions` : seenAt;
+  return {
+    ...{ holdId: workId, kind, reason, since, ownerId, profile: gatewayProfile },
+    ...row,
+    allowedActions: isDecided ? [...ALLOWED_ACTIONS[reason]] : seenAt === undefined ? [] : ['seen'],
+    ...(decideAt === undefined ? {} : { decideAt }),
+  };
+}

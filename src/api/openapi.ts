@@ -1,0 +1,183 @@
+/** The OpenAPI 3.1 document of the API, made from the table of its operations. */
+import { z } from 'zod';
+import { problemSchema } from '../messages/journey/result-schemas.ts';
+import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
+import { TITLES } from './problem.ts';
+import type { AnswerForm, Route } from './route.ts';
+import { ROUTES } from './route-table.ts';
+import { SCOPES } from './scopes.ts';
+
+export type Json = { [member: string]: unknown };
+
+const PROBLEM = z
+  .object({
+    type: z.string().meta({ description: '`urn:credit-journey:problem:` and the code.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'For people. Never a value of the request.' }),
+    code: z.string().meta({ description: 'For programs.' }),
+    problems: z.array(problemSchema).exactOptional().meta({ description: 'Each place that is wrong, and its rule.' }),
+    requestId: z.string(),
+  })
+  .meta({ id: 'problem', description: 'RFC 9457.' });
+
+/** What every operation may answer; 404 and 413 and 415 only where they can be. */
+const ALWAYS: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read.',
+  401: 'No token, or one that is not good here.',
+  403: '`scope`, `reach` or `by`: what the token does not permit, or does not say.',
+  429: 'Too many requests at once.',
+  500: 'A bug, or something that was not foreseen.',
+  503: 'Temporal, its workers or the ledger cannot be reached.',
+};
+
+const WHEN_ABOUT_RUN = 'There is nothing of this name, or the token does not reach it: the answer is the same.';
+const WITH_BODY: Readonly<Record<number, string>> = {
+  413: 'The body is too large.',
+  415: 'The body must be application/json.',
+};
+
+/** The same document for the same table. */
+export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    (paths[route.path] as Json)[route.method.toLowerCase()] = operationOf(route, components);
+  }
+  components.refer(PROBLEM, 'problem');
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'credit-journey',
+      version: '1.0.0',
+      description:
+        'The credit-report side of a loan. A message that is answered with 2xx is in Temporal or in the ledger. ' +
+        'Errors are problem documents (RFC 9457) that name places and rules, never values.',
+    },
+    servers: [{ url: 'http://127.0.0.1:7282' }],
+    security: [{ token: [] }],
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'Claims: `scope` (below), `profiles` and `end_users` (lists; `"*"` for all), and who acts. Scopes: ' +
+            `${Object.entries(SCOPES)
+              .map(([scope, what]) => `\`${scope}\`: ${what}`)
+              .join('; ')}.`,
+        },
+      },
+      schemas: components.schemas,
+    },
+  };
+}
+
+/** The resource: `journeys` of `/v1/journeys/{journeyId}`. */
+export function tagOf({ path }: Pick<Route, 'path'>): string {
+  return path.split('/')[2] ?? '';
+}
+
+function operationOf(route: Route, components: Components): Json {
+  const { operationId, summary, description, scope, body, deprecated } = route;
+  return {
+    operationId,
+    tags: [tagOf(route)],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    'x-scope': scope,
+    security: [{ token: [scope] }],
+    ...(deprecated ? { deprecated: true } : {}),
+    ...parametersOf(route),
+    ...(body ? { requestBody: { required: true, content: jsonContent(components.refer(body, operationId)) } } : {}),
+    responses: responsesOf(route, components),
+  };
+}
+
+function parametersOf({ path, query, headers = {} }: Route): { parameters?: Json[] } {
+  const ofPath = parametersIn(path).map((name) => {
+    const { description, schema } = PATH_PARAMETERS[name];
+    return { name, in: 'path', required: true, description, schema };
+  });
+  const { properties = {}, required = [] } = (query ? plainSchema(query) : {}) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  const ofQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: required.includes(name) },
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+  const ofHeaders = Object.entries({ ...headers, 'X-Request-Id': 'Yours: it is in the answer and in our logs.' }).map(
+    ([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }),
+  );
+  return { parameters: [...ofPath, ...ofQuery, ...ofHeaders] };
+}
+
+function responsesOf(route: Route, components: Components): Json {
+  const answers = Object.entries(route.answers).map(([status, answer]) => {
+    return [status, answerOf(answer, components, `${route.operationId}${status}`)] as const;
+  });
+  const problems: Record<number, string> = {
+    ...ALWAYS,
+    ...(parametersIn(route.path).length > 0 || route.about ? { 404: WHEN_ABOUT_RUN } : {}),
+    ...(route.body || route.query ? { 422: 'The content breaks rules: `problems` names each place.' } : {}),
+    ...(route.body ? WITH_BODY : {}),
+    ...route.problems,
+  };
+  const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };
+  const refusals = Object.entries(problems).map(([status, description]) => {
+    return [status, { description: description || TITLES[Number(status)], content }] as const;
+  });
+  return Object.fromEntries([...answers, ...refusals]);
+}
+
+function answerOf({ description, schema, headers = {} }: AnswerForm, components: Components, name: string): Json {
+  const named = Object.entries(headers).map(([header, what]) => {
+    return [header, { description: what, schema: { type: 'string' } }] as const;
+  });
+  return {
+    description,
+    ...(named.length > 0 ? { headers: Object.fromEntries(named) } : {}),
+    ...(schema ? { content: jsonContent(components.refer(schema, name)) } : {}),
+  };
+}
+
+function jsonContent(schema: Json): Json {
+  return { 'application/json': { schema } };
+}
+
+/** The schemas of the document, each under one name: that of its `id`, or of the operation. */
+class Components {
+  readonly schemas: Record<string, Json> = {};
+
+  /** @throws Error where two schemas that differ have one name */
+  refer(schema: z.ZodType, fallback: string): Json {
+    const { $defs = {}, ...own } = plainSchema(schema) as { $defs?: Record<string, Json>; $ref?: string };
+    for (const [part, content] of Object.entries($defs)) this.#add(part, content);
+    // One with an id is among the parts already.
+    if (typeof own.$ref === 'string') return own;
+    this.#add(fallback, own);
+    return { $ref: `#/components/schemas/${fallback}` };
+  }
+
+  #add(name: string, content: Json): void {
+    const known = this.schemas[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(content)) throw new Error(`two schemas are called ${name}`);
+    this.schemas[name] = content;
+  }
+}
+
+/** As a sender writes it, before ZIP codes and states have their normal form. Answers stay open to more members. */
+function plainSchema(schema: z.ZodType): Json {
+  const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: withoutId }) as Json;
+  return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+function withoutId({ jsonSchema }: { jsonSchema: { id?: unknown } }): void {
+  delete jsonSchema.id;
+}

@@ -1,0 +1,174 @@
+/** Decisions about inquiries on hold: of one run, or the same about many. */
+import { z } from 'zod';
+import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
+import { messageFields } from '../../fields/fields.ts';
+import { parseWith } from '../../fields/problems.ts';
+import { acceptedSchema, journeyStatusSchema } from '../../messages/journey/result-schemas.ts';
+import { resolveInquirySchema } from '../../messages/journey/schemas.ts';
+import { portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
+import { pullStatusSchema } from '../../messages/pull/result-schemas.ts';
+import { decisionSchema } from '../../messages/pull/schemas.ts';
+import { shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
+import { shareReportSchemas } from '../../messages/share/schemas.ts';
+import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
+import { type DecisionMade, decide } from '../holds/decide.ts';
+import { decidedSameSchema, decideMany, previewMany, previewSchema } from '../holds/decide-many.ts';
+import { type Call, type Reply, type Route, route } from '../route.ts';
+
+const { max } = GATEWAY_LIMITS.maxApplicants;
+const fields = messageFields();
+
+const ofJourney = resolveInquirySchema(applicantsSchema(max))
+  .omit({ journeyId: true, by: true })
+  .meta({ id: 'journeyDecision' });
+const ofPull = decisionSchema(failsafeApplicantsSchema(max)).omit({ by: true }).meta({ id: 'decision' });
+const ofShare = shareReportSchemas().resolveShareReport.omit({ shareId: true, by: true }).meta({ id: 'shareDecision' });
+
+function answerOf(status: z.ZodType, id: string) {
+  return z
+    .object({
+      accepted: acceptedSchema.shape.accepted,
+      duplicate: acceptedSchema.shape.duplicate,
+      recorded: z.boolean().meta({ description: 'Whether the ledger has the decision.' }),
+      heldBy: z.enum(['run', 'ledger']).meta({
+        description:
+          'run: it goes on by itself. ledger: there is no run, and its next start goes on with the decision.',
+      }),
+      status: z.exactOptional(status),
+    })
+    .meta({ id });
+}
+
+const problems = {
+  409:
+    '`decided`: another decision about this attempt stands; `decided` says who took it, when and which. `refused`: `detail` ' +
+    'says why it makes no sense as things stand, or `decisionId` was used with other content.',
+} as const;
+
+const description =
+  'The token says who decides. Where the run is lost, the decision is written into the ledger, and its next start finds it.';
+
+type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'noted' | 'sending'>;
+
+async function decided(
+  { services, body, by, noted, sending }: Deciding,
+  ownerId: string,
+): Promise<Reply<200> & { body: DecisionMade }> {
+  noted({ journeyId: ownerId });
+  return { status: 200, body: await decide(services, { ownerId, given: { ...body, by: by() }, sending }) };
+}
+
+/** The same decision about many: nothing in it belongs to one of them. */
+const sameDecision = {
+  decisionId: ofPull.shape.decisionId,
+  action: ofPull.shape.action.exclude(['amend']),
+  providerSaid: ofPull.shape.providerSaid,
+  reason: ofPull.shape.reason,
+  outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
+};
+
+const MOST_AT_ONCE = 100;
+
+const manyBody = z
+  .strictObject({
+    ...sameDecision,
+    inquiries: z
+      .array(
+        z.strictObject({
+          ownerId: z.string().refine((id) => ownerIdProblem(id) === null, 'must be as the list of holds has it'),
+          customerTraceNumber: fields.customerTraceNumber,
+          attempt: ofPull.shape.attempt,
+        }),
+      )
+      .min(1)
+      .max(MOST_AT_ONCE),
+  })
+  .meta({ id: 'sameDecision' });
+
+const NOTHING_OF_ONE = 'No reference, applicants or proof: those belong to one inquiry alone.';
+
+export const decisionRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/decisions',
+    operationId: 'decideJourneyInquiry',
+    summary: 'Decide about an inquiry of a journey on hold',
+    description,
+    scope: 'holds:decide',
+    about: ({ journeyId }) => journeyId,
+    body: ofJourney,
+    answers: { 200: { description: 'It was taken.', schema: answerOf(journeyStatusSchema, 'journeyDecided') } },
+    problems,
+    handle: (call) => decided(call, call.params.journeyId),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/pulls/{pullId}/decisions',
+    operationId: 'decidePullInquiry',
+    summary: 'Decide about a pull on hold',
+    description,
+    scope: 'holds:decide',
+    about: ({ pullId }) => ownerIdOf('pull', pullId),
+    body: ofPull,
+    answers: { 200: { description: 'It was taken.', schema: answerOf(pullStatusSchema, 'pullDecided') } },
+    problems,
+    handle: (call) => decided(call, ownerIdOf('pull', call.params.pullId)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/shares/{shareId}/decisions',
+    operationId: 'decideShareInquiry',
+    summary: 'Decide about a share by itself on hold',
+    description,
+    scope: 'holds:decide',
+    about: ({ shareId }) => ownerIdOf('share', shareId),
+    body: ofShare,
+    answers: { 200: { description: 'It was taken.', schema: answerOf(shareReportStatusSchema, 'shareDecided') } },
+    problems,
+    handle: (call) => decided(call, ownerIdOf('share', call.params.shareId)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/portfolio-reviews/{reviewId}/decisions',
+    operationId: 'decideReviewInquiry',
+    summary: 'Decide about an inquiry of a portfolio review on hold',
+    description,
+    scope: 'holds:decide',
+    about: ({ reviewId }) => ownerIdOf('portfolio', reviewId),
+    body: ofPull,
+    answers: { 200: { description: 'It was taken.', schema: answerOf(portfolioStatusSchema, 'reviewDecided') } },
+    problems,
+    handle: (call) => decided(call, ownerIdOf('portfolio', call.params.reviewId)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/decisions/preview',
+    operationId: 'previewDecisions',
+    summary: 'What the same decision about many inquiries would come to',
+    description: `Decides nothing. ${NOTHING_OF_ONE}`,
+    scope: 'holds:read',
+    body: manyBody,
+    answers: { 200: { description: 'Each judged by itself, in the order given.', schema: previewSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const { inquiries, ...decision } = parseWith(manyBody, call.body);
+      call.noted({ count: inquiries.length });
+      return { status: 200, body: await previewMany(call, { decision, inquiries }) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/decisions',
+    operationId: 'decideMany',
+    summary: 'The same decision about many inquiries on hold',
+    description: `Each is judged by itself, and one that is refused keeps none of the others. ${NOTHING_OF_ONE}`,
+    scope: 'holds:decide',
+    body: manyBody,
+    answers: { 200: { description: 'What came of each, in the order given.', schema: decidedSameSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const { inquiries, ...decision } = parseWith(manyBody, call.body);
+      call.noted({ count: inquiries.length });
+      return { status: 200, body: await decideMany(call, { decision: { ...decision, by: call.by() }, inquiries }) };
+    },
+  }),
+];

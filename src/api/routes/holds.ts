@@ -1,0 +1,138 @@
+/** What needs a person: listed, counted, and marked as seen. Decisions: decisions.ts. */
+import { z } from 'zod';
+import { defined } from '../../base/defined.ts';
+import { DecisionRefusedError } from '../../client/connection/errors.ts';
+import { messageFields, text } from '../../fields/fields.ts';
+import { parseWith } from '../../fields/problems.ts';
+import type { WorkFilters } from '../../ledger/work.ts';
+import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
+import { FAILURE_TYPES } from '../../model/failure-types.ts';
+import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
+import { ownerIdProblem } from '../../model/owner-id.ts';
+import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
+import { limitIn, limitParameter } from '../page-limit.ts';
+import { conflict, unknownRun } from '../problem.ts';
+import { requireReach } from '../reach.ts';
+import { type Reply, type Route, route } from '../route.ts';
+
+const REASONS = [
+  ...FAILURE_TYPES,
+  ...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]),
+  PORTFOLIO_UNAVAILABLE,
+] as const;
+
+const filters = {
+  kind: z.enum(['held', 'flagged']).exactOptional().describe('Only those.'),
+  reason: z.enum(REASONS).exactOptional().describe('Only for this reason.'),
+  profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
+  endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
+  ownerId: z
+    .string()
+    .refine(
+      (id) => ownerIdProblem(id) === null,
+      'must be a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>',
+    )
+    .exactOptional()
+    .describe('Only of this run; of a review also of its rows.'),
+};
+const countQuery = z.strictObject(filters);
+const listQuery = z.strictObject({
+  limit: limitParameter,
+  after: z.string().max(200).exactOptional().describe('The `next` of the page before.'),
+  ...filters,
+});
+
+function filtersIn({ kind, reason, profile, endUserCode, ownerId }: z.infer<typeof countQuery>): WorkFilters {
+  return defined({ kind, reason, gatewayProfile: profile, endUserCode, ownerId });
+}
+
+const pageSchema = z
+  .object({
+    asOf: z.string().meta({ format: 'date-time' }),
+    holds: z.array(holdSchema).meta({ description: 'The oldest first.' }),
+    next: z.string().exactOptional().meta({ description: 'For the query parameter `after`; absent on the last page.' }),
+  })
+  .meta({ id: 'holdList' });
+
+const countsSchema = z
+  .object({
+    asOf: z.string().meta({ format: 'date-time' }),
+    counts: z.array(
+      z.object({
+        kind: z.enum(['held', 'flagged']),
+        reason: z.string(),
+        count: z.int().min(1),
+        oldest: z.string().meta({ format: 'date-time', description: 'Since when the oldest of them waits.' }),
+      }),
+    ),
+    isWhole: z
+      .boolean()
+      .meta({ description: 'false: at least so many. Only where the token does not reach all runs.' }),
+  })
+  .meta({ id: 'holdCounts' });
+
+const seenBody = z.strictObject({ decisionId: messageFields().decisionId, reason: text(500) }).meta({ id: 'seen' });
+
+const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
+
+export const holdRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/holds',
+    operationId: 'listHolds',
+    summary: 'What needs a person: the oldest first',
+    description:
+      'By the ledger, without a worker. A page may hold fewer than `limit`, and none, while more follow. `decideAt` says ' +
+      'where the decision goes.',
+    scope: 'holds:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: pageSchema } },
+    async handle({ services, caller, query, noted }): Promise<Reply<200>> {
+      const asOf = new Date().toISOString();
+      const wanted = { ...filtersIn(query), limit: limitIn(query), ...defined({ after: query.after }) };
+      const page = await openWork(services, caller, wanted);
+      noted({ count: page.holds.length });
+      return { status: 200, body: { asOf, ...page } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/holds/counts',
+    operationId: 'countHolds',
+    summary: 'How many need a person, by kind and reason',
+    scope: 'holds:read',
+    query: countQuery,
+    answers: { 200: { description: 'The most first.', schema: countsSchema } },
+    async handle({ services, caller, query }): Promise<Reply<200>> {
+      const asOf = new Date().toISOString();
+      return { status: 200, body: { asOf, ...(await countedWork(services, caller, filtersIn(query))) } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/inquiries/{customerTraceNumber}/seen',
+    operationId: 'markSeen',
+    summary: 'Take what was flagged about an inquiry off the list',
+    description: 'Nothing waits for it: it records that the person whom the token names has seen to it.',
+    scope: 'holds:decide',
+    body: seenBody,
+    answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
+    problems: { 409: '`refused`: nothing is flagged, or `decisionId` was used with other content.' },
+    async handle(call): Promise<Reply<200>> {
+      const { services, params, body, by, noted } = call;
+      const { customerTraceNumber } = params;
+      const { decisionId, reason } = parseWith(seenBody, body);
+      const inquiry = await (await services.openLedger()).inquiry(customerTraceNumber);
+      if (!inquiry) throw unknownRun();
+      await requireReach(call, inquiry.ownerId);
+      noted({ journeyId: inquiry.ownerId, customerTraceNumber });
+      try {
+        const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });
+        return { status: 200, body: { accepted: true, duplicate } };
+      } catch (error) {
+        if (error instanceof DecisionRefusedError) throw conflict('refused', error.reason);
+        throw error;
+      }
+    },
+  }),
+];

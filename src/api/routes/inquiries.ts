@@ -1,0 +1,199 @@
+/** What was asked of the gateway, attempt by attempt, from the ledger. */
+import { z } from 'zod';
+import { defined } from '../../base/defined.ts';
+import { inParallel } from '../../base/in-parallel.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import { parseJson } from '../../base/json-safety.ts';
+import { badRequest } from '../../http/refusal.ts';
+import { AUDIT_OUTCOMES, type AuditedAttempt, type InquiriesQuery } from '../../ledger/inquiry-audit.ts';
+import { applicantOutcomeFields } from '../../messages/journey/result-schemas.ts';
+import { FAILURE_TYPES } from '../../model/failure-types.ts';
+import { ownerIdProblem } from '../../model/owner-id.ts';
+import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
+import { reaches, reachesAll } from '../caller.ts';
+import { limitIn, limitParameter } from '../page-limit.ts';
+import { isReached } from '../reach.ts';
+import { type Call, type Reply, type Route, route } from '../route.ts';
+
+const instantText = z
+  .string()
+  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset');
+
+const listQuery = z.strictObject({
+  limit: limitParameter,
+  after: z.string().max(200).exactOptional().describe('The `next` of the page before.'),
+  from: instantText.exactOptional().describe('Only what was claimed then or later, RFC 3339.'),
+  before: instantText.exactOptional().describe('Only what was claimed before then, RFC 3339.'),
+  ownerId: z
+    .string()
+    .refine((id) => ownerIdProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .exactOptional()
+    .describe('Only of this run.'),
+  customerTraceNumber: z.string().max(40).exactOptional().describe('Only this inquiry.'),
+  applicants: z
+    .string()
+    .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
+    .exactOptional()
+    .describe('Only about so many applicants.'),
+  endUser: z.string().max(200).exactOptional().describe('Only for this end user, by code or name.'),
+  productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
+  outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only what came to this.'),
+  reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
+});
+
+const text = z.string();
+const instant = z.string().meta({ format: 'date-time' });
+const decision = z
+  .object({
+    ...{ decisionId: text, action: text, by: text, reason: text, providerSaid: text, decidedAt: instant },
+    provenBy: text.exactOptional().meta({ description: 'The id of the key that signed it.' }),
+  })
+  .meta({ id: 'auditedDecision' });
+
+const attemptSchema = z
+  .object({
+    claimedAt: instant,
+    requestedAt: instant.exactOptional(),
+    ownerId: text,
+    workflowType: text,
+    customerTraceNumber: text,
+    attempt: z.int().min(1),
+    environment: z.enum(ENVIRONMENTS),
+    profile: text,
+    customerId: text,
+    productCode: z.enum(PRODUCTS),
+    shareId: text.exactOptional(),
+    ordinal: z.int().min(0).meta({ description: 'Counts amendments and deliberate repeats; 0 for the first.' }),
+    endUserCode: text.exactOptional(),
+    endUser: text.exactOptional(),
+    permissiblePurposeCode: text.exactOptional(),
+    amends: text.exactOptional().meta({ description: 'The trace number that it amends.' }),
+    applicants: z.int().min(1).exactOptional().meta({ description: 'How many it is about.' }),
+    outcome: z.enum(AUDIT_OUTCOMES),
+    posted: z
+      .enum(['yes', 'no', 'unknown'])
+      .meta({ description: 'Whether the consumer’s file has an inquiry, as far as is known.' }),
+    returnCode: text.exactOptional(),
+    returnReasonCode: text.exactOptional(),
+    applicantOutcomes: z.array(z.object(applicantOutcomeFields)).exactOptional(),
+    noRecordReference: text.exactOptional(),
+    accesses: z.object({ count: z.int(), reissues: z.int(), lastAt: instant }).exactOptional(),
+    httpStatus: z.int().exactOptional(),
+    failureType: z.enum(FAILURE_TYPES).exactOptional(),
+    permittedBy: decision.exactOptional(),
+    decision: decision.exactOptional(),
+    consents: z.array(z.object({ applicantId: text, consentId: text })),
+    late: z.object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional() }).exactOptional(),
+    abandonedAt: instant.exactOptional(),
+    disposedAt: instant.exactOptional(),
+  })
+  .meta({ id: 'inquiryAttempt' });
+
+const pageSchema = z
+  .object({
+    inquiries: z.array(attemptSchema).meta({ description: 'Attempt by attempt, the oldest first.' }),
+    next: text.exactOptional().meta({ description: 'For the query parameter `after`; absent on the last page.' }),
+  })
+  .meta({ id: 'inquiryList' });
+
+export const inquiryRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/inquiries',
+    operationId: 'listInquiries',
+    summary: 'What was asked of the gateway: for whom, why, by whose leave, and what came of it',
+    description: 'Nothing personal. A page may hold fewer than `limit`, and none, while more follow.',
+    scope: 'inquiries:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: pageSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const { services, query, noted } = call;
+      const ledger = await services.openLedger();
+      const { rows, next } = await pageOf(
+        ledger.inquiriesBetween(queryOf(query)),
+        placeIn(query.after),
+        limitIn(query),
+      );
+      const inquiries = await withinReach(call, rows);
+      noted({ count: inquiries.length });
+      return { status: 200, body: { inquiries, ...(next === undefined ? {} : { next }) } };
+    },
+  }),
+];
+
+function queryOf({ from, before, after, applicants, ...query }: z.infer<typeof listQuery>): InquiriesQuery {
+  const { ownerId, customerTraceNumber, endUser, productCode, outcome, reportReferenceNumber } = query;
+  return defined({
+    from: placeIn(after)?.claimedAt ?? from,
+    before,
+    ...{ ownerId, customerTraceNumber, endUser, productCode, outcome, reportReferenceNumber },
+    applicants: applicants === undefined ? undefined : Number(applicants),
+  });
+}
+
+/** The last attempt of a page. */
+interface Place {
+  claimedAt: string;
+  customerTraceNumber: string;
+  attempt: number;
+}
+
+/** @throws Refusal 400 */
+function placeIn(after: string | undefined): Place | undefined {
+  if (after === undefined) return undefined;
+  const value = parseJson(Buffer.from(after, 'base64url').toString('utf8'))?.[0];
+  const [claimedAt, customerTraceNumber, attempt] = Array.isArray(value) ? value : [];
+  const isPlace =
+    typeof claimedAt === 'string' &&
+    parseInstantMs(claimedAt) !== null &&
+    typeof customerTraceNumber === 'string' &&
+    Number.isSafeInteger(attempt);
+  if (!isPlace) throw badRequest('after', 'after must be the next of a page before');
+  return { claimedAt, customerTraceNumber, attempt };
+}
+
+/** Stops reading once the page is full and one more is seen. */
+async function pageOf(
+  attempts: AsyncIterable<AuditedAttempt>,
+  after: Place | undefined,
+  limit: number,
+): Promise<{ rows: AuditedAttempt[]; next?: string }> {
+  const rows: AuditedAttempt[] = [];
+  for await (const one of attempts) {
+    if (after && !isLater(one, after)) continue;
+    const last = rows.at(-1);
+    if (last && rows.length === limit) return { rows, next: placeText(last) };
+    rows.push(one);
+  }
+  return { rows };
+}
+
+/** In the ledger's own order: by the instant of the claim, then by what names the attempt. */
+function isLater(one: Place, { claimedAt, customerTraceNumber, attempt }: Place): boolean {
+  if (one.claimedAt !== claimedAt) return one.claimedAt > claimedAt;
+  if (one.customerTraceNumber !== customerTraceNumber) return one.customerTraceNumber > customerTraceNumber;
+  return one.attempt > attempt;
+}
+
+function placeText({ claimedAt, customerTraceNumber, attempt }: Place): string {
+  return Buffer.from(JSON.stringify([claimedAt, customerTraceNumber, attempt])).toString('base64url');
+}
+
+/** An inquiry's own end user answers for most of them before their runs are asked; a share names the secondary user. */
+async function withinReach(call: Pick<Call, 'caller' | 'services'>, rows: AuditedAttempt[]): Promise<AuditedAttempt[]> {
+  const { caller } = call;
+  if (reachesAll(caller)) return rows;
+  const likely = rows.filter(({ productCode, profile, endUserCode, endUser }) => {
+    const named = endUserCode ?? endUser;
+    const endUsers = productCode === 'SECONDUSE' || named === undefined ? null : [named];
+    return reaches(
+      { ...caller, endUsers: endUsers === null ? '*' : caller.endUsers },
+      { profiles: [profile], endUsers },
+    );
+  });
+  const mine = new Set<string>();
+  await inParallel([...new Set(likely.map(({ ownerId }) => ownerId))], 8, async (ownerId) => {
+    if (await isReached(call, ownerId)) mine.add(ownerId);
+  });
+  return likely.filter(({ ownerId }) => mine.has(ownerId));
+}

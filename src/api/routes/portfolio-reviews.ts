@@ -1,0 +1,188 @@
+/** Portfolio reviews: started by the name of a file, read, steered, and their results downloaded. */
+import { z } from 'zod';
+import { parsePortfolioReviewInput } from '../../messages/parse-messages.ts';
+import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
+import { portfolioSchemas } from '../../messages/portfolio/schemas.ts';
+import type { PortfolioMessage } from '../../messages/portfolio/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { openOutput, outputPaths } from '../../portfolio/file-path.ts';
+import { listQuery, listRuns, runListSchema } from '../listing.ts';
+import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { away, unknownRun } from '../problem.ts';
+import { type Call, type Reply, type Route, route } from '../route.ts';
+import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
+import { resultOf } from './results.ts';
+import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
+
+const { review, message } = portfolioSchemas();
+const told = message.omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
+
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
+const FILE_RULE = 'must be the name of a file in PORTFOLIO_DIR, without a folder';
+
+const startSchema = z
+  .strictObject({
+    ...review.shape,
+    file: z
+      .string()
+      .regex(FILE_NAME, FILE_RULE)
+      .meta({ description: 'A name in the workers’ PORTFOLIO_DIR; never a path.' }),
+  })
+  .meta({ id: 'startPortfolioReview' });
+
+const startedSchema = z
+  .object({
+    reviewId: z.string(),
+    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
+  })
+  .meta({ id: 'startedPortfolioReview' });
+
+const resultSchema = z.object(portfolioResultSchema.shape).meta({ id: 'portfolioResult' });
+
+const reviewOf = ({ reviewId }: { reviewId: string }) => ownerIdOf('portfolio', reviewId);
+
+type Telling = 'pause' | 'resume' | 'withdraw';
+
+function telling(name: Telling, path: 'pause' | 'resume' | 'withdrawal', summary: string): Route {
+  return route({
+    method: 'POST',
+    path: `/v1/portfolio-reviews/{reviewId}/${path}`,
+    operationId: `${name}PortfolioReview`,
+    summary,
+    scope: 'portfolios:control',
+    about: ({ reviewId = '' }: { reviewId?: string }) => ownerIdOf('portfolio', reviewId),
+    body: told,
+    answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
+    problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
+    async handle({ services, params, body, by, noted, sending }) {
+      noted({ journeyId: reviewOf(params) });
+      const content = { ...body, by: by() } as unknown as Omit<PortfolioMessage, 'reviewId'>;
+      return messageReply(await services.journeys.getPortfolio(params.reviewId)[name](content, sending));
+    },
+  });
+}
+
+/** Of a review that has ended, one JSON document a line. */
+async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Promise<Reply<200>> {
+  const { services, params, noted, signal, giveUpSlot } = call;
+  const { reviewId } = params;
+  noted({ journeyId: reviewOf(params) });
+  if (services.portfolioDirectory === undefined) throw away('portfolioDirectory', 'the API has no PORTFOLIO_DIR', 60);
+  const { file, badRowsFile } = await resultOf(services, services.journeys.getPortfolio(reviewId), signal);
+  if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
+  const paths = await outputPaths(services.portfolioDirectory, file, reviewId);
+  const handle = await openOutput(paths[what]);
+  giveUpSlot();
+  const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
+  return { status: 200, headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } };
+}
+
+const DOWNLOAD_PROBLEMS = {
+  409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result.',
+  503: 'Also: the API has no PORTFOLIO_DIR, or the file cannot be read.',
+} as const;
+
+export const portfolioReviewRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/portfolio-reviews',
+    operationId: 'startPortfolioReview',
+    summary: 'Start a portfolio review: ACCTRVW for each row of a file',
+    description: 'Repeated with the same input it starts nothing.',
+    scope: 'portfolios:start',
+    body: startSchema,
+    answers: startAnswers(startedSchema),
+    problems: startProblems,
+    async handle(call) {
+      const { services, body, noted } = call;
+      const input = parsePortfolioReviewInput(body);
+      if (!FILE_NAME.test(input.file)) throw new InvalidInputError([{ path: '/file', rule: FILE_RULE }]);
+      noted({ journeyId: reviewOf(input) });
+      const { duplicate } = await startWithinReach(call, {
+        ownerId: reviewOf(input),
+        scope: scopeOfInput(input),
+        start: (onFound) => services.journeys.reviewPortfolio(input, { onFound }),
+      });
+      return startReply(`/v1/portfolio-reviews/${input.reviewId}`, { reviewId: input.reviewId, duplicate });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/portfolio-reviews',
+    operationId: 'listPortfolioReviews',
+    summary: 'Portfolio reviews: those that run first, then those that ended last',
+    description:
+      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    scope: 'portfolios:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: runListSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const page = await listRuns(call, 'portfolio');
+      call.noted({ count: page.runs.length });
+      return { status: 200, body: page };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/portfolio-reviews/{reviewId}',
+    operationId: 'getPortfolioReview',
+    summary: 'Where a portfolio review stands',
+    description: 'Nothing personal.',
+    scope: 'portfolios:read',
+    about: reviewOf,
+    headers: STATUS_HEADERS,
+    answers: {
+      200: { description: 'The status.', schema: portfolioStatusSchema, headers: { ETag: 'Of this status.' } },
+      304: { description: 'It is still as If-None-Match says.' },
+    },
+    handle: (call) => {
+      call.noted({ journeyId: reviewOf(call.params) });
+      return statusReply(call, call.services.journeys.getPortfolio(call.params.reviewId));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/portfolio-reviews/{reviewId}/result',
+    operationId: 'getPortfolioReviewResult',
+    summary: 'What came of a portfolio review, as counts',
+    scope: 'portfolios:read',
+    about: reviewOf,
+    answers: { 200: { description: 'It has ended.', schema: resultSchema } },
+    problems: {
+      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+    },
+    async handle({ services, params, noted, signal }): Promise<Reply<200>> {
+      noted({ journeyId: reviewOf(params) });
+      return { status: 200, body: await resultOf(services, services.journeys.getPortfolio(params.reviewId), signal) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/portfolio-reviews/{reviewId}/results',
+    operationId: 'downloadReviewResults',
+    summary: 'The outcome of each row, one JSON document a line',
+    description: 'As the workers wrote it: outcomes and ids, no report, and nothing of a consumer.',
+    scope: 'portfolios:read',
+    about: reviewOf,
+    answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
+    problems: DOWNLOAD_PROBLEMS,
+    handle: (call) => download(call, 'results'),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/portfolio-reviews/{reviewId}/bad-rows',
+    operationId: 'downloadReviewBadRows',
+    summary: 'The rows that nothing was sent for, one JSON document a line',
+    description: 'Each with its line and the rules that it breaks, never a value.',
+    scope: 'portfolios:read',
+    about: reviewOf,
+    answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
+    problems: DOWNLOAD_PROBLEMS,
+    handle: (call) => download(call, 'badRows'),
+  }),
+  telling('pause', 'pause', 'Send nothing more until resume'),
+  telling('resume', 'resume', 'Go on after a pause'),
+  telling('withdraw', 'withdrawal', 'End it after the attempts in flight, and once nothing is on hold'),
+];

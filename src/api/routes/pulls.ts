@@ -1,0 +1,129 @@
+/** Single pulls: started, read, listed, ended early. Decisions about them: decisions.ts. */
+import { z } from 'zod';
+import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
+import { parsePullInput } from '../../messages/parse-messages.ts';
+import { pullResultSchema, pullStatusSchema } from '../../messages/pull/result-schemas.ts';
+import { creditReportSchema, failsafeCheckSchema, withdrawPullSchema } from '../../messages/pull/schemas.ts';
+import type { PullResult } from '../../messages/pull/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { listQuery, listRuns, runListSchema } from '../listing.ts';
+import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { type Reply, type Route, route } from '../route.ts';
+import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
+import { resultOf } from './results.ts';
+import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
+
+const { max } = GATEWAY_LIMITS.maxApplicants;
+const creditReport = creditReportSchema(applicantsSchema(max)).meta({ id: 'startCreditReport' });
+const failsafeCheck = failsafeCheckSchema(failsafeApplicantsSchema(max)).meta({ id: 'startFailsafeCheck' });
+
+const startedSchema = z
+  .object({
+    pullId: z.string(),
+    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
+  })
+  .meta({ id: 'startedPull' });
+
+/** `consumerId` is personal. */
+const { reference: _, consumers: __, ...resultFields } = pullResultSchema.shape;
+const resultSchema = z.object(resultFields).meta({ id: 'pullResult' });
+
+const pullOf = ({ pullId }: { pullId: string }) => ownerIdOf('pull', pullId);
+
+export const pullRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/pulls',
+    operationId: 'startPull',
+    summary: 'Start a single pull: one report product, or FAILSAFE',
+    description:
+      'Repeated with the same input it starts nothing. A FAILSAFE without an end user takes a token for all end users.',
+    scope: 'pulls:start',
+    body: z.union([creditReport, failsafeCheck]).meta({ id: 'startPull' }),
+    answers: startAnswers(startedSchema),
+    problems: startProblems,
+    async handle(call) {
+      const { services, body, noted } = call;
+      const input = parsePullInput(body, services);
+      const ownerId = pullOf(input);
+      noted({ journeyId: ownerId, productCode: input.productCode });
+      const { duplicate } = await startWithinReach(call, {
+        ownerId,
+        scope: scopeOfInput(input),
+        start: (onFound) => services.journeys.pull(input, { onFound }),
+      });
+      return startReply(`/v1/pulls/${input.pullId}`, { pullId: input.pullId, duplicate });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/pulls',
+    operationId: 'listPulls',
+    summary: 'Pulls: those that run first, then those that ended last',
+    description:
+      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    scope: 'pulls:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: runListSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const page = await listRuns(call, 'pull');
+      call.noted({ count: page.runs.length });
+      return { status: 200, body: page };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/pulls/{pullId}',
+    operationId: 'getPull',
+    summary: 'Where a pull stands',
+    description: 'Nothing personal.',
+    scope: 'pulls:read',
+    about: pullOf,
+    headers: STATUS_HEADERS,
+    answers: {
+      200: { description: 'The status.', schema: pullStatusSchema, headers: { ETag: 'Of this status.' } },
+      304: { description: 'It is still as If-None-Match says.' },
+    },
+    handle: (call) => {
+      call.noted({ journeyId: pullOf(call.params) });
+      return statusReply(call, call.services.journeys.getPull(call.params.pullId));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/pulls/{pullId}/result',
+    operationId: 'getPullResult',
+    summary: 'What came of a pull',
+    description: 'Without references, which are read with `reports:read`.',
+    scope: 'pulls:read',
+    about: pullOf,
+    answers: { 200: { description: 'It has ended.', schema: resultSchema } },
+    problems: {
+      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+    },
+    async handle({ services, params, noted, signal }): Promise<Reply<200>> {
+      noted({ journeyId: pullOf(params) });
+      const result: PullResult = await resultOf(services, services.journeys.getPull(params.pullId), signal);
+      const { reference: _personal, consumers: __personal, ...body } = result;
+      return { status: 200, body };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/pulls/{pullId}/withdrawal',
+    operationId: 'withdrawPull',
+    summary: 'End a pull after any attempt in flight',
+    scope: 'pulls:withdraw',
+    about: pullOf,
+    body: withdrawPullSchema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
+    answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
+    problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
+    async handle({ services, params, body, by, noted, sending }) {
+      noted({ journeyId: pullOf(params) });
+      const message = { ...body, by: by() } as { by: string; reason: string };
+      return messageReply(await services.journeys.getPull(params.pullId).withdraw(message, sending));
+    },
+  }),
+];

@@ -1,0 +1,231 @@
+/** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
+import { z } from 'zod';
+import { defined } from '../../base/defined.ts';
+import {
+  changesAnswer,
+  type Reading,
+  referencesAnswer,
+  refusalAnswer,
+  reportAnswer,
+} from '../../http/report-answers.ts';
+import { readerProblems } from '../../ledger/reading.ts';
+import { journeyReferencesSchema } from '../../messages/journey/result-schemas.ts';
+import { consumerResultSchema } from '../../messages/pull/result-schemas.ts';
+import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { PRODUCTS, type ProductCode } from '../../model/products.ts';
+import { requireScope } from '../caller.ts';
+import { unknownRun } from '../problem.ts';
+import { requireReach } from '../reach.ts';
+import { type Call, type Reply, type Route, route } from '../route.ts';
+
+const reveal = z
+  .enum(['true', 'false'])
+  .exactOptional()
+  .describe('Whole, with what is personal: takes `reports:reveal`. Default: masked.');
+
+const readerFields = {
+  reveal,
+  endUser: z
+    .string()
+    .max(200)
+    .exactOptional()
+    .describe('For whom it is read: refused unless it was pulled for that one.'),
+};
+
+const reportQuery = z.strictObject({
+  ...readerFields,
+  purpose: z
+    .string()
+    .max(200)
+    .exactOptional()
+    .describe('It is served to its end user again for this, without a new inquiry.'),
+  customerTraceNumber: z
+    .string()
+    .regex(/^[A-Z0-9]{1,30}$/, 'must be 1 to 30 capital letters and digits')
+    .exactOptional()
+    .describe('Of this inquiry. Default: the newest.'),
+});
+const changesQuery = z.strictObject({ ...readerFields, purpose: reportQuery.shape.purpose });
+const refusalQuery = z.strictObject(readerFields);
+const referencesQuery = z.strictObject({ reveal });
+
+const instant = z.string().meta({ format: 'date-time' });
+const origin = { customerTraceNumber: z.string(), attempt: z.int().min(1), storedAt: instant };
+const redacted = z.boolean().meta({ description: 'What is personal is masked.' });
+
+const reportSchema = z
+  .object({
+    ...origin,
+    productCode: z.enum(PRODUCTS),
+    redacted,
+    report: z.unknown().meta({ description: 'As the gateway answered it.' }),
+  })
+  .meta({ id: 'storedReport' });
+const changesSchema = z.object({ ...origin, redacted, changes: z.unknown() }).meta({ id: 'storedChanges' });
+const refusalSchema = z
+  .object({
+    ...origin,
+    productCode: z.enum(PRODUCTS),
+    httpStatus: z.int().exactOptional(),
+    isWhole: z.boolean().meta({ description: 'Otherwise it is kept as far as it could be read.' }),
+    redacted,
+    body: z.unknown(),
+  })
+  .meta({ id: 'storedRefusal' });
+const { reference } = journeyReferencesSchema.shape.references.element.shape;
+const referencesSchema = z
+  .object({
+    journeyId: z.string().meta({ description: 'The run, as lists have it.' }),
+    references: z.array(z.object({ productCode: z.enum(PRODUCTS), customerTraceNumber: z.string(), reference })),
+    shares: journeyReferencesSchema.shape.shares,
+    consumers: z.array(consumerResultSchema).exactOptional(),
+    said: z.array(z.object({ productCode: z.enum(PRODUCTS), customerTraceNumber: z.string() })).exactOptional(),
+    redacted,
+  })
+  .meta({ id: 'storedReferences' });
+
+interface Words {
+  reveal?: 'true' | 'false';
+  purpose?: string;
+  endUser?: string;
+}
+
+/** @throws Refusal 403; InvalidInputError */
+function readingOf({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, purpose, endUser }: Words): Reading {
+  const view = asked === 'true' ? 'whole' : 'redacted';
+  if (view === 'whole') requireScope(caller, 'reports:reveal');
+  const problems = readerProblems(defined({ purpose, endUser }));
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return { reader: { by: by(), via: 'api', ...defined({ purpose, endUser }) }, view };
+}
+
+/** Runs whose reports are read by their product. */
+interface Source {
+  path: `/v1/${string}`;
+  /** In operation ids. */
+  name: string;
+  words: string;
+  about(params: Readonly<Record<string, string>>): string;
+  /** Whose reports they are; of a review's row the row. */
+  ownerOf(params: Readonly<Record<string, string>>): string;
+}
+
+const ofJourney = ({ journeyId = '' }: Readonly<Record<string, string>>) => journeyId;
+const ofPull = ({ pullId = '' }: Readonly<Record<string, string>>) => ownerIdOf('pull', pullId);
+
+const SOURCES: readonly Source[] = [
+  { path: '/v1/journeys/{journeyId}', name: 'Journey', words: 'a journey', about: ofJourney, ownerOf: ofJourney },
+  { path: '/v1/pulls/{pullId}', name: 'Pull', words: 'a pull', about: ofPull, ownerOf: ofPull },
+  {
+    path: '/v1/portfolio-reviews/{reviewId}/accounts/{accountId}',
+    name: 'ReviewAccount',
+    words: 'a row of a portfolio review',
+    about: ({ reviewId = '' }) => ownerIdOf('portfolio', reviewId),
+    ownerOf: ({ reviewId = '', accountId = '' }) => rowOwnerId(reviewId, accountId),
+  },
+];
+
+const LOGGED = 'The ledger keeps who read it, by the token, and when.';
+const problems = {
+  403: 'Also: it was pulled for another end user than `endUser`.',
+  410: 'It was disposed of.',
+} as const;
+
+function routesOf({ path, name, words, about, ownerOf }: Source): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${path}/reports/{productCode}`,
+      operationId: `get${name}Report`,
+      summary: `The newest report of a product, of ${words}`,
+      description: LOGGED,
+      scope: 'reports:read',
+      about,
+      query: reportQuery,
+      answers: { 200: { description: 'The report.', schema: reportSchema } },
+      problems,
+      async handle(call): Promise<Reply<200>> {
+        const { services, params, noted } = call;
+        const query = call.query as z.infer<typeof reportQuery>;
+        const [ownerId, productCode] = [ownerOf(params), params.productCode as ProductCode];
+        noted({ journeyId: ownerId, productCode });
+        const reading = readingOf(call, query);
+        const wanted = { ownerId, productCode, ofInquiry: query.customerTraceNumber };
+        const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reading);
+        noted({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+        if (query.purpose !== undefined) noted({ reissued: true });
+        return { status: 200, body: text };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/references`,
+      operationId: `get${name}References`,
+      summary: `What must be stored for later shares, of ${words}`,
+      scope: 'reports:read',
+      about,
+      query: referencesQuery,
+      answers: { 200: { description: 'The references.', schema: referencesSchema } },
+      problems: { 410: problems[410] },
+      async handle(call): Promise<Reply<200>> {
+        const { services, params, noted } = call;
+        const ownerId = ownerOf(params);
+        noted({ journeyId: ownerId });
+        const { view } = readingOf(call, call.query as Words);
+        const { answer, count } = await referencesAnswer(await services.openLedger(), ownerId, view);
+        noted({ count, revealed: view === 'whole' });
+        return { status: 200, body: answer };
+      },
+    },
+  ];
+}
+
+export const reportRoutes: readonly Route[] = [
+  ...SOURCES.flatMap(routesOf),
+  route({
+    method: 'GET',
+    path: '/v1/journeys/{journeyId}/changes',
+    operationId: 'getJourneyChanges',
+    summary: 'What changed since the report before the newest preclose report',
+    description: LOGGED,
+    scope: 'reports:read',
+    about: ({ journeyId }) => journeyId,
+    query: changesQuery,
+    answers: { 200: { description: 'The changes.', schema: changesSchema } },
+    problems,
+    async handle(call): Promise<Reply<200>> {
+      const { services, params, query, noted } = call;
+      noted({ journeyId: params.journeyId });
+      const reading = readingOf(call, query);
+      const body = await changesAnswer(await services.openLedger(), params.journeyId, reading);
+      noted({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+      return { status: 200, body };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
+    operationId: 'getRefusal',
+    summary: 'What the gateway wrote beside the refusal of an attempt',
+    description: `Where a hold says \`refusalKept\`. Masked, it keeps its shape and its codes alone. ${LOGGED}`,
+    scope: 'reports:read',
+    query: refusalQuery,
+    answers: { 200: { description: 'The body.', schema: refusalSchema } },
+    problems,
+    async handle(call): Promise<Reply<200>> {
+      const { services, params, query, noted } = call;
+      const { customerTraceNumber } = params;
+      const ledger = await services.openLedger();
+      const inquiry = await ledger.inquiry(customerTraceNumber);
+      if (!inquiry) throw unknownRun();
+      await requireReach(call, inquiry.ownerId);
+      noted({ journeyId: inquiry.ownerId, customerTraceNumber });
+      const reading = readingOf(call, query);
+      const of = { customerTraceNumber, attempt: Number(params.attempt) };
+      const body = await refusalAnswer(ledger, of, reading);
+      noted({ count: 1, revealed: reading.view === 'whole' });
+      return { status: 200, body };
+    },
+  }),
+];

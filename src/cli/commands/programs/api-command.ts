@@ -1,0 +1,93 @@
+/** `credit-journey api`: runs the HTTP API until a signal stops it. */
+import type { Command } from 'commander';
+import type { ApiSettings } from '../../../api/settings.ts';
+import { defined } from '../../../base/defined.ts';
+import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
+import { createOutput } from '../../output/output.ts';
+
+interface ApiFlags extends OutputOptions {
+  host?: string;
+  port?: string;
+}
+
+const EXAMPLE = `
+Example, with the public keys of whoever issues tokens:
+  $ API_JWKS_FILE=jwks.json API_JWT_ISSUER=https://issuer.example.com API_JWT_AUDIENCE=credit-journey credit-journey api
+\`credit-journey dev\` starts one too, with a token for its session.
+
+docs/http-api.md lists the claims, the scopes and the operations.`;
+
+/** Adds the command. Its action resolves when SIGINT or SIGTERM has stopped the API, and rejects if it cannot start. */
+export function registerApiCommand(program: Command): void {
+  const command = program
+    .command('api')
+    .description('serve the HTTP API: journeys, messages and consents for callers with a token')
+    .option('--host <address>', 'address to listen on (default: API_HOST, else 127.0.0.1)')
+    .option('--port <number>', 'port to listen on; 0 takes a free one (default: API_PORT, else 7282)');
+  withOutputOptions(command)
+    .addHelpText('after', EXAMPLE)
+    .action(async ({ host, port, ...options }: ApiFlags) => {
+      const [{ loadApiSettings }, { stopSignal }] = await Promise.all([
+        import('../../../api/settings.ts'),
+        import('../../../local/stop-signal.ts'),
+      ]);
+      const settings = loadApiSettings(process.env, defined({ host, port }));
+      const stopped = stopSignal();
+      const api = await start(settings);
+      const { environment } = settings.options;
+      const { url, close } = api;
+      const output = createOutput(options);
+      // One line, which a program that starts this process waits for.
+      output.event({ url, port: api.port, environment }, () => [
+        output.colors.green(`HTTP API ready (${environment})`),
+        `  address    ${url}/v1`,
+        `  reference  ${url}/v1/reference`,
+        'Ctrl-C stops it',
+      ]);
+      await stopped;
+      await close();
+    });
+}
+
+async function start({ options, ledgerAccess, logLevel, decisionKey }: ApiSettings) {
+  const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { createLogger, errorFields }] = await Promise.all([
+    import('../../../api/server.ts'),
+    import('../../../operator/configured-ledger.ts'),
+    import('../../../operator/ledger-journeys.ts'),
+    import('../../../telemetry/logging.ts'),
+  ]);
+  const logger = createLogger(logLevel);
+  const signer = decisionKey ? await signerOf(decisionKey) : undefined;
+  const journeys = await LedgerJourneys.connect({
+    besideLedger: true,
+    openLedger: () => openLedgerAccess(ledgerAccess),
+  });
+  try {
+    const api = await startApi({
+      ...options,
+      ...defined({ signer }),
+      journeys,
+      onUnexpected: (error) => logger.error({ error: errorFields(error) }, 'the HTTP API has failed'),
+    });
+    const close = async () => {
+      await api.close();
+      await journeys.close();
+    };
+    return { ...api, close };
+  } catch (error) {
+    await journeys.close();
+    throw error;
+  }
+}
+
+/** @throws ConfigError */
+async function signerOf({ file, keyId }: NonNullable<ApiSettings['decisionKey']>) {
+  const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
+    import('../../../protection/proofs/decision-signer.ts'),
+    import('../../../model/problems.ts'),
+  ]);
+  return loadDecisionSigner(file, keyId).catch(() => {
+    const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
+    throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
+  });
+}

@@ -1,0 +1,104 @@
+/** The HTTP API of a development environment, with a token that is good for this session alone. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { SCOPES } from '../../api/scopes.ts';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { DEFAULT_PORT } from '../../api/settings.ts';
+import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { openLedger } from '../../ledger/sql/open-ledger.ts';
+import { LedgerJourneys } from '../../operator/ledger-journeys.ts';
+import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
+import { createDataConverter } from '../../protection/payloads/data-converter.ts';
+
+export interface DevApiOptions {
+  dataDir: string;
+  temporalAddress: string;
+  namespace: string;
+  taskQueue: string;
+  keyRingFile: string;
+  ledgerUrl: string;
+  /** Called with what a person should know; never a value, a key or the token. */
+  onEvent: (message: string) => void;
+}
+
+export interface DevApi {
+  url: string;
+  port: number;
+  /** Readable by its owner alone. A new key signs it at each start: none of before is good any more. */
+  tokenFile: string;
+  close(): Promise<void>;
+}
+
+const ISSUER = 'credit-journey-dev';
+const AUDIENCE = 'credit-journey';
+
+/**
+ * Listens on loopback, at its own port or a free one. `<dataDir>/api-url` and `<dataDir>/api-token` say how to call it; the
+ * audit log is `<dataDir>/api-audit.log`.
+ */
+export async function startDevApi(options: DevApiOptions): Promise<DevApi> {
+  const { dataDir, temporalAddress, namespace, taskQueue, keyRingFile, ledgerUrl } = options;
+  const parts = new AsyncDisposableStack();
+  try {
+    const keys = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
+    const connection = await Connection.connect({ address: temporalAddress });
+    parts.defer(() => connection.close());
+    const journeys = await LedgerJourneys.connect({
+      ...{ connection, namespace, taskQueue, maxApplicants: GATEWAY_LIMITS.maxApplicants.max, besideLedger: true },
+      dataConverter: createDataConverter({ keys, namespace, mode: 'client' }),
+      openLedger: () => openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing: keys, create: false }),
+    });
+    parts.defer(() => journeys.close());
+    const [jwksFile, tokenFile, urlFile] = ['api-jwks.json', 'api-token', 'api-url'].map((name) => join(dataDir, name));
+    const files = [jwksFile, tokenFile, urlFile] as [string, string, string];
+    await writeTokens(files[0], files[1]);
+    const api = await listen(options, journeys, files[0]);
+    parts.defer(() => api.close());
+    await writeFile(files[2], `${api.url}\n`, { mode: 0o600 });
+    parts.defer(async () => {
+      for (const file of files) await rm(file, { force: true });
+    });
+    return { url: api.url, port: api.port, tokenFile: files[1], close: () => parts.disposeAsync() };
+  } catch (error) {
+    await parts.disposeAsync();
+    throw error;
+  }
+}
+
+async function writeTokens(jwksFile: string, tokenFile: string): Promise<void> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const keySet = { keys: [{ ...(await exportJWK(publicKey)), kid: 'dev', alg: 'ES256', use: 'sig' }] };
+  await writeFile(jwksFile, JSON.stringify(keySet), { mode: 0o600 });
+  const claims = { scope: Object.keys(SCOPES).join(' '), profiles: ['*'], end_users: ['*'] };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'ES256', kid: 'dev' })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject('dev')
+    .setExpirationTime('30d')
+    .sign(privateKey);
+  await rm(tokenFile, { force: true });
+  await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
+}
+
+async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile: string): Promise<RunningApi> {
+  const start = (port: number) =>
+    startApi({
+      environment: 'sandbox',
+      tokens: { jwks: { file: jwksFile }, issuer: ISSUER, audience: AUDIENCE },
+      journeys,
+      maxApplicants: GATEWAY_LIMITS.maxApplicants.max,
+      audit: { file: join(options.dataDir, 'api-audit.log') },
+      host: '127.0.0.1',
+      port,
+      onUnexpected: (error) => options.onEvent(`the HTTP API has failed: ${(error as Error).name}`),
+    });
+  try {
+    return await start(DEFAULT_PORT);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    return start(0);
+  }
+}

@@ -1,0 +1,128 @@
+/** Who may do what, for every operation of the table. No worker runs: nothing here gets as far as a run. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { type PathParameter, parametersIn } from '../../src/api/parameters.ts';
+import type { Route } from '../../src/api/route.ts';
+import { ROUTES } from '../../src/api/route-table.ts';
+import { SCOPES } from '../../src/api/scopes.ts';
+import { ownerIdOf, type RunKind, workflowIdOf } from '../../src/model/owner-id.ts';
+import { type Harness, startHarness } from '../support/journey-harness.ts';
+import { type Answer, startTestApi, type TestApi, token } from './fixtures.ts';
+
+let harness: Harness;
+let api: TestApi;
+
+/** One run of each kind under this id, of the profile `default` and the end user `EU123`. */
+const THERE = `A-${randomUUID().slice(0, 8)}`;
+const RUNS: Record<RunKind, [workflowType: string, input: object]> = {
+  journey: ['lendingJourney', { journeyId: THERE, endUserCode: 'EU123' }],
+  pull: ['creditReport', { pullId: THERE, endUserCode: 'EU123' }],
+  share: ['shareReport', { shareId: THERE, endUserCode: 'EU9', report: { endUserCode: 'EU123', reference: {} } }],
+  portfolio: ['portfolioReview', { reviewId: THERE, endUserCode: 'EU123' }],
+};
+
+before(async () => {
+  harness = await startHarness({ withoutWorker: true });
+  // The worker would have made the ledger.
+  await harness.startWorker();
+  await harness.stopWorker();
+  api = await startTestApi(harness);
+  for (const [kind, [workflowType, input]] of Object.entries(RUNS)) {
+    const workflowId = workflowIdOf(ownerIdOf(kind as RunKind, THERE));
+    await harness.client.workflow.start(workflowType, { workflowId, taskQueue: 'nobody', args: [input] });
+  }
+});
+after(async () => {
+  for (const kind of Object.keys(RUNS) as RunKind[]) {
+    await harness.client.workflow.getHandle(workflowIdOf(ownerIdOf(kind, THERE))).terminate('the test is over');
+  }
+  await api.close();
+  await harness.close();
+});
+
+function sample(name: PathParameter, id: string): string {
+  if (name === 'customerTraceNumber') return 'PQ'.padEnd(28, 'A');
+  if (name === 'attempt') return '1';
+  return name === 'productCode' ? 'PREQUAL' : id;
+}
+
+function pathOf({ path }: Route, id = THERE): string {
+  return parametersIn(path).reduce<string>((so, name) => so.replace(`{${name}}`, sample(name, id)), path);
+}
+
+function called(route: Route, bearer: string | null, id?: string): Promise<Answer> {
+  const body = route.body ? { body: {} } : {};
+  const headers = { 'x-request-id': 'R-1' };
+  return api.call(pathOf(route, id), { method: route.method, token: bearer, headers, ...body });
+}
+
+const EXPIRED = Math.floor(Date.now() / 1000) - 60;
+
+for (const route of ROUTES) {
+  describe(`${route.operationId}`, () => {
+    test('takes no caller without a token that is good here', async () => {
+      const bad: [why: string, token: string | null][] = [
+        ['noToken', null],
+        ['malformed', 'not.a-token'],
+        ['expired', await token({ expiresAt: EXPIRED })],
+        ['audience', await token({ claims: { aud: 'codec-server' } })],
+        ['issuer', await token({ claims: { iss: 'https://other.example.com' } })],
+        ['signature', await token({ isForeign: true })],
+      ];
+      for (const [why, bearer] of bad) {
+        const { status, json, headers } = await called(route, bearer);
+        assert.deepEqual([status, json.code, headers.get('www-authenticate')], [401, why, 'Bearer'], why);
+        assert.match(headers.get('content-type') ?? '', /^application\/problem\+json/);
+      }
+    });
+
+    test('takes no token without its scope, whatever else that permits', async () => {
+      const others = Object.keys(SCOPES).filter((scope) => scope !== route.scope);
+      for (const scopes of [others, []]) {
+        const { status, json } = await called(route, await token({ scopes }));
+        assert.deepEqual([status, json.code], [403, 'scope']);
+      }
+    });
+
+    test('answers 405 to a method that it does not have', async () => {
+      const { status, headers, json } = await api.call(pathOf(route), { method: 'PATCH' });
+      assert.deepEqual([status, json.code], [405, 'method']);
+      assert.ok(headers.get('allow')?.includes(route.method));
+    });
+
+    if (route.about) {
+      test('tells a token that does not reach the run no more than of an unknown id', async () => {
+        const far: [who: string, token: string][] = [
+          ['another end user', await token({ endUsers: ['EU999'] })],
+          ['the secondary user', await token({ endUsers: ['EU9'] })],
+          ['another profile', await token({ profiles: ['other'] })],
+          ['no claims', await token({ claims: { profiles: undefined, end_users: undefined } })],
+        ];
+        for (const [who, bearer] of far) {
+          const foreign = await called(route, bearer);
+          const unknown = await called(route, bearer, `U-${randomUUID().slice(0, 8)}`);
+          assert.deepEqual([foreign.status, foreign.json.code], [404, 'notFound'], who);
+          assert.equal(foreign.text, unknown.text, who);
+          const names = ({ headers }: Answer) => [...headers.keys()].sort();
+          assert.deepEqual(names(foreign), names(unknown), who);
+        }
+      });
+    }
+  });
+}
+
+test('every refusal is in the audit log, with who was refused what and never a value', async () => {
+  const from = api.lines.length;
+  const bearer = await token({ scopes: ['journeys:start'], endUsers: ['EU999'], claims: { sub: 'auditor-1' } });
+  await api.call(`/v1/journeys/${THERE}`, { token: bearer, headers: { 'x-request-id': 'R-9' } });
+  const [line] = api.audited().slice(from);
+  assert.deepEqual(
+    { ...line, address: '' },
+    {
+      ...{ address: '', route: 'GET /v1/journeys/{journeyId}', requestId: 'R-9', subject: 'auditor-1' },
+      ...{ issuer: 'https://issuer.example.com', status: 403, refused: 'scope' },
+    },
+  );
+  assert.deepEqual(api.unexpected, []);
+});

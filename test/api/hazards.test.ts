@@ -1,0 +1,231 @@
+/** What callers get wrong, and what goes wrong behind the API. No worker runs. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { Connection } from '@temporalio/client';
+import { parametersIn } from '../../src/api/parameters.ts';
+import { ROUTES } from '../../src/api/route-table.ts';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { connectTo } from '../support/harness-client.ts';
+import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { type ApiCall, startTestApi, type TestApi, token } from './fixtures.ts';
+
+let harness: Harness;
+let api: TestApi;
+
+before(async () => {
+  harness = await startHarness();
+  // It has made the ledger.
+  await harness.stopWorker();
+  api = await startTestApi(harness, { limits: { requestTimeoutMs: 1_000 } });
+});
+after(async () => {
+  await api.close();
+  await harness.close();
+});
+
+/** In no answer, header or line: names and values that a caller may have got wrong. */
+const SENTINEL = 'Sentinelname-912345678';
+
+describe('errors are problem documents', () => {
+  const body = { body: '{}' };
+  const cases: [what: string, path: string, call: ApiCall, status: number, code: string][] = [
+    ['an unknown address', '/v1/nothing', {}, 404, 'notFound'],
+    ['an address outside /v1', '/', {}, 404, 'notFound'],
+    ['an id that is none', '/v1/journeys/a%20b', {}, 404, 'notFound'],
+    ['an address that cannot be read', '/v1/journeys/%zz', {}, 400, 'address'],
+    ['another method', '/v1/journeys', { method: 'DELETE' }, 405, 'method'],
+    [
+      'another kind of body',
+      '/v1/journeys',
+      { ...body, headers: { 'content-type': 'text/plain' } },
+      415,
+      'contentType',
+    ],
+    ['a body that is no JSON', '/v1/journeys', { body: '{' }, 400, 'notJson'],
+    [
+      'a body that gives a member twice',
+      '/v1/journeys',
+      { body: '{"journeyId":"a","journeyId":"b"}' },
+      400,
+      'repeated',
+    ],
+    ['a body that nests without end', '/v1/journeys', { body: '['.repeat(50) + ']'.repeat(50) }, 400, 'tooDeep'],
+    ['a body that is no object', '/v1/journeys', { body: '[]' }, 422, 'invalidInput'],
+    ['a body that breaks rules', '/v1/journeys', body, 422, 'invalidInput'],
+    ['a query that there is not', '/v1/journeys?x=1', {}, 422, 'invalidInput'],
+    ['a body too large', '/v1/journeys', { body: `"${'x'.repeat(300_000)}"` }, 413, 'body'],
+  ];
+  for (const [what, path, call, status, code] of cases) {
+    test(`${what}: ${status}`, async () => {
+      const answer = await api.call(path, call);
+      assert.deepEqual([answer.status, answer.json?.status, answer.json?.code], [status, status, code], answer.text);
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+      assert.equal(answer.json.type, `urn:credit-journey:problem:${code}`);
+      assert.equal(answer.json.requestId, answer.headers.get('x-request-id'));
+    });
+  }
+
+  test('a request id is the caller’s where it is short and harmless, else one of ours', async () => {
+    const idOf = async (given: string) => {
+      const { headers } = await api.call('/healthz', { headers: { 'x-request-id': given } });
+      return headers.get('x-request-id');
+    };
+    assert.equal(await idOf('R-1'), 'R-1');
+    for (const bad of ['a b', 'x'.repeat(65), '{"a":1}', '-', '900-11-0001', '900110001'])
+      assert.match((await idOf(bad)) ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  test('no answer and no line of the log repeats what a caller wrote, whatever is wrong with it', async () => {
+    const bodies: unknown[] = [
+      { [SENTINEL]: SENTINEL },
+      {
+        journeyId: SENTINEL,
+        applicants: [{ ...applicant('1A'), ssn: SENTINEL, [SENTINEL]: 1 }],
+        endUserCode: SENTINEL,
+      },
+      { reason: SENTINEL, by: SENTINEL, share: { shareId: SENTINEL, [SENTINEL]: 1 }, to: SENTINEL, proof: SENTINEL },
+      `{"${SENTINEL}":1,"${SENTINEL}":2}`,
+      `{"a":"${SENTINEL}`,
+      `"${SENTINEL}"`,
+    ];
+    const before = api.lines.length;
+    for (const route of ROUTES.filter((one) => one.body)) {
+      const path = parametersIn(route.path).reduce<string>((so, name) => so.replace(`{${name}}`, 'T-1'), route.path);
+      for (const one of bodies) {
+        const { status, text, headers } = await api.call(path, { method: route.method, body: one });
+        assert.ok(status >= 400 && status < 500, `${route.operationId} ${status} ${text}`);
+        const all = [text, ...[...headers].flat()].join('\n');
+        assert.ok(!all.includes(SENTINEL), `${route.operationId}: ${text}`);
+      }
+    }
+    await api.call(`/v1/journeys/${SENTINEL}?after=${SENTINEL}`, { headers: { 'if-none-match': SENTINEL } });
+    assert.ok(api.lines.length > before);
+    assert.ok(!api.lines.join('').includes(SENTINEL));
+    assert.deepEqual(api.unexpected, []);
+  });
+});
+
+describe('what callers send to exhaust it', () => {
+  test('10 MB are refused without being read to the end', async () => {
+    const bearer = await token();
+    const socket = connect(api.port, '127.0.0.1');
+    const head = `POST /v1/journeys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bearer}\r\n`;
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 10485760\r\n\r\n{"a":"`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    assert.match(answer, /^HTTP\/1\.1 413 /);
+    assert.match(answer, /connection: close/i);
+  });
+
+  test('one that sends its request slowly is cut off', async () => {
+    const socket = connect(api.port, '127.0.0.1');
+    socket.on('error', () => {});
+    const dripping = setInterval(() => socket.write('x'), 100);
+    socket.write('POST /v1/journeys HTTP/1.1\r\nhost: x\r\n');
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    clearInterval(dripping);
+    assert.match(answer, /^HTTP\/1\.1 408 /);
+  });
+
+  test('how many requests of one caller are answered at once', async (t) => {
+    const few = await startTestApi(harness, { limits: { burst: 5, perSecond: 1 } });
+    t.after(() => few.close());
+    const all = await Promise.all(Array.from({ length: 20 }, () => few.call('/v1/journeys/T-unknown')));
+    const refused = all.filter(({ status }) => status === 429);
+    assert.ok(refused.length >= 10, String(refused.length));
+    assert.ok(refused.every(({ headers, json }) => headers.get('retry-after') === '1' && json.code === 'rate'));
+  });
+});
+
+describe('what is away', () => {
+  test('Temporal: 503 with a time to come again, and soon', async (t) => {
+    const [host = '', port = ''] = harness.config.temporal.address.split(':');
+    const proxy = await startTcpProxy({ host, port: Number(port) });
+    t.after(() => proxy.close());
+    const address = `127.0.0.1:${proxy.port}`;
+    const connection = await Connection.connect({ address });
+    t.after(() => connection.close());
+    const journeys = await connectTo(harness, {
+      connection,
+      dataConverter: {},
+      maxApplicants: 2,
+      queryTimeoutMs: 3_000,
+    });
+    const cutOff = await startTestApi(harness, { journeys });
+    t.after(async () => {
+      await cutOff.close();
+      await journeys.close();
+    });
+    proxy.cut();
+    const calls: [path: string, call?: ApiCall][] = [
+      ['/v1/journeys', { body: journeyInput() }],
+      ['/v1/journeys'],
+      ['/v1/journeys/T-1'],
+      ['/v1/journeys/T-1/result'],
+    ];
+    const answers = await Promise.all(calls.map(([path, call]) => cutOff.call(path, call)));
+    for (const { status, json, headers, text } of answers) {
+      assert.deepEqual([status, json.code], [503, 'temporalUnavailable'], text);
+      assert.ok(Number(headers.get('retry-after')) > 0);
+    }
+    const ready = await cutOff.call('/readyz');
+    assert.deepEqual([ready.status, ready.json.checks.temporal.ok], [503, false]);
+    assert.equal((await cutOff.call('/healthz')).status, 200);
+  });
+
+  test('the ledger: what needs it says so, and the rest goes on', async (t) => {
+    const journeys = await connectTo(harness, {
+      dataConverter: {},
+      openLedger: () => Promise.reject(new LedgerUnavailableError('away')),
+    });
+    const cutOff = await startTestApi(harness, { journeys });
+    t.after(async () => {
+      await cutOff.close();
+      await journeys.close();
+    });
+    const narrow = await token({ endUsers: ['EU123'] });
+    const unknown = await cutOff.call(`/v1/journeys/T-${randomUUID().slice(0, 8)}`, { token: narrow });
+    assert.deepEqual([unknown.status, unknown.json.code], [503, 'ledgerUnavailable'], unknown.text);
+    const started = await cutOff.call('/v1/journeys', { body: journeyInput() });
+    assert.equal(started.status, 201, started.text);
+    const ready = await cutOff.call('/readyz');
+    assert.deepEqual([ready.status, ready.json.checks.ledger.ok], [503, false]);
+  });
+
+  test('the audit log: nothing is given out', async (t) => {
+    const mute = await startTestApi(harness, {
+      audit: {
+        write: () => {
+          throw new Error('full');
+        },
+      },
+    });
+    t.after(() => mute.close());
+    const { status, json } = await mute.call('/v1/journeys');
+    assert.deepEqual([status, json.code], [503, 'audit']);
+  });
+
+  test('the API itself: it answers what it has before it stops', async () => {
+    const stopping = await startTestApi(harness);
+    const asked = stopping.call('/v1/journeys');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const [{ status }] = await Promise.all([asked, stopping.close()]);
+    assert.equal(status, 200);
+  });
+});
+
+describe('what anybody may read', () => {
+  test('the document and its page: without a token, without a script, nothing from elsewhere', async () => {
+    const document = await api.call('/v1/openapi.json', { token: null });
+    assert.deepEqual([document.status, document.json.openapi], [200, '3.1.0']);
+    const page = await api.call('/v1/reference', { token: null });
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
+    assert.doesNotMatch(page.text, /<script|https?:\/\/(?!127\.0\.0\.1)|src=/);
+    for (const { operationId } of ROUTES) assert.ok(page.text.includes(`id="${operationId}"`), operationId);
+  });
+});

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
+import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+} from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
+import { type Answer, startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-decisions-'));
+const keySet = join(directory, 'decision-keys.json');
+const keyFile = join(directory, 'api.pem');
+
+let harness: Harness;
+let api: TestApi;
+let signing: TestApi;
+
+before(async () => {
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  writeFileSync(keyFile, await exportPKCS8(pair.privateKey));
+  const jwk = await exportJWK(pair.publicKey);
+  writeFileSync(keySet, JSON.stringify({ keys: [{ ...jwk, kid: 'api-1', alg: 'ES256', use: 'sig' }] }));
+  harness = await startHarness({ proving: true, env: { DECISION_JWKS_FILE: keySet } });
+  [api, signing] = await Promise.all([
+    startTestApi(harness),
+    startTestApi(harness, { signer: await loadDecisionSigner(keyFile, 'api-1') }),
+  ]);
+});
+after(async () => {
+  await signing?.close();
+  await api?.close();
+  await harness?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
+type Json = any;
+
+function holdOf(ownerId: string): Promise<Json> {
+  return until(async () => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.holds[0]);
+}
+
+/** A journey whose first inquiry was posted, and whose answer never came. */
+async function held(profile?: string): Promise<Json> {
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
+  const { status } = await api.call('/v1/journeys', { body: { ...input, ...(profile ? { profile } : {}) } });
+  assert.equal(status, 201);
+  const hold = await holdOf(input.journeyId);
+  // The run itself holds a moment later.
+  await until(async () => {
+    const { json } = await api.call(`/v1/journeys/${input.journeyId}`);
+    return json.state === 'held' ? json : undefined;
+  });
+  return hold;
+}
+
+function abandoning({ customerTraceNumber, attempt }: Json, change: object = {}) {
+  return {
+    decisionId: `D-${randomUUID().slice(0, 8)}`,
+    ...{ customerTraceNumber, attempt, action: 'abandon', reason: 'a test', providerSaid: 'posted' },
+    ...change,
+  };
+}
+
+const decidedOf = ({ json }: Answer) => ({ code: json.code, by: json.decided?.by, action: json.decided?.action });
+
+describe('holds over HTTP', { concurrency: 4 }, () => {
+  test('from the list to a decision in two requests; the second person is told who decided', async () => {
+    const hold = await held();
+    assert.deepEqual(
+      [hold.kind, hold.reason, hold.attempt, hold.decideAt, hold.allowedActions],
+      ['held', 'OutcomeUnknown', 1, `/v1/journeys/${hold.ownerId}/decisions`, ['resend', 'accept', 'abandon']],
+    );
+    const body = abandoning(hold);
+    const forged = await api.call(hold.decideAt, { body: { ...body, by: 'somebody else' } });
+    assert.deepEqual([forged.status, forged.json.problems[0].path], [422, '/by']);
+    const decided = await api.call(hold.decideAt, { body });
+    assert.equal(decided.status, 200, decided.text);
+    const { accepted, duplicate, recorded, heldBy, status } = decided.json;
+    assert.deepEqual(
+      { accepted, duplicate, recorded, heldBy },
+      { accepted: true, duplicate: false, recorded: true, heldBy: 'run' },
+    );
+    assert.equal(status.journeyId, hold.ownerId);
+    const again = await api.call(hold.decideAt, { body });
+    assert.deepEqual([again.status, again.json.duplicate, again.json.recorded], [200, true, true]);
+    const second = await token({ claims: { sub: 'platform-8' } });
+    const late = await api.call(hold.decideAt, { token: second, body: abandoning(hold, { providerSaid: 'unknown' }) });
+    assert.equal(late.status, 409);
+    assert.deepEqual(decidedOf(late), { code: 'decided', by: 'platform-7', action: 'abandon' });
+    assert.deepEqual((await api.call(`/v1/holds?ownerId=${hold.ownerId}`)).json.holds, []);
+    assert.deepEqual(api.unexpected, []);
+  });
+
+  test('where the run is lost, the decision is written into the ledger, once', async () => {
+    const hold = await held();
+    await harness.client.workflow.getHandle(`journey-${hold.ownerId}`).terminate('gone');
+    const amended = await api.call(hold.decideAt, { body: abandoning(hold, { action: 'amend' }) });
+    assert.deepEqual([amended.status, amended.json.code], [409, 'refused']);
+    const body = abandoning(hold);
+    const decided = await api.call(hold.decideAt, { body });
+    assert.equal(decided.status, 200, decided.text);
+    assert.deepEqual(decided.json, { accepted: true, duplicate: false, recorded: true, heldBy: 'ledger' });
+    assert.equal((await api.call(hold.decideAt, { body })).json.duplicate, true);
+    const second = await token({ claims: { sub: 'platform-8' } });
+    const late = await api.call(hold.decideAt, { token: second, body: abandoning(hold) });
+    assert.deepEqual(decidedOf(late), { code: 'decided', by: 'platform-7', action: 'abandon' });
+    // Another run's inquiry is none of this one.
+    const other = journeyInput({ stages: ['PREQUAL'] });
+    await api.call('/v1/journeys', { body: other });
+    await until(async () => {
+      const { json } = await api.call(`/v1/journeys/${other.journeyId}`);
+      return json.state === 'completed' ? json : undefined;
+    });
+    const foreign = await api.call(`/v1/journeys/${other.journeyId}/decisions`, { body: abandoning(hold) });
+    assert.deepEqual([foreign.status, foreign.json.code, foreign.json.decided], [409, 'journeyFinished', undefined]);
+    const unknown = await api.call(`/v1/journeys/${randomUUID()}/decisions`, { body: abandoning(hold) });
+    assert.equal(unknown.status, 404);
+  });
+
+  test('a token sees and decides only what it reaches, and what its scopes say', async () => {
+    const hold = await held();
+    const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
+    const page = await api.call(`/v1/holds?ownerId=${hold.ownerId}`, { token: elsewhere });
+    assert.deepEqual([page.status, page.json.holds], [200, []]);
+    const counts = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`, { token: elsewhere });
+    assert.deepEqual([counts.json.counts, counts.json.isWhole], [[], true]);
+    const mine = await token({ profiles: ['default'], endUsers: ['EU123'] });
+    const counted = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`, { token: mine });
+    const all = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`);
+    assert.deepEqual([counted.json.counts, counted.json.counts[0].count], [all.json.counts, 1]);
+    for (const [path, body] of [
+      [hold.decideAt, abandoning(hold)],
+      [`/v1/inquiries/${hold.customerTraceNumber}/seen`, { decisionId: 'D-1', reason: 'a test' }],
+    ] as const) {
+      assert.equal((await api.call(path, { token: elsewhere, body })).status, 404, path);
+      const reader = await token({ scopes: ['holds:read'] });
+      const refused = await api.call(path, { token: reader, body });
+      assert.deepEqual([refused.status, refused.json.code], [403, 'scope'], path);
+    }
+    const { customerTraceNumber: _, attempt: __, ...decision } = abandoning(hold);
+    const { ownerId, customerTraceNumber, attempt } = hold;
+    const many = { ...decision, inquiries: [{ ownerId, customerTraceNumber, attempt }] };
+    const previewed = await api.call('/v1/decisions/preview', { token: elsewhere, body: many });
+    assert.deepEqual([previewed.json.decidable, previewed.json.inquiries[0].code], [0, 'notFound']);
+    const tried = await api.call('/v1/decisions', { token: elsewhere, body: many });
+    assert.deepEqual([tried.json.inquiries[0].result, tried.json.inquiries[0].code], ['refused', 'notFound']);
+    const decided = await api.call(hold.decideAt, { token: mine, body: abandoning(hold) });
+    assert.equal(decided.status, 200, decided.text);
+  });
+
+  test('many of one outage: a preview decides nothing, and each is judged by itself', async () => {
+    const holds = await Promise.all([held(), held(), held()]);
+    const [first, lost] = holds;
+    await harness.client.workflow.getHandle(`journey-${lost.ownerId}`).terminate('gone');
+    const inquiries = [
+      ...holds.map(({ ownerId, customerTraceNumber, attempt }) => ({ ownerId, customerTraceNumber, attempt })),
+      { ownerId: randomUUID(), customerTraceNumber: first.customerTraceNumber, attempt: 1 },
+    ];
+    const body = {
+      decisionId: 'OUTAGE-1',
+      action: 'abandon',
+      reason: 'an outage',
+      providerSaid: 'notPosted',
+      inquiries,
+    };
+    const preview = async () => (await api.call('/v1/decisions/preview', { body })).json;
+    const before = await preview();
+    assert.equal(before.decidable, 3, JSON.stringify(before));
+    assert.deepEqual(
+      before.inquiries.map(({ decidable, heldBy }: Json) => [decidable, heldBy]),
+      [
+        [true, 'run'],
+        [true, 'ledger'],
+        [true, 'run'],
+        [false, undefined],
+      ],
+    );
+    assert.equal((await api.call(first.decideAt, { body: abandoning(first) })).status, 200);
+    const decided = await api.call('/v1/decisions', { body });
+    assert.deepEqual(
+      decided.json.inquiries.map(({ result, code, recorded }: Json) => [result, code, recorded]),
+      [
+        ['refused', 'decided', undefined],
+        ['decided', undefined, true],
+        ['decided', undefined, true],
+        ['refused', 'notFound', undefined],
+      ],
+    );
+    assert.equal(decided.json.inquiries[0].decided.by, 'platform-7');
+    const again = await api.call('/v1/decisions', { body });
+    assert.deepEqual(
+      again.json.inquiries.map(({ result }: Json) => result),
+      ['refused', 'duplicate', 'duplicate', 'refused'],
+    );
+    const afterwards = await preview();
+    assert.deepEqual([afterwards.decidable, afterwards.inquiries[2].code], [0, 'decided']);
+    const personal = { ...body, reference: {} };
+    assert.equal((await api.call('/v1/decisions', { body: personal })).status, 422);
+  });
+
+  test('a profile that takes decisions with a proof alone takes those that the API signs', async () => {
+    const hold = await held('deciding');
+    const unsigned = await api.call(hold.decideAt, { body: abandoning(hold) });
+    assert.deepEqual([unsigned.status, unsigned.json.problems[0].path], [409, '/proof'], unsigned.text);
+    const decided = await signing.call(hold.decideAt, { body: abandoning(hold) });
+    assert.equal(decided.status, 200, decided.text);
+    const ledger = await openLedgerOf(harness);
+    const [decision] = (await ledger.inquiry(hold.customerTraceNumber))?.decisions ?? [];
+    await ledger.close();
+    assert.deepEqual([decision?.provenBy, decision?.by], ['api-1', 'platform-7']);
+  });
+
+  test('what came too late is flagged, and taken off the list by who has seen it', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+    const { journeyId } = input;
+    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    const granted = consentMessage(journeyId, { applicantId: '1A' });
+    await until(async () => ((await api.call('/v1/consents', { body: granted })).status === 200 ? true : undefined));
+    await until(async () => {
+      const { json } = await api.call(`/v1/journeys/${journeyId}`);
+      return json.state === 'completed' ? json : undefined;
+    });
+    const revoked = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
+    const answer = await api.call('/v1/consents', { body: revoked });
+    assert.equal(answer.json.postedSharesFlagged, 1, answer.text);
+    const flag = await holdOf(journeyId);
+    assert.deepEqual([flag.kind, flag.reason, flag.allowedActions], ['flagged', 'lateConsent', ['seen']]);
+    const body = { decisionId: 'SEEN-1', reason: 'told the secondary user' };
+    const seen = await api.call(flag.decideAt, { body });
+    assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
+    assert.equal((await api.call(flag.decideAt, { body })).json.duplicate, true);
+    const other = await api.call(flag.decideAt, { body: { ...body, reason: 'something else' } });
+    assert.deepEqual([other.status, other.json.code], [409, 'refused']);
+    assert.deepEqual((await api.call(`/v1/holds?ownerId=${journeyId}`)).json.holds, []);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { applicant, consentMessage, type Harness, newSsn, startHarness } from '../support/journey-harness.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
+
+let harness: Harness;
+let api: TestApi;
+
+before(async () => {
+  harness = await startHarness();
+  api = await startTestApi(harness);
+});
+after(async () => {
+  await api?.close();
+  await harness?.close();
+});
+
+const newId = () => `A-${randomUUID().slice(0, 13)}`;
+
+function pullInput(lastFour = '0001') {
+  const applicants = [applicant('1A', newSsn(lastFour))];
+  return { pullId: newId(), productCode: 'CR', endUserCode: 'EU123', permissiblePurposeCode: '01', applicants };
+}
+
+function ended(path: string): Promise<Record<string, unknown>> {
+  return until(async () => {
+    const { status, json } = await api.call(path);
+    assert.equal(status, 200, JSON.stringify(json));
+    return ['running', 'waitingForConsent'].includes(json.state) ? undefined : json;
+  });
+}
+
+describe('pulls over HTTP', { concurrency: 4 }, () => {
+  test('one is started, read, started again without a second inquiry, and its result names no consumer', async () => {
+    const input = pullInput();
+    const started = await api.call('/v1/pulls', { body: input });
+    assert.deepEqual([started.status, started.json], [201, { pullId: input.pullId, duplicate: false }], started.text);
+    const path = started.headers.get('location') ?? '';
+    assert.equal(path, `/v1/pulls/${input.pullId}`);
+    const unfinished = await api.call(`${path}/result`);
+    assert.ok([200, 409].includes(unfinished.status));
+    assert.equal((await ended(path)).state, 'record');
+    const again = await api.call('/v1/pulls', { body: input });
+    assert.deepEqual([again.status, again.json.duplicate], [200, true]);
+    const other = await api.call('/v1/pulls', { body: { ...input, permissiblePurposeCode: '02' } });
+    assert.deepEqual([other.status, other.json.code], [409, 'inputDiffers'], other.text);
+    assert.deepEqual(
+      other.json.problems.map(({ path: at }: { path: string }) => at),
+      ['/permissiblePurposeCode'],
+    );
+    const result = await api.call(`${path}/result`);
+    assert.equal(result.json.outcome, 'record');
+    assert.doesNotMatch(result.text, /consumerId|"reference"/);
+    const late = await api.call(`${path}/withdrawal`, { body: { reason: 'too late' } });
+    assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished']);
+    const page = await until(async () => {
+      const { json } = await api.call('/v1/pulls');
+      return json.runs.find(({ ownerId }: { ownerId: string }) => ownerId === `pull:${input.pullId}`);
+    });
+    assert.equal(page.run, 'completed');
+    assert.deepEqual(api.unexpected, []);
+  });
+
+  test('one on hold is decided, or ended early, by who the token names', async () => {
+    const [decided, withdrawn] = [pullInput('4002'), pullInput('4002')];
+    for (const body of [decided, withdrawn]) assert.equal((await api.call('/v1/pulls', { body })).status, 201);
+    for (const { pullId } of [decided, withdrawn]) assert.equal((await ended(`/v1/pulls/${pullId}`)).state, 'held');
+    const { json } = await api.call(`/v1/holds?ownerId=pull:${decided.pullId}`);
+    const [{ decideAt, customerTraceNumber, attempt }] = json.holds;
+    const decision = { decisionId: 'D-1', customerTraceNumber, attempt, action: 'accept', outcome: 'noRecord' };
+    const answer = await api.call(decideAt, { body: { ...decision, reason: 'by phone', providerSaid: 'posted' } });
+    assert.deepEqual([answer.status, answer.json.recorded], [200, true], answer.text);
+    assert.equal((await ended(`/v1/pulls/${decided.pullId}`)).state, 'noRecord');
+    const path = `/v1/pulls/${withdrawn.pullId}/withdrawal`;
+    assert.equal((await api.call(path, { body: { reason: 'by mistake', by: 'me' } })).status, 422);
+    const ending = await api.call(path, { body: { reason: 'by mistake' } });
+    assert.deepEqual([ending.status, ending.json.accepted], [200, true], ending.text);
+  });
+
+  test('another end user’s answers as an unknown id does', async () => {
+    const input = pullInput();
+    assert.equal((await api.call('/v1/pulls', { body: input })).status, 201);
+    const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
+    const headers = { 'x-request-id': 'R-1' };
+    for (const end of ['', '/result']) {
+      const foreign = await api.call(`/v1/pulls/${input.pullId}${end}`, { token: elsewhere, headers });
+      const unknown = await api.call(`/v1/pulls/${newId()}${end}`, { token: elsewhere, headers });
+      assert.deepEqual([foreign.status, foreign.text], [404, unknown.text]);
+    }
+    const taken = await api.call('/v1/pulls', { token: elsewhere, body: { ...input, endUserCode: 'ELSEWHERE' } });
+    assert.deepEqual([taken.status, taken.json.code, taken.json.problems], [409, 'idTaken', undefined]);
+  });
+});
+
+describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
+  const given = {
+    endUserCode: 'EU123',
+    reference: {
+      reportReferenceNumber: 'REF-1',
+      requestedAt: '2026-01-02T03:04:05Z',
+      applicants: [{ applicantId: '1A', consumerId: 'C-1' }],
+    },
+  };
+
+  function shareInput(report: object = given) {
+    return { shareId: newId(), endUserCode: 'EU999', permissiblePurposeCode: '02', report };
+  }
+
+  test('a pull’s report is shared once its applicant consents, and only for whom it was pulled', async () => {
+    const pull = pullInput();
+    await api.call('/v1/pulls', { body: pull });
+    await ended(`/v1/pulls/${pull.pullId}`);
+    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+    const elsewhere = await token({ endUsers: ['ELSEWHERE', 'EU999'] });
+    const foreign = await api.call('/v1/shares', { token: elsewhere, body: input });
+    const mine = await token({ endUsers: ['EU123'] });
+    assert.deepEqual([foreign.status, foreign.json.code], [403, 'reach']);
+    const started = await api.call('/v1/shares', { token: mine, body: input });
+    assert.equal(started.status, 201, started.text);
+    const path = `/v1/shares/${input.shareId}`;
+    assert.equal((await api.call(path, { token: elsewhere })).status, 404);
+    const { status } = await api.call('/v1/consents', {
+      token: mine,
+      body: consentMessage(`share:${input.shareId}`, { applicantId: '1A', shareId: input.shareId }),
+    });
+    assert.ok([200, 202].includes(status));
+    assert.equal((await ended(path)).state, 'posted');
+    const again = await api.call('/v1/shares', { token: mine, body: input });
+    assert.deepEqual([again.status, again.json.duplicate], [200, true]);
+    const result = await api.call(`${path}/result`, { token: mine });
+    assert.deepEqual([result.json.outcome, result.json.sharedWith], ['posted', { endUserCode: 'EU999' }]);
+    assert.deepEqual(api.unexpected, []);
+  });
+
+  test('one that waits is extended and taken back, and the ledger keeps it from being sent', async () => {
+    const input = shareInput();
+    assert.equal((await api.call('/v1/shares', { body: input })).status, 201);
+    const path = `/v1/shares/${input.shareId}`;
+    await until(async () => ((await api.call(path)).json.state === 'waitingForConsent' ? true : undefined));
+    const until2030 = { until: '2030-01-01T00:00:00Z', reason: 'on leave' };
+    const extended = await api.call(`${path}/extend`, { body: until2030 });
+    assert.deepEqual([extended.status, extended.json.accepted], [200, true], extended.text);
+    assert.equal((await api.call(`${path}/extend`, { body: until2030 })).json.duplicate, true);
+    const withdrawn = await api.call(`${path}/withdrawal`, { body: { reason: 'wrong company' } });
+    assert.deepEqual([withdrawn.status, withdrawn.json.recorded], [200, true], withdrawn.text);
+    assert.equal((await ended(path)).state, 'withdrawn');
+  });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { applicant, type Harness, journeyInput, newSsn, startHarness } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
+
+let harness: Harness;
+let api: TestApi;
+/** Three journeys of one applicant and stage each, completed. */
+const ids: string[] = [];
+
+before(async () => {
+  harness = await startHarness();
+  api = await startTestApi(harness);
+  for (const _ of [1, 2, 3]) {
+    const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('0001'))] });
+    ids.push(input.journeyId);
+    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+  }
+  for (const id of ids) {
+    await until(async () => ((await api.call(`/v1/journeys/${id}`)).json.state === 'completed' ? true : undefined));
+  }
+});
+after(async () => {
+  await api?.close();
+  await harness?.close();
+});
+
+describe('reports over HTTP', () => {
+  test('masked by default, whole only where the token may and asks; each reading is written down', async () => {
+    const path = `/v1/journeys/${ids[0]}/reports/PREQUAL`;
+    const from = api.lines.length;
+    const reader = await token({ scopes: ['reports:read'] });
+    const masked = await api.call(path, { token: reader });
+    assert.deepEqual([masked.status, masked.json.redacted], [200, true], masked.text);
+    assert.doesNotMatch(masked.text, /Sample-1A|Casey/);
+    const refused = await api.call(`${path}?reveal=true`, { token: reader });
+    assert.deepEqual([refused.status, refused.json.code], [403, 'scope']);
+    const whole = await api.call(`${path}?reveal=true&purpose=audit&endUser=EU123`);
+    assert.deepEqual([whole.status, whole.json.redacted], [200, false], whole.text);
+    assert.match(whole.text, /"report":\{/);
+    const other = await api.call(`${path}?endUser=EU999`);
+    assert.deepEqual([other.status, other.json.code], [403, 'otherEndUser'], other.text);
+    const [first, , second] = api.audited().slice(from);
+    assert.deepEqual([first?.revealed, second?.revealed, second?.reissued], [false, true, true]);
+    const ledger = await openLedgerOf(harness);
+    const read = [];
+    for await (const { by, via, redacted, purpose } of ledger.reading.accessesBetween()) {
+      read.push([by, via, redacted, purpose]);
+    }
+    await ledger.close();
+    assert.deepEqual(read, [
+      ['platform-7', 'api', true, undefined],
+      ['platform-7', 'api', false, 'audit'],
+    ]);
+    assert.deepEqual(api.unexpected, []);
+  });
+
+  test('references are masked as reports are, and what is not there is 404', async () => {
+    const path = `/v1/journeys/${ids[0]}/references`;
+    const masked = await api.call(path);
+    assert.deepEqual([masked.status, masked.json.redacted], [200, true]);
+    const whole = await api.call(`${path}?reveal=true`);
+    const [{ reference }] = whole.json.references;
+    assert.equal(whole.json.redacted, false);
+    const { consumerId } = reference.applicants[0];
+    assert.ok(consumerId.length > 0 && !masked.text.includes(consumerId));
+    for (const end of ['changes', 'reports/PREAPP']) {
+      assert.equal((await api.call(`/v1/journeys/${ids[0]}/${end}`)).status, 404, end);
+    }
+    const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
+    assert.equal((await api.call(path, { token: elsewhere })).status, 404);
+  });
+});
+
+describe('inquiries over HTTP', () => {
+  test('are listed in pages, by filters, and only those that the token reaches', async () => {
+    const found: string[] = [];
+    let after = '';
+    do {
+      const { status, json } = await api.call(`/v1/inquiries?limit=1${after}`);
+      assert.equal(status, 200, JSON.stringify(json));
+      found.push(...json.inquiries.map(({ ownerId }: { ownerId: string }) => ownerId));
+      after = json.next ? `&after=${json.next}` : '';
+    } while (after);
+    assert.deepEqual(found.toSorted(), ids.toSorted());
+    const [inquiry] = (await api.call(`/v1/inquiries?ownerId=${ids[1]}&productCode=PREQUAL&outcome=record`)).json
+      .inquiries;
+    assert.deepEqual(
+      [inquiry.ownerId, inquiry.posted, inquiry.endUserCode, inquiry.applicants],
+      [ids[1], 'yes', 'EU123', 1],
+    );
+    assert.deepEqual((await api.call('/v1/inquiries?outcome=noRecord')).json.inquiries, []);
+    const [mine, elsewhere] = await Promise.all([
+      token({ profiles: ['default'], endUsers: ['EU123'] }),
+      token({ endUsers: ['ELSEWHERE'] }),
+    ]);
+    assert.equal((await api.call('/v1/inquiries', { token: mine })).json.inquiries.length, 3);
+    assert.deepEqual((await api.call('/v1/inquiries', { token: elsewhere })).json.inquiries, []);
+    for (const [query, status] of [
+      ['after=nonsense', 400],
+      ['limit=0', 422],
+      ['from=yesterday', 422],
+      [`unknown=${randomUUID()}`, 422],
+    ] as const) {
+      assert.equal((await api.call(`/v1/inquiries?${query}`)).status, status, query);
+    }
+  });
+});

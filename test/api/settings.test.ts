@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { DEFAULT_PORT, loadApiSettings } from '../../src/api/settings.ts';
+import { ConfigError } from '../../src/model/problems.ts';
+import { KEY_SET } from './fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-api-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
+const SANDBOX = {
+  API_JWKS_FILE: keySet,
+  API_JWT_ISSUER: 'https://issuer.example.com',
+  API_JWT_AUDIENCE: 'api-7',
+};
+const PRODUCTION = {
+  ...SANDBOX,
+  GATEWAY_ENVIRONMENT: 'production',
+  KEY_RING_FILE: 'keys.json',
+  LEDGER_URL: 'file:ledger.db',
+  LEDGER_ID: 'ledger-1',
+  TEMPORAL_TLS: 'true',
+  TEMPORAL_ADDRESS: 'temporal.example.com:7233',
+};
+
+/** The variables at fault, in order. */
+function faults(env: Record<string, string>): string[] {
+  try {
+    loadApiSettings(env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    for (const value of Object.values(env)) assert.ok(value.length < 12 || !error.message.includes(value), value);
+    return [...new Set(error.problems.map(({ variable }) => variable))].toSorted();
+  }
+}
+
+test('the sandbox needs a key set, an issuer and an audience', () => {
+  const { options, ledgerAccess } = loadApiSettings(SANDBOX);
+  assert.deepEqual([options.host, options.port, options.byClaim], ['127.0.0.1', DEFAULT_PORT, 'sub']);
+  assert.equal(options.maxApplicants, 2);
+  assert.equal(ledgerAccess.keyRingFile, '.credit-journey/keys.json');
+  assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
+});
+
+describe('production', () => {
+  test('takes what it needs', () => {
+    assert.deepEqual(faults(PRODUCTION), []);
+  });
+
+  const cases: [what: string, change: Record<string, string>, variables: string[]][] = [
+    ['keys by http', { API_JWKS_FILE: '', API_JWKS_URL: 'http://keys.example.com' }, ['API_JWKS_URL']],
+    ['two key sets', { API_JWKS_URL: 'https://keys.example.com' }, ['API_JWKS_URL']],
+    ['no TLS beyond this machine', { API_HOST: '0.0.0.0' }, ['API_TLS_CERT_FILE']],
+    ['a certificate without its key', { API_TLS_CERT_FILE: keySet }, ['API_TLS_KEY_FILE']],
+    [
+      'another program’s keys',
+      { CODEC_SERVER_URL: 'https://codec.example.com' },
+      ['CODEC_SERVER_TOKEN_FILE', 'CODEC_SERVER_URL'],
+    ],
+    ['no ledger', { LEDGER_URL: '', LEDGER_ID: '' }, ['LEDGER_ID', 'LEDGER_URL']],
+    ['Temporal without TLS', { TEMPORAL_TLS: 'false' }, ['TEMPORAL_TLS']],
+    ['algorithms with a shared secret', { API_JWT_ALGORITHMS: 'HS256' }, ['API_JWT_ALGORITHMS']],
+    ['a claim that is none', { API_BY_CLAIM: 'a b' }, ['API_BY_CLAIM']],
+    ['logs of whole tasks', { LOG_LEVEL: 'TRACE' }, ['LOG_LEVEL']],
+    ['any certificate', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, ['NODE_TLS_REJECT_UNAUTHORIZED']],
+  ];
+  for (const [what, change, variables] of cases) {
+    test(`refuses ${what}`, () => assert.deepEqual(faults({ ...PRODUCTION, ...change }), variables));
+  }
+});
