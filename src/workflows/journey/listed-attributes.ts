@@ -44,7 +44,8 @@ export function listedAttributes(
 }
 
 /** What of a journey a person should look at, although nothing waits for it. */
-export function flaggedWork({ input, stages, shares, ...journey }: Listed & { journeyId: string }): NeededWork[] {
+export function flaggedWork(journey: Listed & { journeyId: string }): NeededWork[] {
+  const { input, stages, shares } = journey;
   const owned = { kind: 'flagged' as const, ownerId: journey.journeyId, gatewayProfile: journey.run?.profile ?? '' };
   return [
     ...stages.flatMap(({ status: { attention: reason, customerTraceNumber, productCode } }) =>
