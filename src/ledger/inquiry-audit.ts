@@ -83,7 +83,10 @@ export interface AuditedAttempt extends InquiryDescription {
   /** The grants that permitted it: for SECONDUSE alone. */
   consents: { applicantId: string; consentId: string }[];
   /** An answer that came after a decision or a later attempt; never its outcome. */
-  late?: { at: string; outcome?: AuditOutcome };
+  late?: { at: string; outcome?: AuditOutcome } & Pick<
+    AuditedAttempt,
+    'returnCode' | 'returnReasonCode' | 'applicantOutcomes' | 'noRecordReference'
+  >;
   /** Of the inquiry. */
   abandonedAt?: string;
   disposedAt?: string;

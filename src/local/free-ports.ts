@@ -1,10 +1,18 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
+/**
+ * Below the ports that systems give to outgoing connections and to servers that ask for any: a port from there may be
+ * taken by another program between finding and using it.
+ */
+const CHOSEN_FROM = { first: 20_000, count: 12_000 };
+const TRIES = 20;
+
 /** As many ports on loopback as asked for, all different: each is held until all are found. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
+  const servers = await Promise.all(Array.from({ length: count }, listenAnywhere));
   const ports = servers.map((server) => (server.address() as { port: number }).port);
   await Promise.all(servers.map(close));
   return ports;
@@ -18,6 +26,17 @@ export async function isPortFree(port: number): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+async function listenAnywhere(): Promise<Server> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      return await listen(CHOSEN_FROM.first + randomInt(CHOSEN_FROM.count));
+    } catch {
+      // Taken: another one.
+    }
+  }
+  return listen(0);
 }
 
 function listen(port: number): Promise<Server> {

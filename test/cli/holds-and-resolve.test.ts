@@ -64,7 +64,10 @@ async function holdsUntil(
 ): Promise<{ ran: Ran; holds: Shown[] }> {
   for (let tries = 1; ; tries++) {
     const ran = await cli('holds', ...args);
-    const { holds } = JSON.parse(ran.stdout) as { holds: Shown[] };
+    const { holds: found, list } = JSON.parse(ran.stdout) as { holds: OpenHold[]; list: { command: string }[] };
+    const commandOf = ({ customerTraceNumber }: OpenHold) =>
+      list.find(({ command }) => command.includes(customerTraceNumber))?.command ?? assert.fail();
+    const holds = found.map((hold) => ({ ...hold, resolve: commandOf(hold) }));
     if (isWanted(holds)) return { ran, holds };
     assert.ok(tries < 20, ran.stdout);
   }

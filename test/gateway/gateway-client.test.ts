@@ -275,6 +275,7 @@ test('posts a SECONDUSE and returns the reference of that posting', async (t) =>
     returnCode: 'Record',
     reference: { reportReferenceNumber: 'SU-77', requestedAt: reply.requestedAt, applicants: [] },
   });
+  assert.equal(reply.body, answer, 'what is kept is the confirmation, and no report');
 });
 
 test('sends nothing with a token that cannot stand in a header', async (t) => {

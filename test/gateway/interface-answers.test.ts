@@ -139,7 +139,16 @@ for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference
 }
 
 for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences', 'refId'] as const) {
-  test(`2.5 names[].${field}: is read as it came`, () => assert.equal(readAt(`names[].${field}`), NAME[field]));
+  test(`2.5 names[].${field}: is given to readers as it came, and decides nothing about the answer`, () => {
+    assert.equal(readAt(`names[].${field}`), NAME[field]);
+    const withAnother = (value: unknown) => {
+      const consumer = { ...CONSUMER, names: [{ ...NAME, [field]: value }] };
+      return read({ ...REPORT, applicants: [{ ...ENTRY, consumer }] });
+    };
+    for (const value of [0, 99, '1999-12-31', 'x', null, undefined]) {
+      assert.deepEqual(withAnother(value), read(REPORT), JSON.stringify(value));
+    }
+  });
 }
 
 /** What becomes of an answer in which this field alone is another. */

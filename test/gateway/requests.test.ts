@@ -200,6 +200,17 @@ test('refuses no applicants, too many, two with one identifier and two with one 
   assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: sameSsn }))), ['/applicants/1/ssn']);
 });
 
+test('takes 20 names, phones and addresses of one applicant, and not one more', () => {
+  for (const list of ['names', 'phones', 'addresses'] as const) {
+    const [entry] = applicant()[list] ?? [];
+    assert.ok(entry, list);
+    const withEntries = (count: number) => applicant({ [list]: Array.from({ length: count }, () => entry) });
+    assert.equal(report({ applicants: [withEntries(20)] }).applicants[0]?.[list]?.length, 20);
+    const problems = problemsOf(() => report({ applicants: [withEntries(21)] }));
+    assert.deepEqual(Object.keys(problems), [`/applicants/0/${list}`]);
+  }
+});
+
 test('asks for no end user and no purpose that the profile does not allow for the product', () => {
   const allowed = { PREQUAL: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['XX'] } };
   const profile = profileFor('http://127.0.0.1', { allowed });

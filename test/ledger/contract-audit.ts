@@ -254,6 +254,38 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(rows.F1?.permittedBy?.decisionId, 'D-9');
   });
 
+  test('an answer that came late is told with its codes and outcomes as any other; a disposal takes its number alone', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const inquiry = { customerTraceNumber: 'L' };
+    await ledger.claim({ ...claimOf(ledger, { inquiry }), applicantIds: ['1A', '2A'] });
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber: 'L', state: 'notSent' }));
+    const answer: Answer = {
+      ...{ kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', returnReasonCode: 'R7' },
+      noRecordReference: 'LATE-1',
+    };
+    assert.equal(
+      await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber: 'L', state: 'answered', answer })),
+      'late',
+    );
+    const [one] = await listed(ledger);
+    const { at = '', ...late } = one?.late ?? {};
+    assert.ok(at > '2026');
+    const told = {
+      ...{ outcome: 'noRecord', returnCode: 'No Record', returnReasonCode: 'R7' },
+      applicantOutcomes: ['1A', '2A'].map((applicantId) => ({ applicantId, outcome: 'noRecord' })),
+    };
+    assert.deepEqual(late, { ...told, noRecordReference: 'LATE-1' });
+    assert.deepEqual([one?.returnCode, one?.outcome], [undefined, 'notSent'], 'it is not the outcome');
+    assert.deepEqual((await listed(ledger, { reportReferenceNumber: 'LATE-1' })).length, 1);
+    await ledger.recordSeen(ledgerId, { customerTraceNumber: 'L', decisionId: 'D-1', by: 'ops', reason: 'seen' });
+    const who = { by: 'records-1', reason: 'retention is over' };
+    await ledger.retention.begin({ ownerId: 'J-1' }, who);
+    await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0);
+    const { at: _, ...left } = (await listed(ledger))[0]?.late ?? {};
+    assert.deepEqual(left, told);
+  });
+
   test('a period, an end user and a product narrow it down; a reference is found where it is sealed', async (t) => {
     const { ledger, url } = await opened(t);
     const { ledgerId } = ledger.identity;

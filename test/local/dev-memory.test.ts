@@ -100,7 +100,10 @@ test('a command finds the environment that runs in its folder or above, unless i
   const remove = await writeReadyFile(join(folder, DEFAULT_DATA_DIR), variables);
   const found = (env = {}) => variablesOfRunningDev(env, below);
   assert.deepEqual(found(), variables);
-  assert.deepEqual(found({ PATH: '/bin', TEMPORAL_CLI_PATH: '/bin/temporal', LEDGER_URL: '' }), variables);
+  assert.deepEqual(
+    found({ PATH: '/bin', TEMPORAL_CLI_PATH: '/bin/temporal', LEDGER_URL: '', PAYLOAD_ENCRYPTION: 'off' }),
+    variables,
+  );
   for (const name of ['TEMPORAL_PROFILE', 'GATEWAY_ENVIRONMENT', 'LEDGER_URL_FILE', 'CODEC_SERVER_URL', 'TASK_QUEUE']) {
     assert.deepEqual(found({ [name]: 'given' }), {}, name);
   }

@@ -84,6 +84,10 @@ describe('a single pull', { concurrency: 8 }, () => {
     const [consumer] = (report as RefupdReport).applicants.map((one) => one.consumer);
     const refIds = consumer?.names.map(({ refId }) => refId) ?? [];
     assert.ok(refIds.length > 0);
+    for (const { refId, firstReportedDate, totalOccurrences, activeOccurrences } of consumer?.names ?? []) {
+      assert.match(firstReportedDate, /^\d{4}-\d{2}-\d{2}$/);
+      for (const figure of [refId, totalOccurrences, activeOccurrences]) assert.ok(Number.isSafeInteger(figure));
+    }
     for (const { accountCrossReference } of consumer?.accounts ?? []) {
       assert.ok(refIds.includes(accountCrossReference.consumerNameRefId));
     }
@@ -270,9 +274,16 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 });
 
+interface RefupdName {
+  refId: number;
+  firstReportedDate: string;
+  totalOccurrences: number;
+  activeOccurrences: number;
+}
+
 interface RefupdReport {
   applicants: {
-    consumer: { names: { refId: number }[]; accounts: { accountCrossReference: { consumerNameRefId: number } }[] };
+    consumer: { names: RefupdName[]; accounts: { accountCrossReference: { consumerNameRefId: number } }[] };
   }[];
 }
 

@@ -231,7 +231,7 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
     ]);
   }
 
-  const input = failsafePull([failsafeApplicant('1A', '4002')]);
+  const input = failsafePull([failsafeApplicant('1A', '1422')]);
   const cancelled = await startPull(harness, input);
   await firstHold(cancelled);
   // A pull has no consents: it notes the signal as refused, and no event tells of it.
@@ -241,6 +241,8 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   assert.equal((await cancelled.query<PullStatus>('status')).state, 'cancelled');
   const told = await receiver.accepted('/all', `pull:${input.pullId}`, 2);
   assert.deepEqual(typesOf(told), ['inquiry.held', 'pull.ended']);
+  const { failureType, refusalKept } = (told[0]?.event?.data ?? {}) as { failureType?: string; refusalKept?: true };
+  assert.deepEqual([failureType, refusalKept], ['RequestRefused', true]);
   const { pullId } = input;
   assert.deepEqual(told[1]?.event?.data, {
     pullId,

@@ -142,6 +142,10 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   accesses: (one) => one.accesses?.count,
   reissues: (one) => one.accesses?.reissues,
   lastAccessAt: (one) => one.accesses?.lastAt,
+  lateReturnCode: (one) => one.late?.returnCode,
+  lateReturnReasonCode: (one) => one.late?.returnReasonCode,
+  lateApplicantOutcomes: (one) => one.late?.applicantOutcomes?.map(outcomeText).join('; '),
+  lateNoRecordReference: (one) => one.late?.noRecordReference,
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {

@@ -94,7 +94,10 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   /** The status of a completed run, made of its result without personal data. */
   protected abstract statusOfResult(result: Result): Status;
 
-  /** Where the run stands; nothing personal. Of a completed one also without a worker. */
+  /**
+   * Where the run stands; nothing personal. Of a completed one also without a worker. A consent that was withdrawn after the
+   * run's end is not in it: only the ledger knows, which a client has not. `credit-journey status`, beside the ledger, shows it.
+   */
   async status(options: CallOptions = {}): Promise<Status> {
     try {
       return await this.query<Status>('status', options);

@@ -93,11 +93,18 @@ const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_id
 
 const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
-  ...['return_reason_code', 'applicant_outcomes', 'answer'],
+  ...['return_reason_code', 'applicant_outcomes'],
   ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
+  ...['late_return_code', 'late_return_reason_code', 'late_applicant_outcomes'],
 ];
 /** The columns that may hold a reference. */
 const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
+
+/** Where no reference is looked for: the answers whose own number is told. What a record has sealed is left alone. */
+const NEEDED_ANSWERS = [
+  "CASE WHEN a.state = 'answered' AND a.outcome <> 'record' THEN a.answer END AS answer",
+  "CASE WHEN a.late_outcome <> 'record' THEN a.late_answer END AS late_answer",
+];
 
 type FoundRow = InquiryRow &
   Omit<AttemptRow, 'run_id' | 'retry_after_ms' | 'accepted_by'> & {
@@ -107,6 +114,9 @@ type FoundRow = InquiryRow &
     /** A JSON list. */
     applicant_outcomes: string | null;
     late_outcome: ReportOutcome | null;
+    late_return_code: string | null;
+    late_return_reason_code: string | null;
+    late_applicant_outcomes: string | null;
     late_answer: Uint8Array | null;
     audit_outcome: AuditOutcome;
     first_attempt: number;
@@ -160,6 +170,7 @@ class PageReader {
       attempts: wanted.map((row) => ({
         ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
         ...this.#withoutRecord(row),
+        ...(row.late_at === null ? {} : { late: this.#late(row, row.late_at) }),
         ...accessesOf(accesses.get(attemptKey(row))),
       })),
       end,
@@ -183,7 +194,7 @@ class PageReader {
     const columns = [
       'i.*',
       ...OF_ATTEMPT.map((name) => `a.${name}`),
-      ...(reportReferenceNumber === undefined ? [] : ['a.accepted_answer', 'a.late_answer']),
+      ...(reportReferenceNumber === undefined ? NEEDED_ANSWERS : SEALED.map((name) => `a.${name}`)),
       `${outcomeSql(this.#dialect)} AS audit_outcome`,
       `${this.#dialect.now} AS now`,
       // Closed attempts come before it, and were never sent.
@@ -225,6 +236,23 @@ class PageReader {
   #withoutRecord(row: FoundRow): Pick<AuditedAttempt, 'noRecordReference'> {
     if (row.state !== 'answered' || row.outcome === null || row.outcome === 'record') return {};
     return defined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
+  }
+
+  /** An answer that came after its attempt was superseded, told as any other. */
+  #late(row: FoundRow, lateAtMs: number): NonNullable<AuditedAttempt['late']> {
+    const { late_outcome: outcome, late_applicant_outcomes: told } = row;
+    return {
+      at: utcInstant(lateAtMs),
+      ...defined({
+        outcome: outcome ?? undefined,
+        returnCode: row.late_return_code ?? undefined,
+        returnReasonCode: row.late_return_reason_code ?? undefined,
+      }),
+      ...outcomesOf(row, { outcome, told }),
+      ...(outcome === null || outcome === 'record'
+        ? {}
+        : defined({ noRecordReference: this.#answerIn(row, 'late_answer')?.noRecordReference })),
+    };
   }
 
   #answerIn(row: FoundRow, column: (typeof SEALED)[number]): Outcome | undefined {
@@ -328,25 +356,26 @@ function auditedAttempt(
     ...(row.requested_at === null ? {} : { requestedAt: utcInstant(row.requested_at) }),
     ...(row.return_code === null ? {} : { returnCode: row.return_code }),
     ...(row.return_reason_code === null ? {} : { returnReasonCode: row.return_reason_code }),
-    ...outcomesOf(row),
+    ...outcomesOf(row, { outcome: row.outcome, told: row.applicant_outcomes }),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),
     ...(decision ? { decision: decisionView(decision) } : {}),
-    ...(row.late_at === null ? {} : { late: lateOf(row, row.late_at) }),
     ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
     ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
 }
 
 /** Whom the answer does not name has no record, or has what the one answer says. */
-function outcomesOf(row: FoundRow): Pick<AuditedAttempt, 'applicantOutcomes'> {
-  const { product_code, outcome, applicant_ids, applicant_outcomes } = row;
+function outcomesOf(
+  { product_code, applicant_ids }: FoundRow,
+  { outcome, told: list }: { outcome: string | null; told: string | null },
+): Pick<AuditedAttempt, 'applicantOutcomes'> {
   if (product_code === 'SECONDUSE' || outcome === null) return {};
-  const told = JSON.parse(applicant_outcomes ?? '[]') as ApplicantOutcome[];
+  const told = JSON.parse(list ?? '[]') as ApplicantOutcome[];
   const asked =
     applicant_ids === null ? told.map(({ applicantId }) => applicantId) : (JSON.parse(applicant_ids) as string[]);
-  const others = outcome === 'record' ? 'noRecord' : outcome;
+  const others = outcome === 'record' ? 'noRecord' : (outcome as ReportOutcome);
   const outcomes = asked.map(
     (id) => told.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
   );
@@ -366,11 +395,6 @@ function permitOf(
   if (resend || row.attempt > row.first_attempt) return resend;
   if (row.amends === null) return own.find(({ action }) => action === 'repeat');
   return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
-}
-
-function lateOf(row: FoundRow, lateAtMs: number): NonNullable<AuditedAttempt['late']> {
-  const outcome = row.late_outcome;
-  return { at: utcInstant(lateAtMs), ...(outcome === null ? {} : { outcome }) };
 }
 
 function decisionView(row: DecisionRow): AuditDecision {

@@ -22,6 +22,10 @@ function returnDetails(): string[] {
     'ALTER TABLE attempts ADD COLUMN return_reason_code TEXT',
     // A JSON list. NULL: no applicant was answered by itself.
     'ALTER TABLE attempts ADD COLUMN applicant_outcomes TEXT',
+    // Of an answer that came after its attempt was superseded.
+    'ALTER TABLE attempts ADD COLUMN late_return_code TEXT',
+    'ALTER TABLE attempts ADD COLUMN late_return_reason_code TEXT',
+    'ALTER TABLE attempts ADD COLUMN late_applicant_outcomes TEXT',
   ];
 }
 

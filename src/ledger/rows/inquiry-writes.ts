@@ -247,9 +247,11 @@ export async function writeLate(
   withAnswer: boolean,
 ): Promise<void> {
   const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
   await session.rows(
     `UPDATE attempts SET late_at = ${dialect.now}, late_state = $3, late_failure_type = $4, late_http_status = $5,
-       late_requested_at = $6, late_outcome = $7, late_answer = $8
+       late_requested_at = $6, late_outcome = $7, late_answer = $8, late_return_code = $9,
+       late_return_reason_code = $10, late_applicant_outcomes = $11
      WHERE customer_trace_number = $1 AND attempt = $2`,
     [
       record.customerTraceNumber,
@@ -258,8 +260,11 @@ export async function writeLate(
       record.failureType,
       record.httpStatus,
       instantMs(record.requestedAt),
-      summaryOf(record.answer).outcome,
+      told.outcome,
       sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
+      told.returnCode,
+      told.reasonCode,
+      told.applicantOutcomes,
     ],
   );
 }

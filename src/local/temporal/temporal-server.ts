@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 import { defined } from '../../base/defined.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
-import { freePorts } from '../free-ports.ts';
+import { freePorts, isPortFree } from '../free-ports.ts';
 import type { OnBinaryProgress } from './binary-progress.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
@@ -92,9 +92,15 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
     } catch (error) {
       // Between finding a free port and using it another process may take it.
       const portWasTaken = error instanceof ServerStartError && error.portWasTaken;
-      if (!portWasTaken || options.port !== undefined || tries >= START_TRIES) throw error;
+      if (!portWasTaken || tries >= START_TRIES || !(await areFree(options))) throw error;
     }
   }
+}
+
+/** Whether it was another port than one that was asked for: that one is chosen anew. */
+async function areFree({ port, uiPort }: TemporalServerOptions): Promise<boolean> {
+  const asked = [port, uiPort].filter((one) => one !== undefined);
+  return (await Promise.all(asked.map(isPortFree))).every((isFree) => isFree);
 }
 
 class ServerStartError extends Error {

@@ -3,31 +3,22 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { AuditedAccess } from '../../../ledger/reading.ts';
 import { runName } from '../../../model/owner-id.ts';
-import { withExamples } from '../../output/common-options.ts';
 import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
-import {
-  type ListingOptions,
-  printRecords,
-  type RecordFormat,
-  recordsQueryOf,
-  withListingOptions,
-} from './record-listing.ts';
+import { type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';
 
 export function registerAccessesCommand(program: Command): void {
-  const command = program
-    .command('accesses')
-    .description('who read which report, when, and for which purpose, from the ledger')
-    .option('--trace <customerTraceNumber>', 'only of this inquiry')
-    .option('--by <name>', 'only by this reader');
-  withExamples(
-    withListingOptions(command),
-    'credit-journey accesses --from 2026-01-01',
-    'credit-journey accesses --format csv',
-  );
-  command.action(async ({ trace, by, ...options }: ListingOptions & { trace?: string; by?: string }) => {
-    const query = { ...(await recordsQueryOf(options)), ...defined({ customerTraceNumber: trace, by }) };
-    await printRecords(options, (ledger) => ledger.reading.accessesBetween(query), ACCESSES);
+  registerListing<ListingOptions & { trace?: string; by?: string }>(program, {
+    name: 'accesses',
+    description: 'who read which report, when, and for which purpose, from the ledger',
+    options: [
+      ['--trace <customerTraceNumber>', 'only of this inquiry'],
+      ['--by <name>', 'only by this reader'],
+    ],
+    print: ({ trace, by, ...options }, period) => {
+      const query = { ...period, ...defined({ customerTraceNumber: trace, by }) };
+      return printRecords(options, (ledger) => ledger.reading.accessesBetween(query), ACCESSES);
+    },
   });
 }
 

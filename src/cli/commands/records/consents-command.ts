@@ -3,36 +3,22 @@ import type { Command } from 'commander';
 import type { AuditedConsent } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
 import { nameOfUser } from '../../../model/secondary-user.ts';
-import { withExamples } from '../../output/common-options.ts';
 import { readable } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
-import {
-  type ListingOptions,
-  printRecords,
-  type RecordFormat,
-  recordsQueryOf,
-  withListingOptions,
-} from './record-listing.ts';
+import { type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';
 
 interface ConsentsOptions extends ListingOptions {
   proofs?: boolean;
 }
 
 export function registerConsentsCommand(program: Command): void {
-  const command = program
-    .command('consents')
-    .description(
+  registerListing<ConsentsOptions>(program, {
+    name: 'consents',
+    description:
       'who granted or refused what, when and with which evidence, from the ledger; also where nothing was posted',
-    )
-    .option('--proofs', 'with the proofs (compact JWS) that consent systems have signed, in CSV and JSON');
-  withExamples(
-    withListingOptions(command),
-    'credit-journey consents --from 2026-01-01',
-    'credit-journey consents --format csv',
-  );
-  command.action(async (options: ConsentsOptions) => {
-    const query = await recordsQueryOf(options);
-    await printRecords(options, (ledger) => ledger.consentsBetween(query), options.proofs ? WITH_PROOFS : CONSENTS);
+    options: [['--proofs', 'with the proofs (compact JWS) that consent systems have signed, in CSV and JSON']],
+    print: (options, query) =>
+      printRecords(options, (ledger) => ledger.consentsBetween(query), options.proofs ? WITH_PROOFS : CONSENTS),
   });
 }
 

@@ -3,16 +3,9 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { AuditedDecision } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
-import { withExamples } from '../../output/common-options.ts';
 import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
-import {
-  type ListingOptions,
-  printRecords,
-  type RecordFormat,
-  recordsQueryOf,
-  withListingOptions,
-} from './record-listing.ts';
+import { type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';
 
 interface DecisionsOptions extends ListingOptions {
   trace?: string;
@@ -20,20 +13,17 @@ interface DecisionsOptions extends ListingOptions {
 }
 
 export function registerDecisionsCommand(program: Command): void {
-  const command = program
-    .command('decisions')
-    .description('who decided what about which inquiry or run, when and why, from the ledger')
-    .option('--trace <customerTraceNumber>', 'only about this inquiry')
-    .option('--by <name>', 'only by this person, as it was written');
-  withExamples(
-    withListingOptions(command),
-    'credit-journey decisions --from 2026-01-01',
-    'credit-journey decisions --format csv',
-  );
-  command.action(async (options: DecisionsOptions) => {
-    const { trace, by } = options;
-    const query = { ...(await recordsQueryOf(options)), ...defined({ customerTraceNumber: trace, by }) };
-    await printRecords(options, (ledger) => ledger.decisionsBetween(query), DECISIONS);
+  registerListing<DecisionsOptions>(program, {
+    name: 'decisions',
+    description: 'who decided what about which inquiry or run, when and why, from the ledger',
+    options: [
+      ['--trace <customerTraceNumber>', 'only about this inquiry'],
+      ['--by <name>', 'only by this person, as it was written'],
+    ],
+    print: ({ trace, by, ...options }, period) => {
+      const query = { ...period, ...defined({ customerTraceNumber: trace, by }) };
+      return printRecords(options, (ledger) => ledger.decisionsBetween(query), DECISIONS);
+    },
   });
 }
 

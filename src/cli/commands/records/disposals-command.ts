@@ -2,29 +2,15 @@
 import type { Command } from 'commander';
 import type { AuditedDisposal } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
-import { withExamples } from '../../output/common-options.ts';
 import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
-import {
-  type ListingOptions,
-  printRecords,
-  type RecordFormat,
-  recordsQueryOf,
-  withListingOptions,
-} from './record-listing.ts';
+import { printRecords, type RecordFormat, registerListing } from './record-listing.ts';
 
 export function registerDisposalsCommand(program: Command): void {
-  const command = program
-    .command('disposals')
-    .description('who disposed of what, and who set or released legal holds, when and why, from the ledger');
-  withExamples(
-    withListingOptions(command),
-    'credit-journey disposals --from 2026-01-01',
-    'credit-journey disposals --format csv',
-  );
-  command.action(async (options: ListingOptions) => {
-    const query = await recordsQueryOf(options);
-    await printRecords(options, (ledger) => ledger.disposalsBetween(query), DISPOSALS);
+  registerListing(program, {
+    name: 'disposals',
+    description: 'who disposed of what, and who set or released legal holds, when and why, from the ledger',
+    print: (options, query) => printRecords(options, (ledger) => ledger.disposalsBetween(query), DISPOSALS),
   });
 }
 

@@ -4,7 +4,7 @@ import { defined } from '../../../base/defined.ts';
 import type { Ledger } from '../../../ledger/port.ts';
 import type { RecordsQuery } from '../../../ledger/record-audit.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
-import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
+import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { type Cell, csvLine } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
 import { createOutput, type Output } from '../../output/output.ts';
@@ -64,6 +64,30 @@ export async function recordsQueryOf(options: ListingOptions): Promise<RecordsQu
   const { journey } = options;
   if (journey !== undefined) requireOwnerId(journey, '--journey');
   return { ...periodOf(options, timeZoneOf(options) ?? loadTimeZone(process.env)), ...defined({ ownerId: journey }) };
+}
+
+interface Listing<Options extends ListingOptions> {
+  name: string;
+  description: string;
+  /** Its own, beside those of every listing: flags and what they mean. */
+  options?: readonly (readonly [flags: string, description: string])[];
+  /** @param query the period and the owner */
+  print(options: Options, query: RecordsQuery): Promise<void>;
+}
+
+/** Sets up a command that lists what the ledger has, with its conditions, formats and examples. */
+export function registerListing<Options extends ListingOptions = ListingOptions>(
+  program: Command,
+  { name, description, options = [], print }: Listing<Options>,
+): void {
+  const command = program.command(name).description(description);
+  for (const [flags, text] of options) command.option(flags, text);
+  withExamples(
+    withListingOptions(command),
+    `credit-journey ${name} --from 2026-01-01`,
+    `credit-journey ${name} --format csv`,
+  );
+  command.action(async (given: Options) => print(given, await recordsQueryOf(given)));
 }
 
 /** How the rows of one kind are printed. */

@@ -3,17 +3,10 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { AuditedShareWithdrawal } from '../../../ledger/record-audit.ts';
 import type { AuditedShare } from '../../../ledger/share-audit.ts';
-import { withExamples } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { underJourneyId } from '../../output/inquiry-formats.ts';
 import { SHARE_COLUMNS, shareDocument, shareLines, withdrawnShareLines } from '../../output/share-formats.ts';
-import {
-  type ListingOptions,
-  printRecords,
-  type RecordFormat,
-  recordsQueryOf,
-  withListingOptions,
-} from './record-listing.ts';
+import { type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';
 
 interface SharesOptions extends ListingOptions {
   report?: string;
@@ -43,20 +36,21 @@ const WITHDRAWN: RecordFormat<AuditedShareWithdrawal> = {
 };
 
 export function registerSharesCommand(program: Command): void {
-  const command = program
-    .command('shares')
-    .description('who shared what with whom, when and under whose consent, from the ledger')
-    .option('--report <report>', 'only of this report: its reference, or the trace number of its inquiry')
-    .option('--end-user <name>', 'only shared by or with this end user, by code or name')
-    .option('--withdrawn', 'in their place the shares that were withdrawn before they were sent: who, when and why');
-  withExamples(withListingOptions(command), 'credit-journey shares --from 2026-01-01', 'credit-journey shares --csv');
-  command.action(async (options: SharesOptions) => {
-    const { report, endUser, withdrawn } = options;
-    if (withdrawn && (report ?? endUser) !== undefined)
-      throw new UsageError('--withdrawn goes without --report and --end-user');
-    const period = await recordsQueryOf(options);
-    if (withdrawn) return printRecords(options, (ledger) => ledger.withdrawnSharesBetween(period), WITHDRAWN);
-    const query = { ...period, ...defined({ report, endUser }) };
-    await printRecords(options, (ledger) => ledger.sharesBetween(query), SHARES);
+  registerListing<SharesOptions>(program, {
+    name: 'shares',
+    description: 'who shared what with whom, when and under whose consent, from the ledger',
+    options: [
+      ['--report <report>', 'only of this report: its reference, or the trace number of its inquiry'],
+      ['--end-user <name>', 'only shared by or with this end user, by code or name'],
+      ['--withdrawn', 'in their place the shares that were withdrawn before they were sent: who, when and why'],
+    ],
+    print: async (options, period) => {
+      const { report, endUser, withdrawn } = options;
+      if (withdrawn && (report ?? endUser) !== undefined)
+        throw new UsageError('--withdrawn goes without --report and --end-user');
+      if (withdrawn) return printRecords(options, (ledger) => ledger.withdrawnSharesBetween(period), WITHDRAWN);
+      const query = { ...period, ...defined({ report, endUser }) };
+      return printRecords(options, (ledger) => ledger.sharesBetween(query), SHARES);
+    },
   });
 }

@@ -16,7 +16,6 @@ import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { resolveCommand } from '../../output/hold-lines.ts';
 import { type Output, wrap } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 
@@ -62,8 +61,7 @@ export function registerHoldsCommand(program: Command): void {
       const found = { ...only(all, filter), deliveries: events.deliveries };
       found.unanswered.push(...events.unanswered.map((journeyId) => ({ journeyId })));
       const needs = attentionList(found, found.deliveries);
-      const holds = found.holds.map((hold) => ({ ...hold, resolve: resolveCommand(hold) }));
-      output.answer({ list: needs, ...found, holds }, () => [...lines(needs, found.unanswered, output), ...notice]);
+      output.answer({ list: needs, ...found }, () => [...lines(needs, found.unanswered, output), ...notice]);
       process.exitCode = exitCodeOf(needs, found.unanswered);
     };
     await withJourneys(options, list, { besideLedger: options.ledger }).catch((error) => {
