@@ -68,7 +68,7 @@ const returnCodesSchema = z.partialRecord(
 const confirmationSchema = z.strictObject({
   by: text(100),
   // A day of room for a provider whose calendar is ahead of ours.
-  at: messageFields().date.refine((day) => Date.parse(day) <= Date.now() + 86_400_000, 'must not be in the future'),
+  at: messageFields().date.refine((day) => !(Date.parse(day) > Date.now() + 86_400_000), 'must not be in the future'),
   reference: text(100),
 });
 

@@ -83,7 +83,7 @@ export interface InquiryDescription {
   ownerId: string;
   productCode: ProductCode;
   shareId?: string;
-  /** Counts amendments and deliberate repeats of this stage or share; 0 for the first. */
+  /** Counts amendments and deliberate repeats of a stage; of a share it says who is left out. 0 for the first, or for all. */
   ordinal: number;
   endUserCode?: string;
   endUser?: string;

@@ -31,8 +31,8 @@ export interface TraceNumberParts {
 
 /**
  * `customerTraceNumber` (AN 30, interface 2.3): two letters, 24 base-32 characters (120 bits of SHA-256), and two
- * digits that count amendments and deliberate repeats. A pure function of what is asked for, never of the order of
- * events: a re-run of the same step finds the same ledger row.
+ * digits that count amendments and deliberate repeats, or say whom a share leaves out. A pure function of what is asked
+ * for, never of the order of events: a re-run of the same step finds the same ledger row.
  */
 export function traceNumber(parts: TraceNumberParts): string {
   if (!Number.isInteger(parts.ordinal) || parts.ordinal < 0 || parts.ordinal > MAX_ORDINAL) {

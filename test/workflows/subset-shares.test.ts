@@ -221,15 +221,16 @@ test('after a reset it is found as it was posted, also where others have consent
   const share = await started(joint.report);
   await share.recordConsent(said('2A', 'denied'));
   await share.recordConsent(said('1A'));
-  const first = await share.result();
+  // What an earlier run attempted is not among the attempts of this one.
+  const outcomeOf = async () => ({ ...(await share.result()), attempts: 0 });
+  const first = await outcomeOf();
   assert.deepEqual(first.postedFor, ['1A']);
   await share.recordConsent(said('2A'));
   await resetToBegin(share.workflowId);
-  const second = await share.result();
-  assert.deepEqual(second, first);
+  assert.deepEqual(await outcomeOf(), first);
   await share.recordConsent(said('1A', 'revoked'));
   await resetToBegin(share.workflowId);
-  assert.deepEqual(await share.result(), { ...first, attention: 'revokedAfterPosting' });
+  assert.deepEqual(await outcomeOf(), { ...first, attention: 'revokedAfterPosting' });
   assert.deepEqual(await named(joint), [['1A']]);
 });
 

@@ -1,8 +1,8 @@
 /**
  * Shares that name fewer consumers than their report: rows of `subset_shares`, and the other choices of a share.
  *
- * Each choice of consumers has a trace number of its own. So that one share is posted for one choice, its claim reads
- * what was sent under the other numbers, under the lock of the chain's head that every share's claim takes.
+ * Each choice of consumers has a trace number of its own, and one share is posted for one choice. So its claim reads
+ * what was sent under the other numbers. It holds the lock of the chain's head meanwhile, as every share's claim does.
  */
 import type { SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';

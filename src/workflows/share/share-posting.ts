@@ -224,10 +224,12 @@ export class SharePosting {
       },
     });
     delete share.inquiry;
-    if (end.kind === 'notPermitted') delete share.postedFor;
+    const isPosted = end.kind === 'answered' && end.answer.outcome === 'record';
+    // Of one that was given up nobody may know.
+    if (!isPosted && end.kind !== 'abandoned') delete share.postedFor;
     if (end.kind !== 'answered') return end.kind;
     // Only a person's decision leads here without a record: any other code than `Record` is a hold.
-    if (end.answer.outcome !== 'record') return 'notPosted';
+    if (!isPosted) return 'notPosted';
     this.#notePosting(end.answer);
     return 'posted';
   }
