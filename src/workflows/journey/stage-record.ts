@@ -1,4 +1,4 @@
-/** One stage of a journey, and how it stands (types). */
+/** One stage of a journey, and how it stands. */
 
 import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
 import type { wordsOf } from '../../messages/pull/consumer-results.ts';
@@ -6,6 +6,7 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { RepeatDecision } from '../run/decisions.ts';
 
 /** Who wanted a stage pulled once more. */
 export type WantedRepeat = RepeatStageMessage & {
@@ -45,4 +46,20 @@ export interface Skip {
   to: StageCode;
   by: string;
   reason: string;
+}
+
+/** Known to the ledger by stage and occurrence, as the message is. */
+export function decisionOf({
+  repeat,
+  occurrence,
+  by,
+  reason,
+  receivedAt,
+  applicants,
+  proof,
+}: NonNullable<StageRecord['repeat']>): RepeatDecision {
+  return {
+    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
+    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
+  };
 }

@@ -11,12 +11,11 @@ import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import type { RepeatDecision } from '../run/decisions.ts';
 import { mayPass } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
 import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
-import type { StageRecord } from './stage-record.ts';
+import { decisionOf, type StageRecord } from './stage-record.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
 
@@ -184,22 +183,6 @@ function endStage(journey: Journey, run: PreparedRun, stage: StageRecord, end: I
       journey.changeStage(stage, { state: 'skipped' });
       return 'withdrawn';
   }
-}
-
-/** Known to the ledger by stage and occurrence, as the message is. */
-function decisionOf({
-  repeat,
-  occurrence,
-  by,
-  reason,
-  receivedAt,
-  applicants,
-  proof,
-}: NonNullable<StageRecord['repeat']>): RepeatDecision {
-  return {
-    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
-    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
-  };
 }
 
 function settle(
