@@ -4,6 +4,7 @@
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
@@ -116,12 +117,7 @@ class InquiryRun {
 
   #content(): InquiryContent {
     const { applicants, reference, leftOut } = this.#spec;
-    return {
-      inquiry: this.#inquiry,
-      ...(applicants ? { applicants } : {}),
-      ...(reference ? { reference } : {}),
-      ...(leftOut ? { leftOut } : {}),
-    };
+    return { inquiry: this.#inquiry, ...defined({ applicants, reference, leftOut }) };
   }
 
   #permitted(): ConsentRecord[] | null {
@@ -172,9 +168,7 @@ class InquiryRun {
       ...this.#content(),
       attempt: this.#attempt,
       consents,
-      ...(consentValidForMs === undefined ? {} : { consentValidForMs }),
-      ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
-      ...(compareWith ? { compareWith } : {}),
+      ...defined({ consentValidForMs, tokenFetchedAfter: this.#tokenFetchedAfter, compareWith }),
       ...(this.#isOnWorkflowQueue ? { onWorkflowQueue: true } : {}),
       shouldStop: () => this.#isCalledBack(),
     });
@@ -261,9 +255,7 @@ class InquiryRun {
     this.#progress('running', attempt);
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
-      const applicants = this.#spec.applicants;
-      const changes = step.changes ? { changes: step.changes } : {};
-      const told = { ...(applicants ? { applicants } : {}), ...changes };
+      const told = defined({ applicants: this.#spec.applicants, changes: step.changes });
       return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
     }
     return { next: { kind: 'failed', recorded: true, failure: failureOfAnswer(step, answer) } };

@@ -1,4 +1,4 @@
-import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
@@ -11,6 +11,7 @@ import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
+import { failureOf, untilEnded } from './ends-of-parts.ts';
 import { Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { journeyDetails } from './journey-view.ts';
@@ -74,30 +75,6 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   return outcome;
 }
 
-/**
- * Resolves when all parts have ended: a cancellation is passed on only when the attempts in flight on both sides have
- * landed. Fails at once by a bug, also in the work `beside` them, which may go on for longer.
- */
-function untilEnded(parts: readonly Promise<unknown>[], beside: readonly Promise<unknown>[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let left = parts.length;
-    const ended = () => {
-      left--;
-      if (left === 0) resolve();
-    };
-    const failed = (error: unknown) => {
-      if (!isCancellation(error)) reject(error);
-    };
-    for (const part of parts) {
-      part.then(ended, (error: unknown) => {
-        failed(error);
-        ended();
-      });
-    }
-    for (const work of beside) work.catch(failed);
-  });
-}
-
 /** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
 async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
   const { handOver } = journey;
@@ -141,11 +118,4 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
   } finally {
     if (tasks.length > 0) await handOver.rest(Promise.allSettled(tasks));
   }
-}
-
-/** Settles only by failing: where a share's task has failed, its supervisor fails too instead of waiting for it. */
-function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
-  return new Promise((_, reject) => {
-    for (const task of tasks) task.catch(reject);
-  });
 }
