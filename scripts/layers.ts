@@ -15,6 +15,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'worker', what: 'the parts of a worker program' },
   { folder: 'doctor', what: 'checks an installation before it is used' },
   { folder: 'local', what: 'a development environment on one machine' },
+  { folder: 'api', what: 'the HTTP API: one table of operations, over client and ledger' },
   { folder: 'codec', what: 'the codec server: makes the Temporal UI readable' },
   { folder: 'health', what: 'liveness and readiness over HTTP' },
   { folder: 'operator', what: 'the client with the ledger, for programs beside it: decisions, reports, disposal' },

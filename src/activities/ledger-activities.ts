@@ -1,7 +1,11 @@
+import type { InquiryView } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
+import type { AttemptState } from '../model/inquiry.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';
+
+const NOT_SENT: readonly AttemptState[] = ['notSent', 'notProcessed'];
 
 /**
  * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of
@@ -13,7 +17,7 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordShareWithdrawal'
+  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'lookUpShareNumbers' | 'recordOutcome' | 'recordShareWithdrawal'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -35,8 +39,20 @@ export function createLedgerActivities({
 
     lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
 
+    lookUpShareNumbers: ({ ownerId, shareId }) =>
+      translating(async () => {
+        const inquiries = await ledger.inquiriesOf(ownerId);
+        const numbers = inquiries.filter((one) => one.productCode === 'SECONDUSE' && one.shareId === shareId);
+        return numbers.filter(mayHaveBeenSent).map(({ ordinal }) => ordinal);
+      }),
+
     recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
   };
+}
+
+/** As the claim reads it (rows/subset-shares.ts): here it only spares the run a claim that is refused. */
+function mayHaveBeenSent({ attempts }: InquiryView): boolean {
+  return attempts.some(({ state, lateAnswerAt }) => !NOT_SENT.includes(state) || lateAnswerAt !== undefined);
 }

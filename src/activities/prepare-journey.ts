@@ -15,7 +15,7 @@ import { endUserOf } from '../model/stage-end-user.ts';
 import { closingAtStart, closingProblems, pastDateProblems, placed } from './closing-dates.ts';
 import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
+import { consumersProblems, entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { fixRun, ifAnswered, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 
@@ -111,6 +111,7 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
     shareEntitlementProblems(profile, share, {
       path: `/shares/${index}`,
       journeyPurposeCode: journey.permissiblePurposeCodes.SECONDUSE,
+      applicants: journey.applicants.length,
     }),
   );
   return [...ofStages, ...ofShares];
@@ -118,16 +119,21 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
 
 function shareEntitlementProblems(
   profile: GatewayProfile,
-  { endUserCode, permissiblePurposeCode }: ShareInput,
-  { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
+  { endUserCode, permissiblePurposeCode, consumers }: ShareInput,
+  {
+    path,
+    journeyPurposeCode,
+    applicants = 0,
+  }: { path: string; journeyPurposeCode: string | undefined; applicants?: number },
 ): Problem[] {
-  return entitlementProblems(profile, {
+  const ofEntitlements = entitlementProblems(profile, {
     productCode: 'SECONDUSE',
     endUserCode,
     permissiblePurposeCode: permissiblePurposeCode ?? journeyPurposeCode,
     endUserPath: `${path}/endUserCode`,
     purposePath: permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
   });
+  return [...ofEntitlements, ...consumersProblems(profile, { consumers, applicants, path: `${path}/consumers` })];
 }
 
 /** The gateway's own tables have the last word (interface 2.3), before a single attempt is claimed. */

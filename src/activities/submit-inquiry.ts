@@ -12,6 +12,7 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
+import { subsetOf } from './entitlements.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
 import { buildRequest, profileOfRun } from './inquiry-request.ts';
 
@@ -131,6 +132,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     const { profile, change } = profileOfRun(dependencies, args.run);
     // Before a token is asked for: what cannot be built is not claimed either.
     buildRequest(profile, args, new Date());
+    const subset = subsetOf(profile, args.leftOut);
     const { accessToken } = await dependencies.tokens.get(profile, {
       ...defined({ fetchedAfter: args.tokenFetchedAfter }),
       signal: cancellationSignal(),
@@ -153,6 +155,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ...defined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
+      ...defined({ subset }),
     });
     return { profile, change, accessToken, claim, claimAskedAt };
   } catch (error) {

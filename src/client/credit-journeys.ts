@@ -35,6 +35,12 @@ import { startShare } from './runs/start-share.ts';
 export interface StartOptions extends CallOptions {
   /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
   workClass?: WorkClass;
+  /**
+   * Called where the run was there already, with this input.
+   *
+   * @internal
+   */
+  onFound?: () => void;
 }
 
 /** A start waits for the server alone, never for a worker. */
@@ -128,7 +134,10 @@ export class CreditJourneys {
    * @throws InvalidInputError; InputDiffersError where a review with another input has this id;
    *   TemporalUnavailableError
    */
-  async reviewPortfolio(input: PortfolioReviewInput, options: CallOptions = {}): Promise<PortfolioHandle> {
+  async reviewPortfolio(
+    input: PortfolioReviewInput,
+    options: Omit<StartOptions, 'workClass'> = {},
+  ): Promise<PortfolioHandle> {
     const checked = parsePortfolioReviewInput(input);
     const ownerId = ownerIdOf('portfolio', checked.reviewId);
     await this.#start(ownerId, options, () => startPortfolio(this.context(), checked));
@@ -163,7 +172,7 @@ export class CreditJourneys {
    *
    * @throws InvalidInputError; InputDiffersError where a share of another input has this id; TemporalUnavailableError
    */
-  async shareReport(input: ShareReportInput, options: CallOptions = {}): Promise<ShareHandle> {
+  async shareReport(input: ShareReportInput, options: Omit<StartOptions, 'workClass'> = {}): Promise<ShareHandle> {
     const checked = parseShareReportInput(input);
     const ownerId = ownerIdOf('share', checked.shareId);
     await this.#start(ownerId, options, () => startShare(this.context(), checked));
@@ -235,8 +244,13 @@ export class CreditJourneys {
     await this.close();
   }
 
-  async #start(ownerId: string, { signal, timeoutMs = MESSAGE_TIMEOUT_MS }: CallOptions, start: () => Promise<void>) {
-    await this.#calls.make({ timeoutMs, ...(signal && { signal }), ownerId, late: lateServer }, start);
+  async #start(
+    ownerId: string,
+    { signal, timeoutMs = MESSAGE_TIMEOUT_MS, onFound }: StartOptions,
+    start: () => Promise<boolean>,
+  ) {
+    const isFound = await this.#calls.make({ timeoutMs, ...(signal && { signal }), ownerId, late: lateServer }, start);
+    if (isFound) onFound?.();
   }
 
   /** @internal */

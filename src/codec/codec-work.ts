@@ -1,10 +1,8 @@
 /** `/encode` and `/decode`: between the protocol's JSON and the payload codec. */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { surveyJson } from '../base/json-safety.ts';
-import type { CodecServerLimits } from '../http/limits.ts';
 import { base64, jsonPayload, jsonValueOf, type PayloadJson, payloadJson, readPayloads } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { Permission, View } from '../http/roles.ts';
 import type { Problem } from '../model/problems.ts';
 import { isUndecodable, undecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
@@ -12,6 +10,8 @@ import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
 import { bytesOf, encodingOf } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
+import type { CodecServerLimits } from './limits.ts';
+import type { Permission, View } from './roles.ts';
 
 interface CodecSettings {
   keys: PayloadKeys;

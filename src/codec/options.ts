@@ -1,15 +1,15 @@
 /** Options of a codec server, and its limits. */
 
 import type { AuditDestination } from '../http/audit.ts';
-import type { CodecServerLimits } from '../http/limits.ts';
-import type { Role } from '../http/roles.ts';
-import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
+import type { CodecTokenSettings } from './access.ts';
+import type { CodecServerLimits } from './limits.ts';
+import type { Role } from './roles.ts';
 
 export type Authentication =
-  | ({ kind: 'jwt' } & TokenSettings)
+  | ({ kind: 'jwt' } & CodecTokenSettings)
   /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
   | {
       kind: 'path';
@@ -45,8 +45,4 @@ export interface CodecServerOptions {
   onUnknownKey?: (keyId: string) => void;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
-}
-
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }

@@ -4,7 +4,6 @@ import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import { badRequest, forbidden, gone, Refusal, unavailable } from '../http/refusal.ts';
-import { PATH_CALLER, type Permission } from '../http/roles.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { referencesOf } from '../ledger/ledger-references.ts';
 import type { Ledger } from '../ledger/port.ts';
@@ -15,6 +14,7 @@ import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
+import { PATH_CALLER, type Permission } from './roles.ts';
 
 /** Answer of `…/changes`. */
 interface ChangesAnswer {

@@ -1,8 +1,8 @@
 /** The routes. `request-guard.ts` has authenticated the caller before; `answer-refusals.ts` answers errors. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessRecord, AuditLog } from '../http/audit.ts';
-import type { RequestGuard } from '../http/request-guard.ts';
-import type { Permission } from '../http/roles.ts';
+import type { Granted as GrantedAccess } from '../http/request-guard.ts';
+import type { CodecGuard } from './access.ts';
 import type { CodecWork } from './codec-work.ts';
 import {
   checkedAttempt,
@@ -12,9 +12,10 @@ import {
   checkedTraceNumber,
   type ReportWork,
 } from './report-work.ts';
+import type { Permission } from './roles.ts';
 
 interface Routes {
-  guard: RequestGuard;
+  guard: CodecGuard;
   audit: AuditLog;
   codec: CodecWork;
   reports: ReportWork;
@@ -28,12 +29,7 @@ interface JourneyParams {
 }
 
 /** An access that was let in. */
-interface Granted {
-  permission: Permission;
-  /** What is known of the caller. */
-  record: Partial<AccessRecord>;
-  /** Notes the target: it goes into the audit line even when the request is refused after all. */
-  noted(target: Partial<AccessRecord>): void;
+interface Granted extends GrantedAccess<Permission> {
   /** Writes the line, before anything is given out; throws where it cannot be written. */
   given(outcome: Partial<AccessRecord>): void;
 }
@@ -48,23 +44,34 @@ export function addRoutes(app: FastifyInstance, routes: Routes): void {
 
 function addCodecRoutes(app: FastifyInstance, routes: Routes, asksReveal: boolean): void {
   const base = baseOf(routes, asksReveal);
-  app.post(`${base}/encode`, { config: { route: '/encode', action: 'encode', asksReveal } }, async (request) => {
-    const { permission, given } = granted(routes, request);
-    const payloads = await routes.codec.encode(request.body, permission);
-    given({ count: payloads.length });
-    return { payloads };
-  });
-  app.post(`${base}/decode`, { config: { route: '/decode', action: 'decode', asksReveal } }, async (request) => {
-    const { permission, given } = granted(routes, request);
-    const { payloads, undecodable } = await routes.codec.decode(request.body, permission);
-    given({ count: payloads.length, undecodable, ...revealed(permission) });
-    return { payloads };
-  });
+  app.post(
+    `${base}/encode`,
+    { config: { route: '/encode', needs: { action: 'encode', asksReveal } } },
+    async (request) => {
+      const { permission, given } = granted(routes, request);
+      const payloads = await routes.codec.encode(request.body, permission);
+      given({ count: payloads.length });
+      return { payloads };
+    },
+  );
+  app.post(
+    `${base}/decode`,
+    { config: { route: '/decode', needs: { action: 'decode', asksReveal } } },
+    async (request) => {
+      const { permission, given } = granted(routes, request);
+      const { payloads, undecodable } = await routes.codec.decode(request.body, permission);
+      given({ count: payloads.length, undecodable, ...revealed(permission) });
+      return { payloads };
+    },
+  );
 }
 
 function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boolean): void {
   const base = baseOf(routes, asksReveal);
-  const report = { route: '/journeys/{journeyId}/reports/{productCode}', action: 'report', asksReveal } as const;
+  const report = {
+    route: '/journeys/{journeyId}/reports/{productCode}',
+    needs: { action: 'report', asksReveal },
+  } as const;
   app.get<{ Params: JourneyParams }>(
     `${base}/journeys/:journeyId/reports/:productCode`,
     { config: report },
@@ -83,7 +90,7 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
     },
   );
   const refusalRoute = '/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal';
-  const refusal = { route: refusalRoute, action: 'report', asksReveal } as const;
+  const refusal = { route: refusalRoute, needs: { action: 'report', asksReveal } } as const;
   app.get<{ Params: { customerTraceNumber: string; attempt: string } }>(
     `${base}/inquiries/:customerTraceNumber/attempts/:attempt/refusal`,
     { config: refusal },
@@ -95,7 +102,7 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
       return answer;
     },
   );
-  const changes = { route: '/journeys/{journeyId}/changes', action: 'report', asksReveal } as const;
+  const changes = { route: '/journeys/{journeyId}/changes', needs: { action: 'report', asksReveal } } as const;
   app.get<{ Params: JourneyParams }>(`${base}/journeys/:journeyId/changes`, { config: changes }, async (request) => {
     const { permission, record, noted, given } = granted(routes, request);
     const journeyId = checkedJourneyId(request.params.journeyId);
@@ -104,7 +111,7 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
     given({ customerTraceNumber: answer.customerTraceNumber, count: 1, ...revealed(permission) });
     return answer;
   });
-  const references = { route: '/journeys/{journeyId}/references', action: 'report', asksReveal } as const;
+  const references = { route: '/journeys/{journeyId}/references', needs: { action: 'report', asksReveal } } as const;
   app.get<{ Params: JourneyParams }>(
     `${base}/journeys/:journeyId/references`,
     { config: references },
@@ -128,19 +135,12 @@ function revealed({ view }: Permission): { revealed: boolean } {
 }
 
 function granted({ guard, audit }: Routes, request: FastifyRequest): Granted {
-  const access = guard.accessOf(request);
-  const permission = access?.permission;
-  if (!access || !permission) throw new Error('a request that was not let in');
-  const noted = (more: Partial<AccessRecord>) => {
-    access.record = { ...access.record, ...more };
-  };
+  const access = guard.granted(request);
   return {
-    permission,
-    record: access.record,
-    noted,
+    ...access,
     given: (outcome) => {
-      noted(outcome);
-      audit.record({ ...access.record, status: 200 });
+      access.noted(outcome);
+      audit.record({ address: request.ip, route: 'unknown', ...guard.accessOf(request)?.record, status: 200 });
     },
   };
 }

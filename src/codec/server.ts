@@ -1,19 +1,20 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode, encode and read reports. */
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defined } from '../base/defined.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { openAuditLog } from '../http/audit.ts';
-import { DEFAULT_LIMITS } from '../http/limits.ts';
-import { type Gate, RequestGuard } from '../http/request-guard.ts';
-import { PATH_CALLER, type Role } from '../http/roles.ts';
-import { createTokenVerifier } from '../http/token-verifier.ts';
+import { badRequest, type Refusal } from '../http/refusal.ts';
+import { RequestGuard } from '../http/request-guard.ts';
+import { addressOf, createHttpServer, isLoopbackHost, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { ConfigError } from '../model/problems.ts';
+import { type CodecGuard, codecPolicy, codecTokenVerifier, type Gate } from './access.ts';
 import { CodecWork } from './codec-work.ts';
-import { type CodecServerOptions, isLoopbackHost } from './options.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import type { CodecServerOptions } from './options.ts';
 import { ReportWork } from './report-work.ts';
+import { PATH_CALLER, type Role } from './roles.ts';
 import { addRoutes } from './routes.ts';
 
 export type { CodecServerOptions } from './options.ts';
@@ -33,9 +34,6 @@ export interface RunningCodecServer {
 /** Default roles of a caller that knows the path. */
 const PATH_ROLES: readonly Role[] = ['encode', 'decode-redacted', 'report'];
 
-/** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
-const MAX_CONNECTIONS = 4_000;
-
 /**
  * Listens when it resolves. `ConfigError` where the options may not be: an unguessable path in production or beyond
  * this machine. The system's error where the port is taken or the audit file cannot be opened.
@@ -47,27 +45,22 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   const audit = openAuditLog(options.audit ?? process.stderr);
   const reports = new ReportWork(options.openLedger, options.namespaces[0]);
   const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
-  const server = {
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestTimeoutMs,
-    forceCloseConnections: true,
-    exposeHeadRoutes: false,
-    // The UI and the Temporal CLI put `/decode` behind the address that they were given, with a slash at its end or
-    // not.
-    routerOptions: { ignoreDuplicateSlashes: true },
-    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      reply.code(400).send({ error: { code: 'BadRequest', reason: 'address', message: 'the address is malformed' } });
-    },
-    ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
-  };
   const { tls } = options;
-  const app = (
-    tls ? fastify({ ...server, https: { ...tls, minVersion: 'TLSv1.2' } }) : fastify(server)
-  ) as FastifyInstance;
-  app.server.maxConnections = MAX_CONNECTIONS;
-  const guard = new RequestGuard({
-    gate,
-    namespaces: options.namespaces,
+  const app = createHttpServer({
+    limits,
+    ...defined({ tls, isTrustedProxy }),
+    onMalformedAddress: (request, reply) => {
+      writeError(badRequest('address', 'the address is malformed'), request, reply);
+    },
+    options: {
+      forceCloseConnections: true,
+      // The UI and the Temporal CLI put `/decode` behind the address that they were given, with a slash at its end or
+      // not.
+      routerOptions: { ignoreDuplicateSlashes: true },
+    },
+  });
+  const guard: CodecGuard = new RequestGuard({
+    policy: codecPolicy(gate, options.namespaces),
     uiOrigins: new Set(options.uiOrigins),
     ...defined({ isTrustedProxy }),
     limits,
@@ -78,11 +71,9 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     limits,
     onUnknownKey: options.onUnknownKey ?? (() => {}),
   });
-  // As text: how deep it nests and what it gives twice is seen there alone.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  protectAnswers(app);
   app.addHook('onRequest', (request, reply) => guard.check(request, reply));
-  answerRefusals(app, guard, audit, options.onUnexpected ?? (() => {}));
+  answerRefusals(app, { guard, audit, write: writeError, onUnexpected: options.onUnexpected ?? (() => {}) });
   addRoutes(app, { guard, audit, codec, reports, prefix: gate.kind === 'path' ? '/:segment' : '' });
   try {
     await app.listen({ port: options.port ?? 0, host });
@@ -103,8 +94,7 @@ function running(
   about: { host: string; gate: Gate; isSecure: boolean; release: (() => void | Promise<void>)[] },
 ): RunningCodecServer {
   const { host, gate, isSecure, release } = about;
-  const { port } = app.server.address() as AddressInfo;
-  const url = `${isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const { url, port } = addressOf(app, host, isSecure);
   const path = gate.kind === 'path' ? `/${gate.segment}` : undefined;
   return {
     url,
@@ -119,8 +109,12 @@ function running(
   };
 }
 
+function writeError(refusal: Refusal, _request: FastifyRequest, reply: FastifyReply): void {
+  reply.send(refusal.body);
+}
+
 function gateOf({ authentication, environment, namespaces }: CodecServerOptions, host: string): Gate {
-  if (authentication.kind === 'jwt') return { kind: 'jwt', verify: createTokenVerifier(authentication) };
+  if (authentication.kind === 'jwt') return { kind: 'jwt', verify: codecTokenVerifier(authentication) };
   const problems = [];
   if (environment === 'production') {
     const rule = 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone';

@@ -13,6 +13,7 @@
  * What a profile leaves out is as in `default`, which itself comes from the `GATEWAY_*` variables.
  */
 import { z } from 'zod';
+import { defined } from '../base/defined.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -64,8 +65,16 @@ const returnCodesSchema = z.partialRecord(
   z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
+const confirmationSchema = z.strictObject({
+  by: text(100),
+  // A day of room for a provider whose calendar is ahead of ours.
+  at: messageFields().date.refine((day) => Date.parse(day) <= Date.now() + 86_400_000, 'must not be in the future'),
+  reference: text(100),
+});
+
 const additionsShape = {
   allowed: allowedSchema.exactOptional(),
+  subsetSharesConfirmed: confirmationSchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
   webhooks: webhooksSchema.exactOptional(),
   changes: changesSchema.exactOptional(),
@@ -152,7 +161,7 @@ function defaultWebhooks(
 
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes' | 'webhooks'>;
+  additions: Pick<FileProfile, 'allowed' | 'subsetSharesConfirmed' | 'returnCodes' | 'changes' | 'webhooks'>;
   profiles: [string, FileProfile][];
 }
 
@@ -269,12 +278,14 @@ function merged(
   if (profile.caFile !== undefined && caCertificate !== undefined && !isPem(caCertificate)) {
     reader.report(VARIABLE, `${place}/caFile must name a file with a PEM certificate`);
   }
+  // The provider's word about one customer is none about another's.
+  const { subsetSharesConfirmed: _, ...inherited } = defaults;
   const limits: GatewayLimits = { ...defaults.limits, ...(profile.limits as Partial<GatewayLimits> | undefined) };
   if (limits.maxDecodedBytes < limits.maxResponseBytes) {
     reader.report(VARIABLE, `${place}/limits/maxDecodedBytes must be at least maxResponseBytes`);
   }
   return {
-    ...defaults,
+    ...inherited,
     name: own.name,
     environment: profile.environment,
     authUrl: profile.authUrl ?? defaults.authUrl,
@@ -297,6 +308,7 @@ function merged(
     ...thresholds(defaults, profile.changes),
     // The permissions of one customer say nothing about another's.
     allowed: profile.allowed ?? {},
+    ...defined({ subsetSharesConfirmed: profile.subsetSharesConfirmed }),
     // One customer's events never go to another's endpoints either.
     webhooks: webhookEndpoints(reader, profile.webhooks ?? [], {
       environment: profile.environment,

@@ -1,23 +1,28 @@
 /** The one place where an error becomes an answer: a code, a reason, never a value. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditLog } from './audit.ts';
-import { Refusal, unavailable } from './refusal.ts';
-import type { RequestGuard } from './request-guard.ts';
+import { notFound, Refusal, unavailable } from './refusal.ts';
+import type { AnyGuard } from './request-guard.ts';
+
+interface RefusalAnswers {
+  guard: AnyGuard;
+  audit: AuditLog;
+  /** The service's own form of an error. */
+  write(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void;
+  /** A refusal for an error of what the service works with; `undefined` for any other. */
+  translate?(error: unknown): Refusal | undefined;
+  onUnexpected(error: unknown): void;
+}
 
 /** Tells the caller what is wrong, and the audit log who was refused what. */
-export function answerRefusals(
-  app: FastifyInstance,
-  guard: RequestGuard,
-  audit: AuditLog,
-  onUnexpected: (error: unknown) => void,
-): void {
-  app.setNotFoundHandler((_request, reply) => {
-    reply
-      .code(404)
-      .send({ error: { code: 'NotFound', reason: 'notFound', message: 'there is nothing at this address' } });
+export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): void {
+  const { guard, audit, write, translate, onUnexpected } = answers;
+  app.setNotFoundHandler((request, reply) => {
+    reply.code(404);
+    write(notFound(), request, reply);
   });
   app.setErrorHandler((error, request, reply) => {
-    let refusal = refusalOf(error);
+    let refusal = translate?.(error) ?? refusalOf(error);
     if (refusal.code === 'Failed') onUnexpected(error);
     const access = guard.accessOf(request);
     // Refused by the thousand, they would fill the disk.
@@ -33,7 +38,8 @@ export function answerRefusals(
     if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
     // Does not wait for the rest of the body.
     if (refusal.status === 413) reply.header('connection', 'close');
-    reply.code(refusal.status).send(refusal.body);
+    reply.code(refusal.status);
+    write(refusal, request, reply);
   });
 }
 

@@ -12,6 +12,8 @@ export interface AccessRecord {
   /** The peer's, or what a trusted proxy says of it. */
   address: string;
   route: string;
+  /** As the caller gave it, or made here: it is in the answer, too. */
+  requestId?: string;
   namespace?: string;
   journeyId?: string;
   productCode?: string;

@@ -1,7 +1,7 @@
 /** Why a request is answered with an error: a status, a code that programs branch on, and never a value. */
 import type { Problem } from '../model/problems.ts';
 
-/** The `code` of every error answer; `docs/codec-server.md` has the table. */
+/** The `code` of every error answer; `docs/codec-server.md` has the codec server's table. */
 type RefusalCode =
   | 'BadRequest'
   | 'Unauthenticated'
@@ -14,6 +14,9 @@ type RefusalCode =
   | 'TooManyRequests'
   | 'UnknownKey'
   | 'Unavailable'
+  | 'MethodNotAllowed'
+  | 'Conflict'
+  | 'Invalid'
   | 'Failed';
 
 /** Thrown anywhere while a request is handled; `server.ts` makes the answer of it. */

@@ -1,53 +1,78 @@
 /** What every request passes before a byte of its body is read, in this order: address, origin, who, what, whether there is room. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRecord } from './audit.ts';
 import { crossOrigin } from './cross-origin.ts';
-import type { CodecServerLimits } from './limits.ts';
-import { badRequest, forbidden, notFound, Refusal, unavailable } from './refusal.ts';
-import { type Caller, type Permission, permit, type RouteAction } from './roles.ts';
+import type { HttpLimits } from './limits.ts';
+import { forbidden, Refusal, unavailable } from './refusal.ts';
 import { Slots } from './slots.ts';
 import { TokenBuckets } from './token-buckets.ts';
-import type { TokenVerifier } from './token-verifier.ts';
+import type { Identity } from './token-verifier.ts';
 import type { ProxyCheck } from './trusted-proxies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** As the audit log names the route. */
     route?: string;
-    action?: RouteAction;
-    /** Under `/reveal`: for the UI, which can put nothing behind the path. */
-    asksReveal?: boolean;
+    /** What the service's own policy asks of a caller. A route with a name and without needs is open to anybody. */
+    needs?: unknown;
   }
 }
 
-/** The unguessable path, or tokens. */
-export type Gate = { kind: 'path'; segment: string; caller: Caller } | { kind: 'jwt'; verify: TokenVerifier };
+/** What differs between services: who a caller is, and what a route takes. */
+export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
+  /** @throws Refusal 401, or 404 where nothing is to be told */
+  callerOf(request: FastifyRequest): Promise<Caller>;
+  /** What every line of the audit log has of the request. */
+  describe?(request: FastifyRequest): Partial<AccessRecord>;
+  /** Further parts of the key that a caller's requests are counted under. */
+  countedBy?(request: FastifyRequest): readonly unknown[];
+  /**
+   * @param noted what is known so far goes into the audit line, even where the request is refused
+   * @throws Refusal
+   */
+  permit(
+    needs: Needs,
+    about: { caller: Caller; request: FastifyRequest; noted(more: Partial<AccessRecord>): void },
+  ): Permission;
+}
 
-interface GuardSettings {
-  gate: Gate;
-  namespaces: readonly string[];
+interface GuardSettings<Needs, Caller extends Identity, Permission> {
+  policy: AccessPolicy<Needs, Caller, Permission>;
   uiOrigins: ReadonlySet<string>;
   /** Absent where there is no proxy. */
   isTrustedProxy?: ProxyCheck;
-  limits: CodecServerLimits;
+  limits: HttpLimits;
 }
 
 /** What is known of a request so far: for the audit log, and for its handler. */
-export interface Access {
+export interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
+  /** Makes room for another request, before the answer: for one that only waits from here on. */
+  giveUpSlot(): void;
 }
 
-export class RequestGuard {
-  readonly #settings: GuardSettings;
+/** An access that was let in. */
+export interface Granted<Permission> {
+  permission: Permission;
+  /** What is known of the caller. */
+  record: Partial<AccessRecord>;
+  /** Notes the target: it goes into the audit line even when the request is refused after all. */
+  noted(target: Partial<AccessRecord>): void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever a policy needs and permits
+export type AnyGuard = RequestGuard<any, any, any>;
+
+export class RequestGuard<Needs, Caller extends Identity, Permission> {
+  readonly #settings: GuardSettings<Needs, Caller, Permission>;
   /** Tokens of an address until its caller is authenticated; given back then. */
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
   readonly #slots: Slots;
-  readonly #accesses = new WeakMap<FastifyRequest, Access>();
+  readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
-  constructor(settings: GuardSettings) {
+  constructor(settings: GuardSettings<Needs, Caller, Permission>) {
     const { limits } = settings;
     this.#settings = settings;
     this.#addresses = new TokenBuckets(limits.burst, limits.perSecond);
@@ -56,40 +81,52 @@ export class RequestGuard {
   }
 
   /** `undefined` for what is no access: an unknown address, `/healthz`, a browser's question. */
-  accessOf(request: FastifyRequest): Access | undefined {
+  accessOf(request: FastifyRequest): Access<Permission> | undefined {
     return this.#accesses.get(request);
+  }
+
+  /** For the handler of a request that `check` has let in. */
+  granted(request: FastifyRequest): Granted<Permission> {
+    const access = this.accessOf(request);
+    const permission = access?.permission;
+    if (!access || permission === undefined) throw new Error('a request that was not let in');
+    return {
+      permission,
+      record: access.record,
+      noted: (more) => {
+        access.record = { ...access.record, ...more };
+      },
+    };
   }
 
   /** @throws Refusal */
   async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    reply.headers({
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      // The path may be the secret.
-      'referrer-policy': 'no-referrer',
-    });
-    const { route, action, asksReveal = false } = request.routeOptions.config;
-    if (route !== undefined && action === undefined) return;
-    const access: Access = { record: { address: request.ip, route: route ?? 'unknown' } };
-    if (action !== undefined) this.#accesses.set(request, access);
+    const { policy, uiOrigins } = this.#settings;
+    const { route, needs } = request.routeOptions.config;
+    if (route !== undefined && needs === undefined) return;
+    const access: Access<Permission> = {
+      record: { address: request.ip, route: route ?? 'unknown', ...policy.describe?.(request) },
+      giveUpSlot: () => {},
+    };
+    if (needs !== undefined) this.#accesses.set(request, access);
     this.#takeFor(this.#addresses, request.ip);
     this.#requireProxy(request);
-    if (crossOrigin(request, reply, this.#settings.uiOrigins)) {
+    if (crossOrigin(request, reply, uiOrigins)) {
       this.#addresses.giveBack(request.ip);
       await reply.code(204).send();
       return;
     }
-    if (action === undefined) return;
-    const caller = await this.#callerOf(request);
+    if (needs === undefined) return;
+    const noted = (more: Partial<AccessRecord>) => {
+      access.record = { ...access.record, ...more };
+    };
+    const caller = await policy.callerOf(request);
     this.#addresses.giveBack(request.ip);
     const { subject, issuer } = caller;
-    access.record = { ...access.record, subject, ...(issuer === undefined ? {} : { issuer }) };
-    this.#takeFor(this.#callers, JSON.stringify([issuer, subject, this.#settings.gate.kind === 'path' && request.ip]));
-    const namespace = this.#namespaceOf(request, caller);
-    access.record = { ...access.record, namespace };
-    const wantsReveal = asksReveal || revealAsked(request);
-    access.permission = permit({ caller, action, namespace, wantsReveal });
-    await this.#takeSlot(reply);
+    noted({ subject, ...(issuer === undefined ? {} : { issuer }) });
+    this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
+    access.permission = policy.permit(needs as Needs, { caller, request, noted });
+    await this.#takeSlot(reply, access);
   }
 
   #takeFor(buckets: TokenBuckets, key: string): void {
@@ -105,50 +142,18 @@ export class RequestGuard {
     }
   }
 
-  async #callerOf(request: FastifyRequest): Promise<Caller> {
-    const { gate } = this.#settings;
-    if (gate.kind === 'jwt') return gate.verify(request.headers.authorization);
-    const { segment = '' } = request.params as { segment?: string };
-    if (!isSame(segment, gate.segment)) throw notFound();
-    return gate.caller;
-  }
-
-  /** The header's; without one the only one that it can mean. */
-  #namespaceOf(request: FastifyRequest, caller: Caller): string {
-    const header = request.headers['x-namespace'];
-    const served = this.#settings.namespaces.filter((namespace) => caller.roles.has(namespace));
-    if (header === undefined) {
-      const [only, ...others] = served;
-      if (only === undefined) throw forbidden('namespace', 'the token has no role in a namespace that is served here');
-      if (others.length > 0) throw badRequest('namespace', 'the header X-Namespace must say which namespace is meant');
-      return only;
-    }
-    // The error is the same for a namespace that is not served: a caller without a role in it does not learn which.
-    const named = served.find((namespace) => namespace === header);
-    if (named === undefined) throw forbidden('namespace', 'the token has no role in the namespace of X-Namespace');
-    return named;
-  }
-
-  async #takeSlot(reply: FastifyReply): Promise<void> {
+  async #takeSlot(reply: FastifyReply, access: Access<Permission>): Promise<void> {
     if (!(await this.#slots.take())) throw unavailable('busy', 'too many requests are waiting');
+    let isHeld = true;
+    access.giveUpSlot = () => {
+      if (isHeld) this.#slots.release();
+      isHeld = false;
+    };
     if (reply.raw.destroyed) {
-      this.#slots.release();
+      access.giveUpSlot();
       throw unavailable('gone', 'the caller has gone');
     }
     // Comes after the answer as well as after a caller who hung up.
-    reply.raw.once('close', () => this.#slots.release());
+    reply.raw.once('close', access.giveUpSlot);
   }
-}
-
-function revealAsked(request: FastifyRequest): boolean {
-  const { reveal } = request.query as { reveal?: unknown };
-  if (reveal === undefined || reveal === 'false') return false;
-  if (reveal === 'true') return true;
-  throw badRequest('reveal', 'reveal must be true or false');
-}
-
-/** In the same time however much of it was guessed. */
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
 }

@@ -1,8 +1,7 @@
-/** Access tokens: JWTs, signed by a key of one key set, for this server, with roles for namespaces. */
+/** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { ALGORITHMS, keySetFile } from '../protection/proofs/key-set.ts';
 import { type Refusal, unauthenticated, unavailable } from './refusal.ts';
-import { type Caller, ROLES, type Role } from './roles.ts';
 
 export interface TokenSettings {
   jwks: { url: string } | { file: string };
@@ -10,22 +9,37 @@ export interface TokenSettings {
   audience: string;
   /** Default: `ALGORITHMS`; never others. */
   algorithms?: readonly string[];
-  /** The claim that lists `<namespace>:<role>`; as Temporal's own does by default, so that one token fits both. */
-  permissionsClaim?: string;
 }
 
+/** Who calls, as the token says. */
+export interface Identity {
+  /** `sub` of the token. */
+  subject: string;
+  /** `iss` of the token. */
+  issuer?: string;
+}
+
+/** A claim of the token's own; never one that it inherits. */
+export type Claim = (name: string) => unknown;
+
 /** The caller. `Refusal` 401 where the token is not good, 503 where the keys cannot be had. */
-export type TokenVerifier = (authorization: string | undefined) => Promise<Caller>;
+export type TokenVerifier<Caller extends Identity> = (authorization: string | undefined) => Promise<Caller>;
 
 const FETCH_TIMEOUT_MS = 5_000;
 /** Clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const MAX_SUBJECT_CHARACTERS = 255;
 
-/** @throws Error where a key set file cannot be used */
-export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
+/**
+ * @param callerOf adds to the identity what the claims permit
+ * @throws Error where a key set file cannot be used
+ */
+export function createTokenVerifier<Caller extends Identity>(
+  settings: TokenSettings,
+  callerOf: (identity: Identity, claim: Claim) => Caller,
+): TokenVerifier<Caller> {
   const keys = 'file' in settings.jwks ? keySetFile(settings.jwks.file) : remoteKeys(settings.jwks.url);
-  const { issuer, audience, permissionsClaim = 'permissions' } = settings;
+  const { issuer, audience } = settings;
   const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.some((one) => one === name));
   return async (authorization) => {
     const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization ?? '')?.[1];
@@ -44,7 +58,7 @@ export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
     const { payload } = await jwtVerify(token, keys, options).catch((error: unknown) => {
       throw refusalOf(error);
     });
-    return callerOf(payload, permissionsClaim);
+    return callerOf(identityOf(payload), (name) => (Object.hasOwn(payload, name) ? payload[name] : undefined));
   };
 }
 
@@ -80,26 +94,15 @@ function refusalOf(error: unknown): Refusal {
   return unavailable('keySet', 'the key set that tokens are checked against cannot be read');
 }
 
-function callerOf(payload: JWTPayload, permissionsClaim: string): Caller {
-  const { sub: subject, iss: issuer } = payload;
+function identityOf({ sub: subject, iss: issuer }: JWTPayload): Identity {
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
     throw unauthenticated('claims', 'the token must say in sub whose it is');
   }
-  const claim = Object.hasOwn(payload, permissionsClaim) ? payload[permissionsClaim] : undefined;
-  return { subject, ...(issuer === undefined ? {} : { issuer }), roles: rolesOf(claim) };
+  return { subject, ...(issuer === undefined ? {} : { issuer }) };
 }
 
-/** `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed over. */
-function rolesOf(claim: unknown): Map<string, Set<Role>> {
+/** The words of a claim that is a list of texts, or one text with spaces between them. Anything else has none. */
+export function wordsIn(claim: unknown): string[] {
   const words = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
-  const roles = new Map<string, Set<Role>>();
-  for (const word of words) {
-    if (typeof word !== 'string') continue;
-    const at = word.lastIndexOf(':');
-    const role = ROLES.find((one) => one === word.slice(at + 1));
-    if (at <= 0 || role === undefined) continue;
-    const namespace = word.slice(0, at);
-    roles.set(namespace, (roles.get(namespace) ?? new Set()).add(role));
-  }
-  return roles;
+  return words.filter((word): word is string => typeof word === 'string' && word !== '');
 }

@@ -62,6 +62,8 @@ export interface KnownShare {
   isWithdrawn?: boolean;
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
+  /** The number under which it was, or may have been, sent for another choice of consumers. */
+  otherChoice?: string;
   /** The worth of the claim's grants; `missing` for an applicant without a grant for this share. */
   grants: readonly { worth: GrantFault | 'stands' }[];
 }
@@ -126,6 +128,13 @@ export const SHARE_RULES: readonly ClaimRule[] = [
   { name: 'consentRefused', forbids: ({ share }) => (share && has(share, 'refused') ? NOT_PERMITTED : null) },
   { name: 'consentTooOld', forbids: ({ share }) => (share && has(share, 'tooOld') ? NOT_PERMITTED : null) },
   { name: 'consentSpent', forbids: ({ share }) => (share && has(share, 'spent') ? NOT_PERMITTED : null) },
+  {
+    name: 'anotherChoice',
+    forbids: (known, claim) =>
+      known.share?.otherChoice === undefined || permitToSpend(known, claim.attempt)
+        ? null
+        : { kind: 'anotherNumber', customerTraceNumber: known.share.otherChoice },
+  },
 ];
 
 /** The order matters: whether request and ledger are the right ones is decided before anything about an attempt. */
@@ -208,32 +217,6 @@ export function decideClaim(
   }
   const permit = permitToSpend(known, claim.attempt);
   return { kind: 'claim', attempt: claim.attempt, ...(permit ? { permittedBy: permit.decisionId } : {}) };
-}
-
-/** A trace number of a stage, pull, share or row under which something was claimed. */
-interface ClaimedNumber {
-  customerTraceNumber: string;
-  customerId: string;
-  ordinal: number;
-  /** 0 for the first customer; each further one that a decision permits has the next number. */
-  permittedRepeat: number;
-}
-
-/**
- * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.
- * Two inquiries that differ only in their customer would take the same key: the second needs a decision.
- */
-export function repeatOf(
-  numbers: readonly ClaimedNumber[],
-  { customerTraceNumber, customerId, ordinal }: Pick<ClaimedNumber, 'customerTraceNumber' | 'customerId' | 'ordinal'>,
-): { permittedRepeat: number; otherNumber?: string } {
-  const others = numbers.filter((one) => one.customerTraceNumber !== customerTraceNumber);
-  const taken = others.findLast((one) => one.ordinal === ordinal);
-  const own = numbers.find((one) => one.customerId === customerId);
-  if (own && taken?.permittedRepeat !== own.permittedRepeat) return { permittedRepeat: own.permittedRepeat };
-  const other = taken ?? others.at(-1);
-  const next = Math.max(-1, ...others.map((one) => one.permittedRepeat)) + 1;
-  return { permittedRepeat: next, ...(other ? { otherNumber: other.customerTraceNumber } : {}) };
 }
 
 /** The present state of an attempt: a `sending` whose time is over is `unknown`. */

@@ -33,6 +33,7 @@ export type DecisionEffect =
   /** Another decision or answer stands: write nothing. */
   | { kind: 'overtaken' };
 
+const NOT_SENT: readonly AttemptState[] = ['notSent', 'notProcessed'];
 const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
 
 export function decideDecision(known: KnownInquiry, decision: DecisionFacts): DecisionEffect {
@@ -52,9 +53,11 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
 }
 
-/** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
+/** The inquiry has another number: a resend permits its next attempt under this one beside it, once. */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
-  if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
+  if (failureType !== 'AnotherNumber' || known.abandoned) return false;
+  // Of a share that was sent for another choice of consumers, attempts may stand here that were not sent.
+  if (wasClaimed(known) && !known.attempts.every((one) => NOT_SENT.includes(standing(one)))) return false;
   return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
 }
 

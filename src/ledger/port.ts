@@ -57,6 +57,7 @@ import type {
 } from './records.ts';
 import type { Retention } from './retention.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
+import type { Work } from './work.ts';
 
 export interface LedgerIdentity {
   ledgerId: string;
@@ -77,6 +78,8 @@ export interface Ledger {
   readonly profileChanges: ProfileChanges;
   /** What people and programs read of what is sealed. */
   readonly reading: Reading;
+  /** What needs a person, as rows. */
+  readonly work: Work;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;

@@ -102,6 +102,8 @@ export function judgeGrants(
   book.learn(terms.shareId, { own, elsewhere });
   const counted = new Set(own.map(keyOf));
   const worthOf = (grant: ConsentRecord): GrantFault | 'stands' => {
+    // The request does not name this applicant.
+    if (!applicantIds.includes(grant.applicantId)) return 'missing';
     if (known.get(keyOf(grant))?.usedBy !== undefined) return 'spent';
     return counted.has(keyOf(grant)) ? book.worthOf(grant, { nowMs, validForMs }) : 'missing';
   };

@@ -99,6 +99,8 @@ export interface InquiryContent {
   applicants?: FailsafeApplicant[];
   /** SECONDUSE: the reference of the report that is shared. */
   reference?: ReportReference;
+  /** SECONDUSE: the applicants of the report whom `reference` does not name, for lack of their consent. */
+  leftOut?: readonly string[];
 }
 
 /** What the gateway wrote beside a status that is no success. Personal, as far as anyone knows (interface 7.5). */

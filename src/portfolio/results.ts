@@ -33,23 +33,73 @@ export async function writePart(outputs: PortfolioOutputs, part: number, results
 /**
  * Joins the first `parts` parts into one file and deletes the parts. A second call does nothing.
  *
+ * A review that was reset to a point before its end writes only the parts that came after it: the others were deleted
+ * when it was finished the first time. Their rows are taken from the file of that time.
+ *
  * @throws PortfolioUnavailableError
  */
 export async function mergeParts(outputs: PortfolioOutputs, parts: number, onPart: () => void): Promise<void> {
   const temporary = `${outputs.results}.tmp`;
+  const gone = `${outputs.parts}.gone`;
   try {
+    await rm(gone, { recursive: true, force: true });
     if (parts > 0 && !(await exists(outputs.parts)) && (await exists(outputs.results))) return;
     await rm(temporary, { force: true });
     await (await open(temporary, 'wx', 0o600)).close();
-    for (let part = 0; part < parts; part++) {
-      const source = createReadStream(join(outputs.parts, partName(part)));
-      await pipeline(source, createWriteStream(temporary, { flags: 'a', flush: part === parts - 1 }));
+    const paths = Array.from({ length: parts }, (_, part) => join(outputs.parts, partName(part)));
+    const there = await filtered(paths, exists);
+    if (there.length < parts) await writeOtherRows(outputs.results, await accountsIn(there), temporary);
+    for (const path of there) {
+      await pipeline(createReadStream(path), createWriteStream(temporary, { flags: 'a' }));
       onPart();
     }
+    await sync(temporary);
     await rename(temporary, outputs.results);
-    await rm(outputs.parts, { recursive: true, force: true });
+    // All at once: a worker that dies while it deletes leaves no half of them.
+    if (await exists(outputs.parts)) await rename(outputs.parts, gone);
+    await rm(gone, { recursive: true, force: true });
   } catch (error) {
     throw portfolioUnavailable(error);
+  }
+}
+
+/** Appends to `to` the lines of an earlier result file that are about other rows. */
+async function writeOtherRows(earlier: string, known: ReadonlySet<string>, to: string): Promise<void> {
+  await pipeline(
+    async function* () {
+      for await (const line of linesOf(earlier)) if (!known.has(accountOf(line))) yield `${line}\n`;
+    },
+    createWriteStream(to, { flags: 'a' }),
+  );
+}
+
+async function accountsIn(paths: readonly string[]): Promise<Set<string>> {
+  const accounts = new Set<string>();
+  for (const path of paths) for await (const line of linesOf(path)) accounts.add(accountOf(line));
+  return accounts;
+}
+
+async function* linesOf(path: string): AsyncIterable<string> {
+  const handle = await open(path);
+  yield* handle.readLines();
+}
+
+function accountOf(line: string): string {
+  return (JSON.parse(line) as RowResult).accountId;
+}
+
+async function filtered(paths: readonly string[], keep: (path: string) => Promise<boolean>): Promise<string[]> {
+  const kept: string[] = [];
+  for (const path of paths) if (await keep(path)) kept.push(path);
+  return kept;
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

@@ -163,6 +163,27 @@ const DOCTORED: readonly Doctored[] = [
     },
   },
   {
+    what: 'a share that was posted for another choice of consumers, too',
+    caughtBy: postings.oneChoicePosted,
+    as: /J-SHARED SECONDUSE share S1: 2 postings, 1 permitted/,
+    doctor({ ledger, sandbox }) {
+      const customerTraceNumber = traceOf('J-SHARED', 'SECONDUSE', 1, 'S1');
+      const [inquiry] = ledger.inquiries.filter((one) => one.customerTraceNumber === SHARED);
+      const [posting] = sandbox.postings.filter((one) => one.customerTraceNumber === SHARED);
+      assert.ok(inquiry && posting);
+      ledger.inquiries.push({ ...inquiry, customerTraceNumber, ordinal: 1 });
+      sandbox.postings.push({ ...posting, customerTraceNumber, applicants: posting.applicants.slice(1) });
+    },
+  },
+  {
+    what: 'a share that names a consumer whose grant is not in its claim',
+    caughtBy: postings.oneChoicePosted,
+    as: /J-SHARED SECONDUSE share S1: posted for 1A,2A, without a claim by their grants/,
+    doctor: (evidence) => {
+      attemptOf(evidence, SHARED, 1).consents.pop();
+    },
+  },
+  {
     what: 'one attempt that sent twice',
     caughtBy: postings.oneAttemptOneRequest,
     as: /J-HELD PREQUAL: 2 requests, 1 attempts that sent/,

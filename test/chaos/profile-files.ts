@@ -16,7 +16,9 @@ export interface ProfileFiles {
 export function profileFiles(directory: string, webhooks: readonly object[]): ProfileFiles {
   const fileOf = (worker: number) => join(directory, `profiles-${worker + 1}.json`);
   const endpoints = webhooks.length === 0 ? {} : { webhooks };
-  const journeys = { [JOURNEYS_PROFILE]: { environment: 'sandbox', customerId: 'SANDBOX0001', ...endpoints } };
+  const subsetSharesConfirmed = { by: 'the provider', at: '2026-01-02', reference: 'letter 88' };
+  const journey = { environment: 'sandbox', customerId: 'SANDBOX0001', subsetSharesConfirmed, ...endpoints };
+  const journeys = { [JOURNEYS_PROFILE]: journey };
   return {
     fileOf,
     async write(worker, { hasJourneys }) {

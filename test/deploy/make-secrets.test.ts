@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createTokenVerifier } from '../../src/http/token-verifier.ts';
+import { codecTokenVerifier } from '../../src/codec/access.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { makeSecrets } from './make-secrets.ts';
 import { compose } from './manifests.ts';
@@ -32,7 +32,7 @@ test('makes a key ring that opens, and tokens that the codec server takes for wh
   const made = await makeSecrets(t);
   const ring = await loadKeyRing(join(made.directory, 'keys/keys.json'));
   assert.match(ring.current('ledger').id, /^ledger-[0-9a-f]{12}$/);
-  const verify = createTokenVerifier({ jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience });
+  const verify = codecTokenVerifier({ jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience });
   const platform = await verify(`Bearer ${await made.read('platform_token')}`);
   assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode', 'report']);
   const header = /^proxy_set_header Authorization "(Bearer [\w.-]+)";\n$/.exec(await made.read('ui_authorization'));

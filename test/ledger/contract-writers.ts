@@ -143,5 +143,6 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
     () => ledger.retention.setLegalHold('J-1', authorization),
     () => ledger.retention.begin({ ownerId: 'J-1' }, authorization),
+    () => ledger.work.note(ledgerId, { asOf: '2026-01-02T03:04:05Z', opened: [], ended: [] }),
   ];
 }

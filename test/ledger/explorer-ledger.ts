@@ -6,10 +6,10 @@ import {
   isOverdue,
   latestOf,
   permitFor,
-  repeatOf,
   standing,
 } from '../../src/ledger/claim.ts';
 import { decideClose } from '../../src/ledger/close.ts';
+import { repeatOf } from '../../src/ledger/customer-numbers.ts';
 import { decideDecision } from '../../src/ledger/decision.ts';
 import { judgesAttempts } from '../../src/ledger/inquiry-audit.ts';
 import { decideOutcome } from '../../src/ledger/outcome.ts';

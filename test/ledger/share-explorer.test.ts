@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { CLAIM_RULES, SHARE_RULES } from '../../src/ledger/claim.ts';
+import { exploreChoices } from './choice-explorer.ts';
 import { exploreShares, type ShareExploration } from './share-explorer.ts';
 
 function tell(t: TestContext, { states, counterexample }: ShareExploration): void {
@@ -25,7 +26,7 @@ describe('refusals against claims', () => {
     consentTooOld: /too old/,
     consentSpent: /spent/,
   };
-  for (const rule of SHARE_RULES) {
+  for (const rule of SHARE_RULES.filter(({ name }) => name !== 'anotherChoice')) {
     test(`find it broken without the rule ${rule.name}`, (t) => {
       const rules = CLAIM_RULES.filter((other) => other !== rule);
       const exploration = exploreShares({ rules, bringsStrangersGrant: rule.name === 'consentMissing' });
@@ -45,4 +46,24 @@ describe('refusals against claims', () => {
     tell(t, exploration);
     assert.match(exploration.counterexample?.violation ?? '', /^claimed although /);
   });
+});
+
+describe('the choices of one share', () => {
+  test('no order of them lets another choice be sent without a decision, or one who refused be named', (t) => {
+    const exploration = exploreChoices();
+    tell(t, exploration);
+    assert.equal(exploration.counterexample, undefined);
+    assert.ok(exploration.states > 1_000, 'it has looked at next to nothing');
+  });
+
+  for (const [name, violation] of [
+    ['anotherChoice', 'claimed although another choice may have been sent'],
+    ['consentRefused', 'claimed for one who had refused it'],
+  ]) {
+    test(`find it broken without the rule ${name}`, (t) => {
+      const exploration = exploreChoices({ rules: CLAIM_RULES.filter((rule) => rule.name !== name) });
+      tell(t, exploration);
+      assert.equal(exploration.counterexample?.violation, violation);
+    });
+  }
 });

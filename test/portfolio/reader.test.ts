@@ -310,4 +310,51 @@ describe('the result file', () => {
     assert.equal((await stat(outputs.results)).mode & 0o777, 0o600);
     await assert.rejects(stat(outputs.parts));
   });
+
+  test('a review that was reset after its end has the rows of parts that are deleted from its first result file', async () => {
+    const { outputs, result, accounts } = await finished(3);
+    await writePart(outputs, 2, [result('A-3', 'abandoned')]);
+    await mergeParts(outputs, 3, () => {});
+    assert.deepEqual(await accounts(), ['A-1 record', 'A-2 record', 'A-3 abandoned']);
+    await assert.rejects(stat(outputs.parts));
+  });
+
+  test('a worker that died while it deleted the parts leaves none of them to the next', async () => {
+    const { outputs, accounts } = await finished(2);
+    await mkdir(`${outputs.parts}.gone`);
+    await writeFile(join(`${outputs.parts}.gone`, '000001.jsonl'), '');
+    await mergeParts(outputs, 2, () => {});
+    assert.deepEqual(await accounts(), ['A-1 record', 'A-2 record']);
+    await assert.rejects(stat(`${outputs.parts}.gone`));
+  });
+
+  test('a part that is neither there nor in a result file is waited for', async () => {
+    const outputs = await outputPaths(directory, await writePortfolio(directory, `p${count++}.csv`, ''), 'r1');
+    await assert.rejects(
+      mergeParts(outputs, 1, () => {}),
+      PortfolioUnavailableError,
+    );
+    await assert.rejects(stat(outputs.results));
+  });
 });
+
+/** A review of so many parts, each with a row, that has been finished. */
+async function finished(parts: number) {
+  const outputs = await outputPaths(directory, await writePortfolio(directory, `p${count++}.csv`, ''), 'r1');
+  const result = (accountId: string, outcome: RowResult['outcome'] = 'record'): RowResult => ({
+    accountId,
+    line: 2,
+    outcome,
+    customerTraceNumber: '000000000000000000000000000000AA',
+    at: '2026-01-02T03:04:05.000Z',
+  });
+  for (let part = 0; part < parts; part++) await writePart(outputs, part, [result(`A-${part + 1}`)]);
+  await mergeParts(outputs, parts, () => {});
+  const accounts = async () =>
+    (await readFile(outputs.results, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RowResult)
+      .map(({ accountId, outcome }) => `${accountId} ${outcome}`);
+  return { outputs, result, accounts };
+}

@@ -10,4 +10,5 @@ await inInterfaceShape([
   'portfolio',
   'replaced-applicants',
   'shares-not-posted',
+  'subset-shares',
 ]);

@@ -27,10 +27,13 @@ export class JourneyFinishedError extends CreditJourneyError {
   override readonly name: string = 'JourneyFinishedError';
   override readonly code: string = 'journeyFinished';
   readonly journeyId: string;
+  /** Of a start: where the input of the journey that has finished differs. */
+  readonly differences: readonly string[] | undefined;
 
-  constructor(journeyId: string) {
+  constructor(journeyId: string, differences?: readonly string[]) {
     super(`${runName(journeyId)} has finished`);
     this.journeyId = journeyId;
+    this.differences = differences;
   }
 }
 

@@ -16,12 +16,12 @@ interface StartJourneyContext {
   maxApplicants: number;
 }
 
-/** @throws JourneyFinishedError, InputDiffersError, and the SDK's errors */
+/** @returns whether it was there already. @throws JourneyFinishedError, InputDiffersError, and the SDK's errors */
 export async function startJourney(
   { client, taskQueue, maxApplicants }: StartJourneyContext,
   journey: LendingJourneyInput,
   workClass: WorkClass,
-): Promise<void> {
+): Promise<boolean> {
   const { journeyId, endUserCode } = journey;
   const start = await startOnce({
     client,
@@ -38,9 +38,10 @@ export async function startJourney(
         personal: 'applicants',
       }),
   });
-  if (start.kind === 'started') return;
-  if (!(await isRunning(client, journeyId))) throw new JourneyFinishedError(journeyId);
+  if (start.kind === 'started') return false;
+  if (!(await isRunning(client, journeyId))) throw new JourneyFinishedError(journeyId, start.paths);
   if (start.paths.length > 0) throw new InputDiffersError('journey', journeyId, start.paths);
+  return true;
 }
 
 async function isRunning(client: Client, journeyId: string): Promise<boolean> {

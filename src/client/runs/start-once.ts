@@ -71,7 +71,7 @@ export function inputDifferences<Input extends object>(
 }
 
 /** The input of the newest run, as far as this client may see it. */
-async function startedInput({ connection, options }: Client, workflowId: string): Promise<unknown> {
+export async function startedInput({ connection, options }: Client, workflowId: string): Promise<unknown> {
   const { history } = await connection.workflowService.getWorkflowExecutionHistory({
     namespace: options.namespace,
     execution: { workflowId },

@@ -10,11 +10,11 @@ import { startOnce } from './start-once.ts';
 const STATIC_DETAILS =
   'ACCTRVW for each row of a portfolio file. The current details say where it stands; they need a running worker.';
 
-/** @throws InputDiffersError, and the SDK's errors */
+/** @returns whether it was there already. @throws InputDiffersError, and the SDK's errors */
 export async function startPortfolio(
   { client, taskQueue }: { client: Client; taskQueue: string },
   input: PortfolioReviewInput,
-): Promise<void> {
+): Promise<boolean> {
   const { reviewId, endUserCode } = input;
   const start = await startOnce({
     ...{ client, taskQueue, input, workflowType: 'portfolioReview', ownerId: ownerIdOf('portfolio', reviewId) },
@@ -25,4 +25,5 @@ export async function startPortfolio(
     differences: (started) => differingPaths(started, input),
   });
   if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('portfolio', reviewId, start.paths);
+  return start.kind === 'found';
 }

@@ -16,12 +16,12 @@ interface StartPullContext {
   maxApplicants: number;
 }
 
-/** @throws InputDiffersError, and the SDK's errors */
+/** @returns whether it was there already. @throws InputDiffersError, and the SDK's errors */
 export async function startPull(
   { client, taskQueue, maxApplicants }: StartPullContext,
   pull: PullInput,
   { workClass = 'interactive' }: { workClass?: WorkClass } = {},
-): Promise<void> {
+): Promise<boolean> {
   const { pullId, productCode, endUserCode } = pull;
   const start = await startOnce({
     client,
@@ -39,4 +39,5 @@ export async function startPull(
       }),
   });
   if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('pull', pullId, start.paths);
+  return start.kind === 'found';
 }

@@ -11,11 +11,11 @@ import { inputDifferences, startOnce } from './start-once.ts';
 const STATIC_DETAILS =
   'One report shared with one secondary user. The current details say where it stands and what resolves a hold; they need a running worker.';
 
-/** @throws InputDiffersError, and the SDK's errors */
+/** @returns whether it was there already. @throws InputDiffersError, and the SDK's errors */
 export async function startShare(
   { client, taskQueue }: { client: Client; taskQueue: string },
   share: ShareReportInput,
-): Promise<void> {
+): Promise<boolean> {
   const { shareId, endUserCode } = share;
   const start = await startOnce({
     client,
@@ -29,4 +29,5 @@ export async function startShare(
     differences: (started) => inputDifferences(started, share, { parse: parseShareReportInput, personal: 'report' }),
   });
   if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('share', shareId, start.paths);
+  return start.kind === 'found';
 }

@@ -6,6 +6,7 @@ import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { AuditedAttempt } from '../inquiry-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
 import { referenceDigest } from '../rows/report-references.ts';
+import { readSubsets, subsetKey } from '../rows/subset-shares.ts';
 import type { AuditedShare, ShareConsent, SharedReportView, SharesQuery } from '../share-audit.ts';
 
 /** Attempts whose reports and consents one statement each reads. */
@@ -92,6 +93,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
      WHERE l.customer_trace_number IN (${places}) ORDER BY c.applicant_id, c.consent_id`,
     traceNumbers,
   );
+  const subsets = await readSubsets(session, traceNumbers);
   const reportOf = new Map(reports.map((row) => [row.customer_trace_number, row]));
   return attempts.map((attempt) => {
     const row = reportOf.get(attempt.customerTraceNumber);
@@ -105,7 +107,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
       share: {
         ...attempt,
         report,
-        ...defined({ sharedBy }),
+        ...defined({ sharedBy, subset: subsets.get(subsetKey(attempt.customerTraceNumber, attempt.attempt)) }),
         consents: own.map(shareConsent),
       },
     };

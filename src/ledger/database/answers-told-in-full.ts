@@ -1,5 +1,7 @@
 /** The tables of version 10: what answers say beside their outcomes, and what people decide about shares and profiles. */
 import type { SqlDialect } from './sql-session.ts';
+import { subsetShares } from './subset-shares.ts';
+import { workForPeople } from './work-for-people.ts';
 
 export function answersToldInFull(dialect: SqlDialect): string[] {
   return [
@@ -8,6 +10,8 @@ export function answersToldInFull(dialect: SqlDialect): string[] {
     ...reportAccesses(dialect),
     ...withdrawnShares(dialect),
     ...approvedProfileChanges(dialect),
+    ...workForPeople(dialect),
+    ...subsetShares(dialect),
   ];
 }
 

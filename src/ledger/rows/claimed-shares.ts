@@ -8,6 +8,7 @@ import type { Writing } from '../database/writing.ts';
 import type { ClaimRequest, StandingShareWithdrawal } from '../records.ts';
 import { type GrantsJudged, judgeGrants } from '../share-standing.ts';
 import { readShareFacts } from './report-shares.ts';
+import { readOtherChoice } from './subset-shares.ts';
 
 interface ClaimedShare extends KnownShare {
   grants: GrantsJudged['grants'];
@@ -20,7 +21,8 @@ interface ClaimedShare extends KnownShare {
  * being written is waited for. A later one finds the claim, and is then respected or flagged.
  */
 export async function readClaimedShare(writing: Writing, request: ClaimRequest): Promise<ClaimedShare | undefined> {
-  const { inquiry, consents, consentValidForMs, sharedReference, applicantIds = [] } = request;
+  const { inquiry, consents, consentValidForMs, sharedReference } = request;
+  const { applicantIds = consents.map(({ applicantId }) => applicantId) } = request;
   const { productCode, ownerId, shareId } = inquiry;
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
   await lockHead(writing);
@@ -30,9 +32,13 @@ export async function readClaimedShare(writing: Writing, request: ClaimRequest):
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
+  const otherChoice = await readOtherChoice(session, inquiry);
   const terms = { shareId, owners, ...secondaryUserOf(inquiry) };
   const judged = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs, validForMs: consentValidForMs });
-  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged };
+  return {
+    ...{ reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged },
+    ...(otherChoice === undefined ? {} : { otherChoice }),
+  };
 }
 
 /** The answer to a run whose share was not claimed. */

@@ -23,6 +23,7 @@ import type {
 import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
 import { insertEvent, readDisposalTimes } from './retention-events.ts';
+import { endByDisposal } from './work-for-people.ts';
 
 /** Reads only. */
 export async function readDisposalView(
@@ -212,6 +213,7 @@ export async function dispose(
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
     [...values, authorization.by, authorization.reason],
   );
+  await endByDisposal({ session, dialect }, scope);
   const details = { inquiries, reports, runs };
   await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposed', details });
   return { keep: true, value: { kind: 'done', inquiries, reports } };

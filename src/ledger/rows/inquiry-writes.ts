@@ -3,7 +3,7 @@
 import { parseInstantMs } from '../../base/instants.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
-import { repeatOf } from '../claim.ts';
+import { repeatOf } from '../customer-numbers.ts';
 import type { SqlRow, SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
@@ -67,9 +67,9 @@ export async function readRepeat(
   return repeatOf(numbers, inquiry);
 }
 
-/** Makes the inquiry's row where it is missing. `markClaimed` adds what a claim says of it. */
-export async function insertInquiry({ session, dialect }: Writing, inquiry: InquiryDescription): Promise<void> {
-  await insertRow(
+/** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
+export async function insertInquiry({ session, dialect }: Writing, inquiry: InquiryDescription): Promise<boolean> {
+  const inserted = await insertRow(
     session,
     'inquiries',
     {
@@ -92,6 +92,7 @@ export async function insertInquiry({ session, dialect }: Writing, inquiry: Inqu
       onConflict: 'ON CONFLICT DO NOTHING',
     },
   );
+  return inserted !== undefined;
 }
 
 /** Keeps every other writer of this inquiry out until the transaction ends. */
@@ -239,8 +240,7 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
 }
 
 /**
- * Writes news beside an attempt that was superseded, and marks the inquiry for attention; `withAnswer` is false where
- * the inquiry was disposed of.
+ * Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of.
  */
 export async function writeLate(
   { session, dialect, cipher }: Writing,
@@ -262,22 +262,6 @@ export async function writeLate(
       summaryOf(record.answer).outcome,
       sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
     ],
-  );
-  await drawAttention({ session, dialect, cipher }, 'late_answer_at', record.customerTraceNumber);
-}
-
-/** Marks an inquiry for a person's attention. News after a person has seen it raises it again. */
-export async function drawAttention(
-  { session, dialect }: Writing,
-  column: 'late_answer_at' | 'late_consent_at',
-  customerTraceNumber: string,
-): Promise<void> {
-  await session.rows(
-    `UPDATE inquiries SET ${column} = CASE
-       WHEN ${column} > (SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = $1)
-       THEN ${column} ELSE ${dialect.now} END
-     WHERE customer_trace_number = $1`,
-    [customerTraceNumber],
   );
 }
 

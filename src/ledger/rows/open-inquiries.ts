@@ -1,30 +1,20 @@
 /** Inquiries that need a person, and the record that a person has seen what drew attention. */
-import { differingPaths } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
 import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
-import type { Writing } from '../database/writing.ts';
 import { judgesAttempts } from '../inquiry-audit.ts';
-import type {
-  AttentionReason,
-  InquiryView,
-  OpenInquiriesQuery,
-  OpenInquiry,
-  OpenWork,
-  SeenRecord,
-  SeenVerdict,
-} from '../records.ts';
+import type { AttentionReason, InquiryView, OpenInquiriesQuery, OpenInquiry, OpenWork } from '../records.ts';
 import type { AttemptRow } from './inquiry-rows.ts';
 import { readInquiries } from './inquiry-views.ts';
-import { insertRow } from './inquiry-writes.ts';
 
 /** The states that the latest attempt of an undecided inquiry may have. */
 const OPEN_STATES: readonly AttemptState[] = [...HELD_STATES, 'answered'];
 
-const LATE_COLUMNS: Readonly<Record<AttentionReason, string>> = {
+/** When each kind of late news came, in `inquiries`. */
+export const LATE_COLUMNS: Readonly<Record<AttentionReason, string>> = {
   lateAnswer: 'late_answer_at',
   lateConsent: 'late_consent_at',
 };
@@ -39,7 +29,7 @@ const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
 };
 
 /** When a person last marked the inquiry `i` as seen; the lowest value where it was never seen. */
-const SEEN_AT =
+export const SEEN_AT =
   '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
 
 /** Failure types whose decisions judge no attempt. */
@@ -116,6 +106,20 @@ export async function countOpenInquiries(session: SqlSession, dialect: SqlDialec
   const selection = selectionOf(dialect, OPEN_STATES);
   const [row] = await session.rows<{ open: number }>(`SELECT count(*) AS open FROM (${selection}) AS found`, [0]);
   return row?.open ?? 0;
+}
+
+/** What of one inquiry needs a decision, if anything. */
+export async function readUndecided(
+  session: SqlSession,
+  dialect: SqlDialect,
+  customerTraceNumber: string,
+): Promise<{ attempt: number; reason: FailureType } | undefined> {
+  const [row] = await session.rows<Pick<AttemptRow, 'attempt' | 'state' | 'answer_kind' | 'failure_type'>>(
+    `SELECT a.attempt, a.state, a.answer_kind, a.failure_type FROM attempts a
+     WHERE a.customer_trace_number IN (${undecidedSelection(dialect, '$2')}) ORDER BY a.attempt DESC LIMIT 1`,
+    [0, customerTraceNumber],
+  );
+  return row && { attempt: row.attempt, reason: reasonOf(row) };
 }
 
 /** The same without contents: at most `limit` undecided ones, and as many of each kind of late news. */
@@ -196,33 +200,4 @@ function undecidedOf({
   }
   const reason = REASON_OF_STATE[state];
   return reason === undefined ? undefined : { attempt, failureType: reason };
-}
-
-/** Records who has seen the late news, where there is any. */
-export async function insertSeen({ session, dialect }: Writing, seen: SeenRecord): Promise<SeenVerdict> {
-  const { customerTraceNumber, decisionId, by, reason } = seen;
-  const [known] = await session.rows<{ seen_by: string; reason: string }>(
-    'SELECT seen_by, reason FROM attention_seen WHERE customer_trace_number = $1 AND decision_id = $2',
-    [customerTraceNumber, decisionId],
-  );
-  if (known)
-    return { kind: 'known', paths: differingPaths({ by: known.seen_by, reason: known.reason }, { by, reason }) };
-  const open = await session.rows(
-    `SELECT 1 FROM inquiries i WHERE i.customer_trace_number = $1
-       AND (i.late_answer_at > ${SEEN_AT} OR i.late_consent_at > ${SEEN_AT})`,
-    [customerTraceNumber],
-  );
-  if (open.length === 0) return { kind: 'nothingToSee' };
-  await insertRow(
-    session,
-    'attention_seen',
-    {
-      customer_trace_number: customerTraceNumber,
-      decision_id: decisionId,
-      seen_by: by,
-      reason,
-    },
-    { sql: { seen_at: dialect.now } },
-  );
-  return { kind: 'recorded' };
 }

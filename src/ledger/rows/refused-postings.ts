@@ -4,7 +4,8 @@ import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
 import type { Writing } from '../database/writing.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from './consent-rows.ts';
-import { drawAttention, lockInquiry } from './inquiry-writes.ts';
+import { lockInquiry } from './inquiry-writes.ts';
+import { drawAttention } from './work-for-people.ts';
 
 /** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
 interface PermitRow extends ConsentRow, PostingRow {
@@ -44,7 +45,7 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
       .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
       .map((permit) => permit.customer_trace_number),
   );
-  for (const customerTraceNumber of concerned) await drawAttention(writing, 'late_consent_at', customerTraceNumber);
+  for (const customerTraceNumber of concerned) await drawAttention(writing, 'lateConsent', customerTraceNumber);
   return concerned.size;
 }
 
@@ -67,7 +68,7 @@ export async function flagIfRefused(
     const grant = consentRecord(permit);
     const refusals = refusalsAgainst(grant, await saidAbout(writing, grant));
     if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
-    return drawAttention(writing, 'late_consent_at', customerTraceNumber);
+    return drawAttention(writing, 'lateConsent', customerTraceNumber);
   }
 }
 

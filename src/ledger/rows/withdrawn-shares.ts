@@ -69,7 +69,7 @@ export async function withdrawShare(
 }
 
 /** Attempts that are known not to have been processed, whatever else comes. */
-const NOTHING_SENT = "a.state IN ('notSent', 'notProcessed') AND a.late_state IS NULL";
+export const NOTHING_SENT = "a.state IN ('notSent', 'notProcessed') AND a.late_state IS NULL";
 
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
 async function readSentAttempt(

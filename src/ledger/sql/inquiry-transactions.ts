@@ -53,6 +53,8 @@ import { insertRefusal, insertReport } from '../rows/report-rows.ts';
 
 import { insertShare } from '../rows/report-shares.ts';
 import { readRestore } from '../rows/restores.ts';
+import { insertSubset } from '../rows/subset-shares.ts';
+import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../rows/work-for-people.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
 export async function ownState(
@@ -77,7 +79,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   const { session } = writing;
   const { customerTraceNumber, profile } = request.inquiry;
   // All in one go. The lock comes before what is read, in the order of these lines.
-  const [, , { permittedRepeat, otherNumber }, state, share, { lost }, isProfileChanged] = await Promise.all([
+  const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }, isProfileChanged] = await Promise.all([
     insertInquiry(writing, request.inquiry),
     lockInquiry(writing, customerTraceNumber),
     readRepeat(session, request.inquiry),
@@ -118,10 +120,14 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
         markClaimed(writing, { ...request, permittedRepeat }),
         insertAttempt(writing, request, decision.permittedBy),
         linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents),
+        isNew || endByClaim(writing, customerTraceNumber),
       ]);
-      // These take several steps. Without them the commit goes along with what is written.
-      if (request.consents.length > 0) await Promise.all([written, insertConsents(writing, request.consents)]);
-      await insertClaimedShare(writing, request);
+      // What a share writes takes several steps. Without them the commit goes along with what is written.
+      await Promise.all([
+        ...(request.consents.length > 0 ? [written, insertConsents(writing, request.consents)] : []),
+        insertClaimedShare(writing, request),
+        insertSubset(writing, request),
+      ]);
       const claimed = written.then(([, { claimedAt, position }]) => ({
         kind: 'claimed' as const,
         attempt: request.attempt,
@@ -160,7 +166,10 @@ export async function recordAttempt(
         value: 'already',
       };
     case 'late':
-      if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
+      if (row?.late_state !== record.state) {
+        await writeLate(writing, record, !isDisposed);
+        await drawAttention(writing, 'lateAnswer', customerTraceNumber);
+      }
       await flagIfRefused(writing, record);
       await indexReference(writing, record, { isDisposed });
       await keepBodies(writing, record, isDisposed ? {} : kept, true);
@@ -175,6 +184,7 @@ export async function recordAttempt(
       if (state.inquiry?.product_code === 'SECONDUSE') {
         await Promise.all([written, flagIfRefused(writing, record)]);
       }
+      if (isHeldBy(record)) await Promise.all([written, openHeld(writing, customerTraceNumber)]);
       return { keep: true, value: written.then(() => 'recorded' as const) };
     }
   }
@@ -223,10 +233,18 @@ export async function decide(
     return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
   }
   const effect = decideDecision(state.known, decision);
-  if (effect.kind === 'repeated') return { keep: false, value: { kind: 'recorded' } };
+  if (effect.kind === 'repeated') {
+    // A run that was reset holds once more, and takes the same decision again.
+    const isEnded = await endByDecision(writing, decision, 'decided');
+    return { keep: isEnded, value: { kind: 'recorded' } };
+  }
   const settled = await settleOverdue(writing, state, customerTraceNumber);
   if (effect.kind === 'overtaken') {
-    return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, writing.cipher) } };
+    const isEnded = await endByDecision(writing, decision, 'overtaken');
+    return {
+      keep: settled || isEnded,
+      value: { kind: 'overtaken', latest: standingView(state, writing.cipher) },
+    };
   }
   const reason =
     effect.kind === 'tooEarly'
@@ -235,6 +253,7 @@ export async function decide(
   if (reason) return { keep: settled, value: { kind: 'refused', reason } };
   await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
   await applyDecision(writing, decision, effect);
+  await endByDecision(writing, decision, 'decided');
   return { keep: true, value: { kind: 'recorded' } };
 }
 
@@ -253,6 +272,7 @@ async function settleOverdue(writing: Writing, state: InquiryState, customerTrac
   if (!latestIsOverdue(state)) return false;
   await markUnknown(writing, customerTraceNumber);
   await flagIfRefused(writing, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
+  await openHeld(writing, customerTraceNumber);
   return true;
 }
 

@@ -12,6 +12,7 @@ import { migrate, SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../database/
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import { LedgerUnavailableError } from '../errors.ts';
 import { indexOlderAnswers } from '../rows/report-references.ts';
+import { openEarlier } from '../rows/work-for-people.ts';
 
 interface MigrateOptions {
   environment: Environment;
@@ -23,6 +24,7 @@ interface MigrateOptions {
 /** The versions that brought these tables. The migration that passes them also handles earlier rows. */
 const CHAIN_SINCE = 3;
 const REFERENCES_SINCE = 6;
+const WORK_SINCE = 10;
 
 /**
  * Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
@@ -54,6 +56,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
         onProgress('indexing the references of the reports that there are');
         await indexOlderAnswers({ session, dialect, cipher });
       }
+      if (from > 0 && from < WORK_SINCE) await openEarlier({ session, dialect, cipher });
       return { keep: true, value: undefined };
     },
     onWait,

@@ -65,7 +65,7 @@ import { insertConsents } from '../rows/consent-rows.ts';
 import { disposalOfAny, insertDerived, newestDerived } from '../rows/derived-rows.ts';
 import { latestView, readInquiries } from '../rows/inquiry-views.ts';
 import { lockInquiry } from '../rows/inquiry-writes.ts';
-import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
+import { readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
 import { noteWaiting } from '../rows/pauses.ts';
 import { flagShares } from '../rows/refused-postings.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
@@ -73,6 +73,7 @@ import { disposedReport, newestReport, REFUSAL, reportOfInquiry } from '../rows/
 import { insertShare, readShareFacts } from '../rows/report-shares.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
 import { withdrawShare } from '../rows/withdrawn-shares.ts';
+import { insertSeen } from '../rows/work-for-people.ts';
 import type { AuditedShare, SharesQuery } from '../share-audit.ts';
 import {
   claimAttempt,
@@ -89,6 +90,7 @@ import { SqlPauses } from './sql-pauses.ts';
 import { SqlProfileChanges } from './sql-profile-changes.ts';
 import { SqlReading } from './sql-reading.ts';
 import { SqlRetention } from './sql-retention.ts';
+import { SqlWork } from './sql-work.ts';
 
 /**
  * A transaction that loses a race reads again, and then finds the winner's row. Losing twice would already be unusual.
@@ -102,6 +104,7 @@ export class SqlLedger implements Ledger {
   readonly pauses: SqlPauses;
   readonly profileChanges: SqlProfileChanges;
   readonly reading: SqlReading;
+  readonly work: SqlWork;
   readonly #engine: SqlEngine;
   /**
    * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
@@ -121,6 +124,7 @@ export class SqlLedger implements Ledger {
     this.pauses = new SqlPauses(this.#current, writeTo);
     this.profileChanges = new SqlProfileChanges(this.#current, writeTo);
     this.reading = new SqlReading(engine, keys, this);
+    this.work = new SqlWork(this.#current, writeTo);
     this.#cipher = cipher;
     this.#keys = keys;
   }
@@ -157,8 +161,7 @@ export class SqlLedger implements Ledger {
       report === undefined
         ? undefined
         : await seal(this.#keys, report, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
-    const kept = { report: sealed, refusal };
-    return this.#write((writing) => recordAttempt(writing, record, kept), this.#engine);
+    return this.#write((writing) => recordAttempt(writing, record, { report: sealed, refusal }), this.#engine);
   }
 
   async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
@@ -277,8 +280,7 @@ export class SqlLedger implements Ledger {
     if (!sealed && disposedAtMs !== null) throw new DisposedError(utcInstant(disposedAtMs));
     if (!sealed) return null;
     const { customerTraceNumber, attempt, storedAtMs } = sealed;
-    const { ledgerId } = this.identity;
-    const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
+    const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
     return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
   }
 

@@ -6,6 +6,7 @@ import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
 import {
   answeredFields,
+  forConsumersSchemas,
   problemSchema,
   REPORT_OUTCOMES,
   shareStatusSchema,
@@ -34,6 +35,7 @@ const answered = {
   ...answeredFields,
   attention: ssnMismatchSchema,
 };
+const { postedFor } = forConsumersSchemas;
 const pullProduct = z.enum(PULL_PRODUCTS);
 
 /** The end of a run: its outcome, `cancelled` or `failed`. */
@@ -98,7 +100,7 @@ const DATA = {
       .exactOptional()
       .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
   },
-  'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
+  'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional(), postedFor },
   'share.revokedAfterPosting': {
     shareId: shareId.meta({ description: 'Its consent was denied or revoked after it was sent: a person must look.' }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
@@ -106,7 +108,15 @@ const DATA = {
   'journey.ended': {
     outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
     shares: z
-      .array(shareStatusSchema.pick({ shareId: true, state: true, customerTraceNumber: true, attention: true }))
+      .array(
+        shareStatusSchema.pick({
+          shareId: true,
+          state: true,
+          customerTraceNumber: true,
+          postedFor: true,
+          attention: true,
+        }),
+      )
       .exactOptional()
       .meta({
         description: 'How each share stands at the end, where there are any; of a cancelled run one may be open.',
@@ -124,6 +134,7 @@ const DATA = {
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
     replacedBy: shareId.exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    postedFor,
   },
   'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
 } satisfies Record<string, z.ZodRawShape>;

@@ -29,7 +29,7 @@ import {
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
-import { consentTowards } from './share-consent.ts';
+import { isRefusedByNamed } from './share-consent.ts';
 import { noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
@@ -256,5 +256,6 @@ function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
   journey.inFlight.recheck();
   const share = journey.shares.get(shareId);
   if (share?.state !== 'posted') return;
-  noteRefusalAfterPosting(journey, share, consentTowards(journey.consents, share.input, journey.applicantsOf(share)));
+  const named = share.postedFor ?? journey.applicantsOf(share);
+  noteRefusalAfterPosting(journey, share, isRefusedByNamed(journey.consents, share.input, named));
 }

@@ -5,11 +5,12 @@ import { parseInstantMs } from '../../base/instants.ts';
 import type { Standing } from '../../consent/applicants-word.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { isForThoseWhoConsent } from '../../consent/share-consumers.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 
 export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
-type Terms = Pick<ShareInput, 'shareId' | 'consentValidFor'>;
+type Terms = Pick<ShareInput, 'shareId' | 'consentValidFor' | 'consumers'>;
 type Book = Pick<ConsentBook, 'standing'>;
 
 /** How old a grant may be, in milliseconds; `undefined` where any age will do. */
@@ -17,18 +18,54 @@ export function consentValidForMs({ consentValidFor }: Pick<Terms, 'consentValid
   return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
 }
 
-export function consentTowards(book: Book, share: Terms, applicantIds: readonly string[]): Consent {
+/**
+ * With `consumers: 'consented'` it is `granted` by those who consented, once each applicant has answered, and refused
+ * where nobody has consented. Otherwise each applicant must consent, and one refusal refuses it.
+ *
+ * @param isOver the wait is over: whoever has not answered is left out
+ */
+export function consentTowards(
+  book: Book,
+  share: Terms,
+  applicantIds: readonly string[],
+  { isOver = false } = {},
+): Consent {
   const standings = applicantIds.map((applicantId) => standingOf(book, share, applicantId));
-  if (standings.some(({ kind }) => kind === 'denied')) return { kind: 'denied' };
-  if (standings.some(({ kind }) => kind === 'revoked')) return { kind: 'revoked' };
   const consents = standings.flatMap((standing) => (standing.kind === 'granted' ? [standing.consent] : []));
-  const isWhole = applicantIds.length > 0 && consents.length === applicantIds.length;
-  return isWhole ? { kind: 'granted', consents } : { kind: 'waiting' };
+  const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some((standing) => standing.kind === kind));
+  const isChosen = isForThoseWhoConsent(share, applicantIds);
+  if (!isChosen && refusal) return { kind: refusal };
+  const haveAllAnswered = standings.every(isAnswer);
+  if (!haveAllAnswered && !(isChosen && isOver)) return { kind: 'waiting' };
+  if (consents.length > 0) return { kind: 'granted', consents };
+  return { kind: haveAllAnswered && refusal ? refusal : 'waiting' };
 }
 
-/** Those whose grant does not stand: it never came, is too old, or was refused or spent. */
+/** The grants of these very applicants, where each of them stands. */
+export function grantsOf(book: Book, share: Terms, applicantIds: readonly string[]): ConsentRecord[] | null {
+  const consent = consentTowards(book, { ...share, consumers: 'all' }, applicantIds);
+  return consent.kind === 'granted' ? consent.consents : null;
+}
+
+/** Whether one of those whom the posted share names has refused it. */
+export function isRefusedByNamed(book: Book, share: Terms, named: readonly string[]): boolean {
+  const { kind } = consentTowards(book, { ...share, consumers: 'all' }, named);
+  return kind === 'denied' || kind === 'revoked';
+}
+
+/**
+ * Those whose consent the share waits for: it never came, or the grant is too old, refused or spent. Who has refused a
+ * share for those who consent is not waited for.
+ */
 export function ungranted(book: Book, share: Terms, applicantIds: readonly string[]): string[] {
-  return applicantIds.filter((applicantId) => standingOf(book, share, applicantId).kind !== 'granted');
+  const isMissing = isForThoseWhoConsent(share, applicantIds)
+    ? (standing: Standing) => !isAnswer(standing)
+    : ({ kind }: Standing) => kind !== 'granted';
+  return applicantIds.filter((applicantId) => isMissing(standingOf(book, share, applicantId)));
+}
+
+function isAnswer({ kind }: Standing): boolean {
+  return kind === 'granted' || kind === 'denied' || kind === 'revoked';
 }
 
 /** How long until the first of the grants that stand becomes too old, in milliseconds; `undefined` where none will. */

@@ -4,7 +4,6 @@ import type { ShareInput, ShareState } from '../../messages/journey/shapes.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import type { Consent } from './share-consent.ts';
 
 /** A withdrawal of which the ledger has not said yet what becomes of it. */
 export interface AskedWithdrawal {
@@ -23,6 +22,8 @@ export interface ShareRecord {
   /** The report that it is of, from the first posting on: a repeat changes nothing about that any more. */
   report?: ReportReference;
   state: ShareState;
+  /** Of a share for those who consent: whom its request names, from its posting on. */
+  postedFor?: string[];
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
   attention?: 'revokedAfterPosting';
@@ -52,9 +53,9 @@ export function changeShare(share: ShareRecord, state: ShareState): void {
 export function noteRefusalAfterPosting(
   run: { publish(): void; events: Pick<EventsOut, 'emit'> },
   share: ShareRecord,
-  consent: Consent,
+  isRefused: boolean,
 ): void {
-  if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
+  if (share.state !== 'posted' || !isRefused) return;
   if (share.attention === undefined) {
     const { shareId } = share.input;
     run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...traceNumberOf(share) });
@@ -66,4 +67,15 @@ export function noteRefusalAfterPosting(
 /** As events name the inquiry. */
 export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
+}
+
+/** Of a share for those who consent: that it is one, and whom its request names. For a status, a result or an event. */
+export function consumersOf({ input, postedFor }: ShareRecord): { consumers?: 'consented'; postedFor?: string[] } {
+  if (input.consumers !== 'consented') return {};
+  return { consumers: 'consented', ...(postedFor === undefined ? {} : { postedFor }) };
+}
+
+/** As events say it. */
+export function postedForOf({ postedFor }: ShareRecord): { postedFor?: string[] } {
+  return postedFor === undefined ? {} : { postedFor };
 }

@@ -110,6 +110,12 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
   return 'It is under way.';
 }
 
+/** Of a share that may be for fewer than all applicants of its report; empty of any other. */
+export function consumerWords({ consumers, postedFor }: Pick<ShareStatus, 'consumers' | 'postedFor'>): string {
+  if (consumers === undefined) return '';
+  return postedFor === undefined ? 'for those who consent' : `for ${postedFor.map(plain).join(', ')}`;
+}
+
 function consentSentence({ shareId, sharedWith, waitingFor, until }: JourneyView['shares'][number]): string {
   const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(plain).join(', ')}` : 'its report';
   const limit = until === undefined ? '' : `, until ${time(until)}; silence means no`;
@@ -176,6 +182,7 @@ function shareList({ shares }: JourneyView): string {
         share.state,
         time(share.since),
         share.waitingFor.length === 0 ? '' : `consent missing: ${share.waitingFor.map(plain).join(', ')}`,
+        consumerWords(share),
         share.replacedBy === undefined ? '' : `replaced by ${plain(share.replacedBy)}`,
         code(share.customerTraceNumber),
         ending(share.reportReferenceNumber),

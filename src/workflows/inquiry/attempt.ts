@@ -80,7 +80,9 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   return afterLookUp(host, request);
 }
 
-function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
+function summaryOf({ inquiry, attempt, leftOut }: Pick<AttemptRequest, 'inquiry' | 'attempt' | 'leftOut'>): string {
+  if (leftOut)
+    return `${inquiry.productCode} · share ${inquiry.shareId} without ${leftOut.join(', ')} · attempt ${attempt}`;
   const share = inquiry.shareId === undefined ? '' : ` · share ${inquiry.shareId}`;
   const again =
     inquiry.ordinal === 0 ? '' : ` · ${inquiry.amends === undefined ? 'again' : 'amended'} ${inquiry.ordinal}`;

@@ -113,11 +113,12 @@ class InquiryRun {
   }
 
   #content(): InquiryContent {
-    const { applicants, reference } = this.#spec;
+    const { applicants, reference, leftOut } = this.#spec;
     return {
       inquiry: this.#inquiry,
       ...(applicants ? { applicants } : {}),
       ...(reference ? { reference } : {}),
+      ...(leftOut ? { leftOut } : {}),
     };
   }
 

@@ -3,7 +3,7 @@ import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
-import { changeShare, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import { changeShare, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
@@ -59,7 +59,8 @@ function endShare(
   changeShare(share, outcome);
   const { shareId } = share.input;
   const { replacedBy } = share.withdrawn ?? {};
-  const ended = { shareId, outcome, ...traceNumberOf(share), ...(replacedBy === undefined ? {} : { replacedBy }) };
+  const said = { ...traceNumberOf(share), ...(outcome === 'posted' ? postedForOf(share) : {}) };
+  const ended = { shareId, outcome, ...said, ...(replacedBy === undefined ? {} : { replacedBy }) };
   journey.events.emit('share.ended', [shareId, outcome], ended);
 }
 
@@ -87,7 +88,9 @@ function termsOf(
     takeReplacement: (replacement) => takeShare(journey, replacement),
     isOtherReport: () => journey.reportOf(share) !== report,
     // A reset brings the later refusal back together with the grants.
-    mayHaveBeenPosted: () =>
-      report.applicants.every(({ applicantId }) => journey.consents.everGranted(shareId, applicantId)),
+    mayHaveBeenPosted: () => {
+      const granted = report.applicants.filter(({ applicantId }) => journey.consents.everGranted(shareId, applicantId));
+      return share.input.consumers === 'consented' ? granted.length > 0 : granted.length === report.applicants.length;
+    },
   };
 }

@@ -1,7 +1,10 @@
-/** One share, of a journey or by itself: the consent of each applicant of its report, then one posting. */
+/** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
+
+import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { GrantFault, ShareObjection } from '../../consent/consent-record.ts';
+import { choiceOfOrdinal, isForThoseWhoConsent, ordinalOfChoice } from '../../consent/share-consumers.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -12,13 +15,22 @@ import {
   consentTowards,
   consentValidForMs,
   firstExpiryInMs,
+  grantsOf,
+  isRefusedByNamed,
   ungranted,
 } from '../consent/share-consent.ts';
-import { changeShare, noteRefusalAfterPosting, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import {
+  changeShare,
+  noteRefusalAfterPosting,
+  postedForOf,
+  type ShareRecord,
+  traceNumberOf,
+} from '../consent/share-record.ts';
 import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { describeInquiry } from '../inquiry/describe-inquiry.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import { untilDone } from '../run/activity-stubs.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 import {
   CLAIM_CAME_FIRST,
@@ -126,13 +138,15 @@ export class SharePosting {
       const isOver = () =>
         isTakenBack(share) || inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
       if (!isOver()) onWait?.();
-      if (!(await this.#wait(isOver))) return 'expired';
+      // Silence means no.
+      const isTimeOver = !(await this.#wait(isOver));
+      if (isTimeOver && this.#consent({ isOver: true }).kind === 'waiting') return 'expired';
       if (isTakenBack(share)) {
         if (await this.#isWithdrawn()) return 'withdrawn';
         continue;
       }
       if (inquiry.isEnding()) return 'stopped';
-      const { kind } = this.#consent();
+      const { kind } = this.#consent({ isOver: isTimeOver });
       if (kind === 'denied' || kind === 'revoked') return (await this.wasPosted()) ? 'posted' : kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
@@ -158,7 +172,6 @@ export class SharePosting {
       }
       const { until = '' } = this.#share;
       const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
-      // Silence means no.
       if (leftMs <= 0) return false;
       const waitingFor = missing();
       this.#tellMissing(waitingFor);
@@ -185,17 +198,26 @@ export class SharePosting {
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
     const { refresh } = this.#terms;
+    if (this.#isForThoseWhoConsent && !share.inquiry) {
+      if (await this.#wasPostedForOthers(this.#granted)) return 'posted';
+      // Some may have been taken back while the ledger was asked.
+      const granted = this.#granted;
+      if (granted.length === 0) return 'notPermitted';
+      share.postedFor = granted;
+    }
+    const named = share.postedFor ?? this.#applicantIds;
     const end = await runInquiry(this.#host(), {
-      ...this.#spec(),
+      ...this.#spec(named),
       ...(share.inquiry ? { resume: share.inquiry } : {}),
       ...(refresh ? { refresh } : {}),
       onObjection: (objection) => this.#heed(objection),
       permit: () => {
-        const now = this.#consent();
-        return now.kind === 'granted' && !share.reportIsGone && !isTakenBack(share) ? now.consents : null;
+        const consents = grantsOf(this.#run.consents, share.input, named);
+        return !share.reportIsGone && !isTakenBack(share) ? consents : null;
       },
     });
     delete share.inquiry;
+    if (end.kind === 'notPermitted') delete share.postedFor;
     if (end.kind !== 'answered') return end.kind;
     // Only a person's decision leads here without a record: any other code than `Record` is a hold.
     if (end.answer.outcome !== 'record') return 'notPosted';
@@ -205,11 +227,36 @@ export class SharePosting {
 
   /** Whether a run posted it that failed, or that a reset has undone: the refusal came afterwards, and the ledger knows. */
   async wasPosted(): Promise<boolean> {
-    const { report, mayHaveBeenPosted = () => true } = this.#terms;
+    const { mayHaveBeenPosted = () => true } = this.#terms;
     if (!mayHaveBeenPosted()) return false;
+    if (!this.#isForThoseWhoConsent) return this.#wasPostedFor(this.#applicantIds);
+    return this.#wasPostedForOthers([]);
+  }
+
+  /**
+   * Whether it was posted for others than `granted`, such as by an earlier run. Where that is not certain, the claim
+   * refuses another choice, and a person decides.
+   */
+  async #wasPostedForOthers(granted: readonly string[]): Promise<boolean> {
+    const { shareId } = this.#share.input;
+    const summary = `looking up for whom share ${shareId} may have been sent`;
+    const args = { ownerId: this.#run.journeyId, shareId };
+    for (const ordinal of await untilDone('lookUpShareNumbers', { summary }, args)) {
+      const named = choiceOfOrdinal(this.#applicantIds, ordinal);
+      if (named.join() !== granted.join() && (await this.#wasPostedFor(named))) {
+        this.#share.postedFor = named;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  async #wasPostedFor(named: readonly string[]): Promise<boolean> {
+    const { report } = this.#terms;
     const host = this.#host();
-    const inquiry = describeInquiry(host.run, this.#spec(), 0);
-    const content = { inquiry, reference: report };
+    const spec = this.#spec(named);
+    const inquiry = describeInquiry(host.run, spec, spec.firstOrdinal ?? 0);
+    const content = { inquiry, ...defined({ reference: spec.reference, leftOut: spec.leftOut }) };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.
     while (step.kind === 'wait') step = await waitOut(host, content, step);
@@ -225,8 +272,9 @@ export class SharePosting {
     if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
     changeShare(share, 'posted');
     const { shareId } = share.input;
-    this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share) });
-    noteRefusalAfterPosting(this.#run, share, this.#consent());
+    this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share), ...postedForOf(share) });
+    const named = share.postedFor ?? this.#applicantIds;
+    noteRefusalAfterPosting(this.#run, share, isRefusedByNamed(this.#run.consents, share.input, named));
   }
 
   /** Takes the ledger's objection: the run's own book of consents then says the same. */
@@ -242,19 +290,35 @@ export class SharePosting {
     }
   }
 
-  #consent(): Consent {
-    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds);
+  #consent(at: { isOver?: boolean } = {}): Consent {
+    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds, at);
   }
 
-  #spec(): InquirySpec {
+  /** Those for whom it would be posted now. */
+  get #granted(): string[] {
+    const isOver = (parseInstantMs(this.#share.until ?? '') ?? 0) <= Date.now();
+    const now = this.#consent({ isOver });
+    return now.kind === 'granted' ? now.consents.map(({ applicantId }) => applicantId) : [];
+  }
+
+  get #isForThoseWhoConsent(): boolean {
+    return isForThoseWhoConsent(this.#share.input, this.#applicantIds);
+  }
+
+  #spec(named: readonly string[]): InquirySpec {
     const { input } = this.#share;
+    const { report } = this.#terms;
+    const leftOut = this.#applicantIds.filter((applicantId) => !named.includes(applicantId));
+    const applicants = report.applicants.filter(({ applicantId }) => named.includes(applicantId));
     const validForMs = consentValidForMs(input);
     const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#terms.permissiblePurposeCode;
     return {
       ownerId: this.#run.journeyId,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
-      reference: this.#terms.report,
+      ...(leftOut.length === 0
+        ? { reference: report }
+        : { reference: { ...report, applicants }, leftOut, firstOrdinal: ordinalOfChoice(this.#applicantIds, named) }),
       ...secondaryUserOf(input),
       ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
       ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),

@@ -7,7 +7,14 @@ import { everyJourneyEnds, noStuckRun, trueHolds } from './journeys.ts';
 import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsConfigured } from './ledger-rows.ts';
 import { nothingInLogs } from './logs.ts';
 import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './other-runs.ts';
-import { oneAttemptOneRequest, oneRequestPerNumber, oneTraceNumber, postedOnce, postingsInLedger } from './postings.ts';
+import {
+  oneAttemptOneRequest,
+  oneChoicePosted,
+  oneRequestPerNumber,
+  oneTraceNumber,
+  postedOnce,
+  postingsInLedger,
+} from './postings.ts';
 import { ownReferences } from './references.ts';
 import { attemptsRunOnce } from './repeats.ts';
 import { historiesReplay } from './replays.ts';
@@ -20,6 +27,7 @@ import { noClaimByOlderWriter } from './writers.ts';
 export const INVARIANTS: readonly Invariant[] = [
   postedOnce,
   oneTraceNumber,
+  oneChoicePosted,
   oneAttemptOneRequest,
   oneRequestPerNumber,
   postingsInLedger,

@@ -1,4 +1,5 @@
 /** "No inquiry is sent twice without a person's decision": compares the ledger with the sandbox. */
+import type { Evidence, SandboxPosting } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -31,6 +32,8 @@ export const postedOnce: Invariant = {
   },
 };
 
+const CHOICES_OF_TWO = 3;
+
 export const oneTraceNumber: Invariant = {
   name: 'trace numbers of a stage or share: one, and one for each amendment',
   judge(evidence) {
@@ -39,7 +42,10 @@ export const oneTraceNumber: Invariant = {
     const steps = Map.groupBy(new Set([...index.inquiries.keys(), ...seen]), (trace) => index.stepOf(trace));
     const failures: string[] = [];
     for (const [step, traces] of steps) {
-      const permitted = 1 + traces.filter((trace) => index.isAmendment(trace)).length;
+      const amendments = traces.filter((trace) => index.isAmendment(trace)).length;
+      // A share for those who consent has one for each choice of its two applicants.
+      const choices = new Set(traces.filter((trace) => index.isChoice(trace)));
+      const permitted = 1 + amendments + (choices.size === 0 ? 0 : CHOICES_OF_TWO - 1);
       if (traces.length > permitted) failures.push(`${step}: ${traces.length} trace numbers, ${permitted} permitted`);
     }
     return { count: steps.size, failures };
@@ -111,3 +117,43 @@ export const postingsInLedger: Invariant = {
     return { count: evidence.sandbox.postings.length + answered, failures };
   },
 };
+
+export const oneChoicePosted: Invariant = {
+  name: 'a share is posted for one choice of consumers, each of them by a grant of its claim; another one for each resend',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const shares = Map.groupBy(
+      evidence.sandbox.postings.filter(({ productCode }) => productCode === 'SECONDUSE'),
+      ({ customerTraceNumber }) => index.stepOf(customerTraceNumber),
+    );
+    const failures: string[] = [];
+    for (const [share, postings] of shares) {
+      const traces = [...new Set(postings.map(({ customerTraceNumber }) => customerTraceNumber))];
+      const permitted = 1 + traces.reduce((sum, trace) => sum + index.resends(trace), 0);
+      if (postings.length > permitted) failures.push(`${share}: ${postings.length} postings, ${permitted} permitted`);
+      for (const posting of postings) {
+        const named = namesOf(posting, evidence);
+        const grants = index.sent(posting.customerTraceNumber).map(({ consents }) => consents);
+        const isGranted = grants.some(
+          (claim) =>
+            claim
+              .map(({ applicantId }) => applicantId)
+              .sort()
+              .join() === named,
+        );
+        if (!isGranted) failures.push(`${share}: posted for ${named || 'strangers'}, without a claim by their grants`);
+      }
+    }
+    return { count: shares.size, failures };
+  },
+};
+
+/** The applicants whom a share's posting names, by the report that it shares. */
+function namesOf({ applicants, sharedReference }: SandboxPosting, { sandbox }: Evidence): string {
+  const report = sandbox.postings.find((one) => one.reportReferenceNumber === sharedReference);
+  const names = new Map(report?.applicants.map(({ consumerId, applicantId }) => [consumerId, applicantId]));
+  return applicants
+    .flatMap(({ consumerId }) => names.get(consumerId) ?? [])
+    .sort()
+    .join();
+}

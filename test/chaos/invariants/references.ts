@@ -96,7 +96,7 @@ function consumersMeant({ plans, decisionsTaken }: Evidence): Map<string, Set<st
   );
 }
 
-/** What a journey shares is a report of its own, with exactly the consumers that have one. */
+/** What a journey shares is a report of its own, with exactly the consumers that have one, or those who consented. */
 function sharedProblems({ sandbox }: Evidence, index: InquiryIndex): string[] {
   const reports = new Map(sandbox.postings.map((posting) => [posting.reportReferenceNumber, posting]));
   return sandbox.postings.flatMap((posting) => {
@@ -113,7 +113,10 @@ function sharedProblems({ sandbox }: Evidence, index: InquiryIndex): string[] {
     if (from === undefined || from !== to) return [`${step}: shares the report of another journey`];
     const consumers = (of: SandboxPosting) =>
       of.applicants.flatMap(({ consumerId, hasReport }) => (hasReport ? [consumerId] : []));
-    const isSame = consumers(shared).toSorted().join() === consumers(posting).toSorted().join();
-    return isSame ? [] : [`${step}: shares consumers that are not those of the report`];
+    const [all, named] = [consumers(shared), consumers(posting)];
+    const isWhole = all.toSorted().join() === named.toSorted().join();
+    // Of a share for those who consent the number says that it is for some of them.
+    const isPart = index.isChoice(posting.customerTraceNumber) && named.every((one) => all.includes(one));
+    return isWhole || isPart ? [] : [`${step}: shares consumers that are not those of the report`];
   });
 }

@@ -26,6 +26,7 @@ interface ShareOptions extends ServerOptions {
   profile?: string;
   awaitConsentFor?: string;
   consentValidFor?: string;
+  consumers?: string;
   replaces?: string;
   by?: string;
   reason?: string;
@@ -35,7 +36,7 @@ interface ShareOptions extends ServerOptions {
 export function registerShareCommand(program: Command): void {
   const command = program
     .command('share')
-    .description('share a report with a secondary user, once every applicant consents')
+    .description('share a report with a secondary user, once its applicants consent')
     .argument('[id]', 'a journeyId, or pull:<pullId>; without one --file has the report')
     .option('--ended', 'the journey has ended: its report is shared by itself, from the ledger')
     .option('--share-id <id>', 'the share’s own id')
@@ -47,6 +48,7 @@ export function registerShareCommand(program: Command): void {
     .option('--profile <name>', 'by itself: the gateway profile')
     .option('--await-consent-for <duration>', 'how long to wait for consent, such as P30D')
     .option('--consent-valid-for <duration>', 'how old a grant may be when it is used')
+    .option('--consumers <whom>', 'all applicants or nobody (all, the default), or those who consent (consented)')
     .option('--replaces <shareId>', 'of a running journey: corrects this share, which is withdrawn')
     .option('--by <who>', 'with --replaces: who decides it')
     .option('--reason <text>', 'with --replaces: why')
@@ -103,6 +105,7 @@ async function sharedOptions(options: ShareOptions): Promise<Record<string, unkn
       permissiblePurposeCode: options.purpose,
       awaitConsentFor: options.awaitConsentFor,
       consentValidFor: options.consentValidFor,
+      consumers: options.consumers,
     }),
   };
 }

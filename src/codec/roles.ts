@@ -1,5 +1,6 @@
 /** Who may do what (docs/protection.md): roles per namespace, and how much of a value each may see. */
-import { forbidden } from './refusal.ts';
+import { forbidden } from '../http/refusal.ts';
+import { type Identity, wordsIn } from '../http/token-verifier.ts';
 
 /**
  * - `encode`: have payloads encrypted
@@ -14,11 +15,8 @@ export type Role = (typeof ROLES)[number];
 /** The subject of a caller that knows the unguessable path. */
 export const PATH_CALLER = 'path';
 
-export interface Caller {
-  /** `sub` of the token, or `PATH_CALLER`. */
-  subject: string;
-  /** `iss` of the token. */
-  issuer?: string;
+/** `subject` is `sub` of the token, or `PATH_CALLER`. */
+export interface Caller extends Identity {
   /** Namespaces without a role are not in it. */
   roles: ReadonlyMap<string, ReadonlySet<Role>>;
 }
@@ -41,6 +39,22 @@ interface PermissionRequest {
   /** `X-Namespace`; absent where the caller did not say. */
   namespace: string;
   wantsReveal: boolean;
+}
+
+/**
+ * The roles of a claim: `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed
+ * over.
+ */
+export function rolesIn(claim: unknown): Map<string, Set<Role>> {
+  const roles = new Map<string, Set<Role>>();
+  for (const word of wordsIn(claim)) {
+    const at = word.lastIndexOf(':');
+    const role = ROLES.find((one) => one === word.slice(at + 1));
+    if (at <= 0 || role === undefined) continue;
+    const namespace = word.slice(0, at);
+    roles.set(namespace, (roles.get(namespace) ?? new Set()).add(role));
+  }
+  return roles;
 }
 
 /** @throws Refusal where the caller has no role for it there */

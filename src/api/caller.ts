@@ -1,0 +1,82 @@
+/** Who calls the API, by the claims of a token: what it may do, for whose runs, and in whose name. */
+import { forbidden } from '../http/refusal.ts';
+import {
+  createTokenVerifier,
+  type Identity,
+  type TokenSettings,
+  type TokenVerifier,
+  wordsIn,
+} from '../http/token-verifier.ts';
+import { isScope, type Scope } from './scopes.ts';
+
+/** All of them, or those that are listed. */
+export type Reach = '*' | ReadonlySet<string>;
+
+export interface ApiCaller extends Identity {
+  scopes: ReadonlySet<Scope>;
+  /** Names of gateway profiles. */
+  profiles: Reach;
+  /** Codes, or names, of end users. */
+  endUsers: Reach;
+  /** What the claim says of the person or program that acts; `undefined` where it cannot be used as such. */
+  by: string | undefined;
+}
+
+/** Whose a run is. It was fixed when the run started. */
+export interface RunScope {
+  profiles: readonly string[];
+  /** Those that its reports are for; `null`: not known, so that only a caller for all of them may see it. */
+  endUsers: readonly string[] | null;
+}
+
+const MAX_BY_CHARACTERS = 100;
+
+/**
+ * @param byClaim the claim that names who acts
+ * @throws Error where a key set file cannot be used
+ */
+export function apiTokenVerifier(settings: TokenSettings, byClaim: string): TokenVerifier<ApiCaller> {
+  return createTokenVerifier(settings, (identity, claim) => ({
+    ...identity,
+    scopes: new Set(wordsIn(claim('scope')).filter(isScope)),
+    profiles: reachOf(claim('profiles')),
+    endUsers: reachOf(claim('end_users')),
+    by: nameIn(claim(byClaim)),
+  }));
+}
+
+/** A list alone: an end user's name may hold a space. Without the claim there is none. */
+function reachOf(claim: unknown): Reach {
+  const names = Array.isArray(claim) ? claim.filter((name) => typeof name === 'string') : claim === '*' ? ['*'] : [];
+  return names.includes('*') ? '*' : new Set(names);
+}
+
+/** As `by` of every message: 1 to 100 characters, none of control. */
+function nameIn(claim: unknown): string | undefined {
+  if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
+  return /\p{Cc}/u.test(claim) ? undefined : claim;
+}
+
+/** Whether the caller may act for all of the run's profiles and end users. */
+export function reaches({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>, run: RunScope): boolean {
+  const hasAll = (reach: Reach, names: readonly string[] | null) =>
+    reach === '*' || (names !== null && names.length > 0 && names.every((name) => reach.has(name)));
+  return hasAll(profiles, run.profiles) && hasAll(endUsers, run.endUsers);
+}
+
+export function reachesAll({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): boolean {
+  return profiles === '*' && endUsers === '*';
+}
+
+/** @throws Refusal 403 */
+export function requireScope({ scopes }: ApiCaller, scope: Scope): void {
+  if (!scopes.has(scope)) throw forbidden('scope', `this takes the scope ${scope}`);
+}
+
+/** @throws Refusal 403 where the token names nobody in a form that a message takes */
+export function actingName({ by }: ApiCaller): string {
+  if (by === undefined) {
+    throw forbidden('by', `the token must say who acts, in 1 to ${MAX_BY_CHARACTERS} characters`);
+  }
+  return by;
+}

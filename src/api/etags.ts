@@ -1,0 +1,57 @@
+/** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Call, Reply } from './route.ts';
+
+type Headers = Pick<FastifyRequest, 'headers'>;
+
+/** Of the answer's JSON. */
+export function etagOf(body: object): string {
+  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Whether `If-None-Match` has it. A weak tag matches, too (RFC 9110, 13.1.2). */
+function hasAlready({ headers }: Headers, etag: string): boolean {
+  const given = headers['if-none-match'];
+  if (given === undefined) return false;
+  return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+}
+
+export function taggedReply(request: Headers, body: object): Reply<200 | 304> {
+  const etag = etagOf(body);
+  return hasAlready(request, etag) ? { status: 304, headers: { etag } } : { status: 200, body, headers: { etag } };
+}
+
+const LONGEST_WAIT_SECONDS = 60;
+
+/** `Prefer: wait=<seconds>` (RFC 7240), at most 60; a preference that cannot be read is passed over. */
+function waitSeconds({ headers }: Headers): number {
+  const [, seconds] = /(?:^|[,;\s])wait="?(\d{1,6})"?(?:$|[,;\s])/i.exec([headers.prefer ?? ''].flat().join(',')) ?? [];
+  return Math.min(Number(seconds ?? 0), LONGEST_WAIT_SECONDS);
+}
+
+/** What the documentation of each operation with `statusReply` says of its request headers. */
+export const STATUS_HEADERS = {
+  'If-None-Match': 'An ETag: 304 where the status is still that one.',
+  Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: beside If-None-Match, waits for another status.`,
+} as const;
+
+interface StatusRun {
+  ownerId: string;
+  status(options: { signal: AbortSignal }): Promise<object>;
+  watch(options: { signal: AbortSignal }): AsyncIterable<object>;
+}
+
+/** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */
+export async function statusReply(
+  { request, services, signal, giveUpSlot }: Pick<Call, 'request' | 'services' | 'signal' | 'giveUpSlot'>,
+  run: StatusRun,
+): Promise<Reply<200 | 304>> {
+  const seconds = request.headers['if-none-match'] === undefined ? 0 : waitSeconds(request);
+  if (seconds === 0) return taggedReply(request, await run.status({ signal }));
+  giveUpSlot();
+  const waiting = { waitMs: seconds * 1000, signal };
+  const found = await services.feeds.next(run, (etag) => hasAlready(request, etag), waiting);
+  const reply = taggedReply(request, found?.status ?? (await run.status({ signal })));
+  return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };
+}

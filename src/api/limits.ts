@@ -1,0 +1,19 @@
+/** Figures that bound the API. */
+import type { HttpLimits } from '../http/limits.ts';
+
+export interface ApiLimits extends HttpLimits {
+  /** Before open connections are ended although their requests are still worked on. */
+  drainMs: number;
+}
+
+export const DEFAULT_LIMITS: ApiLimits = {
+  // The longest message, a journey with all its applicants and shares, has some 60 kB.
+  bodyBytes: 256 * 1024,
+  running: 64,
+  waiting: 2_000,
+  waitMs: 10_000,
+  burst: 200,
+  perSecond: 100,
+  requestTimeoutMs: 15_000,
+  drainMs: 10_000,
+};

@@ -1,0 +1,179 @@
+/** Lists of runs by visibility, in pages: what a token does not reach is not in them. */
+import type { Client } from '@temporalio/client';
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { parseJson } from '../base/json-safety.ts';
+import { translatedServerError } from '../client/connection/error-translation.ts';
+import { TemporalRefusedError } from '../client/connection/errors.ts';
+import { badRequest } from '../http/refusal.ts';
+import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
+import { reaches, reachesAll } from './caller.ts';
+import type { Call } from './route.ts';
+
+const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
+
+export const listedRunSchema = z
+  .object({
+    ownerId: z.string().meta({ description: 'The id with its kind before it: of a pull `pull:<pullId>`.' }),
+    run: z.enum(RUN_STATUSES),
+    startedAt: z.string().meta({ format: 'date-time' }),
+    closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
+    stage: z.string().exactOptional(),
+    needsAttention: z.string().exactOptional().meta({ description: 'Why a person should look.' }),
+  })
+  .meta({ id: 'listedRun' });
+
+export const runListSchema = z
+  .object({
+    asOf: z.string().meta({ format: 'date-time', description: 'Runs that started later are in none of the pages.' }),
+    runs: z.array(listedRunSchema),
+    next: z.string().exactOptional().meta({ description: 'For the query parameter `after`; absent on the last page.' }),
+  })
+  .meta({ id: 'runList' });
+
+const MAX_LIMIT = 200;
+
+export const listQuery = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
+    .exactOptional()
+    .describe(`At most so many runs in one page, from 1 to ${MAX_LIMIT}. Default 50.`),
+  after: z.string().max(4_000).exactOptional().describe('The `next` of the page before.'),
+  open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
+  needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
+});
+
+type ListQuery = z.infer<typeof listQuery>;
+
+/** A page may hold fewer than asked, and none, while more follow: those that the token does not reach are left out. */
+export async function listRuns(
+  { services, caller, query }: { query: ListQuery } & Pick<Call, 'services' | 'caller'>,
+  kind: RunKind,
+): Promise<z.infer<typeof runListSchema>> {
+  const { client, runScope } = services;
+  const limit = Number(query.limit ?? '50');
+  if (limit < 1 || limit > MAX_LIMIT) {
+    throw new InvalidInputError([{ path: '/limit', rule: `must be a whole number from 1 to ${MAX_LIMIT}` }]);
+  }
+  const { asOf, token } = query.after === undefined ? firstPage() : cursorIn(query.after);
+  const conditions = [
+    workflowTypesFilter(RUN_KINDS[kind]),
+    // A run that has handed over is gone on with by another, under the same id.
+    "ExecutionStatus != 'ContinuedAsNew'",
+    `StartTime <= '${asOf}'`,
+    ...(query.open ? ["ExecutionStatus = 'Running'"] : []),
+    ...(query.needsAttention ? [await attentionFilter(client)] : []),
+  ];
+  const page = await pageOf(client, { query: conditions.join(' AND '), pageSize: limit, nextPageToken: token });
+  const listed = page.runs.flatMap((run) => listedRun(run) ?? []);
+  const mine = reachesAll(caller)
+    ? listed
+    : (
+        await inParallel(listed, 8, async (run) => {
+          const scope = await runScope(run.ownerId);
+          return scope && reaches(caller, scope) ? [run] : [];
+        })
+      ).flat();
+  return { asOf, runs: mine, ...(page.next.length > 0 ? { next: cursorOf({ asOf, token: page.next }) } : {}) };
+}
+
+interface Cursor {
+  asOf: string;
+  token: Uint8Array;
+}
+
+function firstPage(): Cursor {
+  return { asOf: new Date().toISOString(), token: new Uint8Array() };
+}
+
+function cursorOf({ asOf, token }: Cursor): string {
+  return Buffer.from(JSON.stringify([asOf, Buffer.from(token).toString('base64url')])).toString('base64url');
+}
+
+/** @throws Refusal 400 */
+function cursorIn(text: string): Cursor {
+  const value = parseJson(Buffer.from(text, 'base64url').toString('utf8'))?.[0];
+  const [asOf, token] = Array.isArray(value) ? value : [];
+  if (typeof asOf !== 'string' || typeof token !== 'string' || !/^[\dT:.-]{10,30}Z$/.test(asOf)) {
+    throw badRequest('after', 'after must be the next of a page before');
+  }
+  return { asOf, token: Buffer.from(token, 'base64url') };
+}
+
+async function attentionFilter(client: Client): Promise<string> {
+  const registered = await askSearchAttributes(client.connection, client.options.namespace);
+  if (!registered.includes('NeedsAttention')) {
+    throw badRequest(
+      'needsAttention',
+      'this installation does not list what needs attention: NeedsAttention is missing',
+    );
+  }
+  return 'NeedsAttention IS NOT NULL';
+}
+
+const TIMEOUT_MS = 10_000;
+
+type RawInfo = NonNullable<
+  Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions']
+>[number];
+
+/** One page of the server's own. Its token is a key into the order: no run is in two pages, unless it closes meanwhile. */
+async function pageOf(
+  client: Client,
+  request: { query: string; pageSize: number; nextPageToken: Uint8Array },
+): Promise<{ runs: RawInfo[]; next: Uint8Array }> {
+  const { namespace } = client.options;
+  try {
+    const { executions, nextPageToken } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
+      client.workflowService.listWorkflowExecutions({ namespace, ...request }),
+    );
+    return { runs: executions ?? [], next: nextPageToken ?? new Uint8Array() };
+  } catch (error) {
+    const told = translatedServerError(error);
+    // The server refuses a token that is none of its own.
+    if (request.nextPageToken.length > 0 && told instanceof TemporalRefusedError) {
+      throw badRequest('after', 'after must be the next of a page before');
+    }
+    throw told;
+  }
+}
+
+/** By the number of the server's enum. */
+const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
+  ...(['unknown', 'running', 'completed', 'failed'] as const),
+  ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
+];
+
+function listedRun(raw: RawInfo): z.infer<typeof listedRunSchema> | undefined {
+  const ownerId = ownerIdOfWorkflow(raw.execution?.workflowId ?? '');
+  const startedAt = instantOf(raw.startTime);
+  if (ownerId === null || startedAt === undefined) return undefined;
+  return {
+    ownerId,
+    run: STATUS_OF[raw.status ?? 0] ?? 'unknown',
+    startedAt,
+    ...defined({
+      closedAt: instantOf(raw.closeTime),
+      stage: attribute(raw, 'JourneyStage'),
+      needsAttention: attribute(raw, 'NeedsAttention'),
+    }),
+  };
+}
+
+function instantOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
+  if (!time) return undefined;
+  return new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString();
+}
+
+/** Search attributes are JSON in the clear. */
+function attribute({ searchAttributes }: RawInfo, name: SearchAttributeName): string | undefined {
+  const data = searchAttributes?.indexedFields?.[name]?.data;
+  const value = data ? parseJson(Buffer.from(data).toString('utf8'))?.[0] : undefined;
+  const [text] = [value].flat();
+  return typeof text === 'string' ? text : undefined;
+}

@@ -1,0 +1,55 @@
+/** Members of paths: each name means the same thing everywhere. */
+import { MAX_ID_LENGTH, MAX_SCHEDULE_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { PRODUCTS } from '../model/products.ts';
+
+interface Parameter {
+  description: string;
+  /** The rule that a value breaks, or `null`. */
+  problem(value: string): string | null;
+  /** Its JSON Schema. */
+  schema: { type: 'string'; pattern?: string; maxLength?: number; enum?: readonly string[] };
+}
+
+function id(description: string, maxLength: number): Parameter {
+  return {
+    description,
+    problem: (value) => opaqueIdProblem(value, maxLength),
+    schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]*$', maxLength },
+  };
+}
+
+function pattern(description: string, source: string, rule: string): Parameter {
+  const form = new RegExp(source);
+  return {
+    description,
+    problem: (value) => (form.test(value) ? null : rule),
+    schema: { type: 'string', pattern: source },
+  };
+}
+
+export const PATH_PARAMETERS = {
+  journeyId: id('Your own id of the loan.', MAX_ID_LENGTH),
+  pullId: id('Your own id of the pull.', MAX_ID_LENGTH),
+  shareId: id('Your own id of the share.', MAX_SHARE_ID_LENGTH),
+  reviewId: id('Your own id of the portfolio review.', MAX_ID_LENGTH),
+  accountId: id('Your own id of the account, a row of the review.', MAX_ID_LENGTH),
+  scheduleId: id('Your own id of the schedule.', MAX_SCHEDULE_ID_LENGTH),
+  customerTraceNumber: pattern('Names an inquiry.', '^[A-Z0-9]{28}$', 'must be 28 capital letters and digits'),
+  attempt: pattern('The number of an attempt, from 1.', '^[1-9][0-9]{0,5}$', 'must be a whole number from 1'),
+  productCode: {
+    description: 'A product of the gateway.',
+    problem: (value) => (PRODUCTS.some((one) => one === value) ? null : `must be ${PRODUCTS.join(' or ')}`),
+    schema: { type: 'string', enum: PRODUCTS },
+  },
+} as const satisfies Record<string, Parameter>;
+
+export type PathParameter = keyof typeof PATH_PARAMETERS;
+
+/** The names in braces; one that is no path parameter makes the type `never`, so that the route does not compile. */
+export type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends PathParameter ? Name : never) | ParametersOf<Rest>
+  : never;
+
+export function parametersIn(path: string): PathParameter[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as PathParameter);
+}

@@ -1,0 +1,100 @@
+/** Errors as RFC 9457 has them: `application/problem+json`, with a code that programs branch on and never a value. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  InputDiffersError,
+  JourneyDisposedError,
+  JourneyFailedError,
+  JourneyFinishedError,
+  JourneyNotFoundError,
+  ReportNotFoundError,
+  ResultNotReadyError,
+  TemporalUnavailableError,
+  TooManyMessagesError,
+  UpdateRefusedError,
+  WorkerUnavailableError,
+} from '../client/connection/errors.ts';
+import { Refusal } from '../http/refusal.ts';
+import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
+import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
+import { InvalidInputError } from '../model/problems.ts';
+
+/** Before a program tries again what cannot be answered now. */
+const RETRY_SECONDS = 2;
+
+export const TITLES: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read',
+  401: 'A token is needed',
+  403: 'The token does not permit this',
+  404: 'There is nothing of this name',
+  405: 'The address does not take this method',
+  409: 'This contradicts what is there',
+  410: 'It was destroyed',
+  413: 'The body is too large',
+  415: 'The body must be JSON',
+  422: 'The content breaks rules',
+  429: 'Too many requests',
+  500: 'The request failed',
+  503: 'This cannot be answered now',
+};
+
+export function problemDocument(refusal: Refusal, request: FastifyRequest): object {
+  const { status, reason, message, problems } = refusal;
+  return {
+    type: `urn:credit-journey:problem:${reason}`,
+    title: TITLES[status] ?? 'The request failed',
+    status,
+    detail: message,
+    code: reason,
+    ...(problems.length > 0 ? { problems } : {}),
+    requestId: request.id,
+  };
+}
+
+export function writeProblem(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
+  reply.type('application/problem+json').send(JSON.stringify(problemDocument(refusal, request)));
+}
+
+/** The same for an id that nobody knows and for a run that the token does not reach. */
+export function unknownRun(): Refusal {
+  return new Refusal(404, 'NotFound', 'notFound', 'there is nothing of this name');
+}
+
+export function conflict(reason: string, message: string, paths: readonly string[] = []): Refusal {
+  const problems = paths.map((path) => ({ path, rule: 'must be as it was sent before' }));
+  return new Refusal(409, 'Conflict', reason, message, { problems });
+}
+
+export function away(reason: string, message: string, retryAfterSeconds = RETRY_SECONDS): Refusal {
+  return new Refusal(503, 'Unavailable', reason, message, { retryAfterSeconds });
+}
+
+/** What the project's own errors mean to a caller over HTTP; `undefined` for any other. */
+export function refusalOfError(error: unknown): Refusal | undefined {
+  if (error instanceof InvalidInputError) {
+    const problems = error.problems.slice(0, 50);
+    return new Refusal(422, 'Invalid', 'invalidInput', 'the content breaks rules', { problems });
+  }
+  if (error instanceof JourneyNotFoundError || error instanceof ReportNotFoundError) return unknownRun();
+  if (error instanceof InputDiffersError) {
+    const problems = error.problems.map(({ path }) => ({ path, rule: 'must be as it was sent before' }));
+    const message = 'this id was started with other content';
+    return new Refusal(409, 'Conflict', 'inputDiffers', message, { problems });
+  }
+  if (error instanceof JourneyFinishedError) return conflict(error.code, 'the run has finished');
+  if (error instanceof UpdateRefusedError) return conflict('refused', error.reason);
+  if (error instanceof JourneyFailedError) return conflict('failed', 'the run has ended without a result');
+  if (error instanceof ResultNotReadyError) return conflict('resultNotReady', 'the run has not ended yet');
+  if (error instanceof JourneyDisposedError || error instanceof DisposedError) {
+    return new Refusal(410, 'Gone', 'disposed', 'it was disposed of');
+  }
+  if (error instanceof OtherEndUserError) return new Refusal(403, 'Forbidden', error.code, error.message);
+  if (error instanceof TooManyMessagesError) return away(error.code, 'the run has too many messages at once', 60);
+  if (error instanceof WorkerUnavailableError) return away(error.code, 'no worker answers; send it again');
+  if (error instanceof TemporalUnavailableError) return away('temporalUnavailable', 'Temporal cannot be reached');
+  if (error instanceof LedgerUnavailableError) return away('ledgerUnavailable', 'the ledger cannot be reached');
+  if (error instanceof CreditJourneyError && MAY_PASS.includes(error.code)) return away(error.code, error.message);
+  return undefined;
+}
+
+/** By code: a key that is on its way, a client that is being closed. */
+const MAY_PASS = ['keyUnknown', 'keyServiceFailed', 'closed'];

@@ -1,0 +1,57 @@
+/** From what Fastify hands over to what a handler may trust: members of the path, query and body. */
+import type { FastifyRequest } from 'fastify';
+import { isRecord } from '../base/is-record.ts';
+import { type JsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
+import { parseWith } from '../fields/problems.ts';
+import { badRequest } from '../http/refusal.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
+import { givenElsewhere, type Route } from './route.ts';
+
+/** The deepest message has six levels. */
+const MAX_BODY_DEPTH = 16;
+
+/** Two readers of a name that is given twice would see two messages. */
+const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
+
+/** @throws Refusal 404: there is nothing of such a name, and it does not matter why */
+export function readParams(route: Route, request: FastifyRequest): Record<string, string> | undefined {
+  const params = request.params as Record<string, string>;
+  const isGood = parametersIn(route.path).every((name) => PATH_PARAMETERS[name].problem(params[name] ?? '') === null);
+  return isGood ? params : undefined;
+}
+
+/** @throws InvalidInputError */
+export function readQuery(route: Route, request: FastifyRequest): unknown {
+  const given = request.query as Record<string, unknown>;
+  const twice = Object.entries(given).filter(([name, value]) => Array.isArray(value) && isNamed(route, name));
+  if (twice.length > 0) {
+    throw new InvalidInputError(twice.map(([name]) => ({ path: `/${name}`, rule: 'must be given once' })));
+  }
+  if (route.query) return parseWith(route.query, given);
+  if (Object.keys(given).length > 0) throw new InvalidInputError([{ path: '', rule: 'takes no query' }]);
+  return {};
+}
+
+function isNamed({ query }: Route, name: string): boolean {
+  return query !== undefined && Object.hasOwn(query.shape, name);
+}
+
+/** @throws Refusal 400 for what is no JSON object; InvalidInputError for members that are given elsewhere */
+export function readBody(route: Route, request: FastifyRequest): JsonObject {
+  const text = request.body;
+  if (!route.body) {
+    if (text === undefined || text === null || text === '') return {};
+    throw badRequest('body', 'this operation takes no body');
+  }
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  if (typeof text !== 'string' || parsed === null) throw badRequest('notJson', 'the body must be JSON');
+  const { depth, repeated } = surveyJson(text, ANY_NAME);
+  if (depth > MAX_BODY_DEPTH) throw badRequest('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
+  if (repeated.size > 0) throw badRequest('repeated', 'the body must give each member of an object once');
+  const [body] = parsed;
+  if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
+  const problems: Problem[] = givenElsewhere([...parametersIn(route.path), 'by'], body);
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return body;
+}

@@ -1,0 +1,102 @@
+/**
+ * One operation of the API, in full: the table of them (route-table.ts) yields the routes, the OpenAPI document, the
+ * reference page and the tests of who may what.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { JsonObject } from '../base/json-safety.ts';
+import type { AccessRecord } from '../http/audit.ts';
+import type { Problem } from '../model/problems.ts';
+import type { ApiCaller } from './caller.ts';
+import type { ParametersOf } from './parameters.ts';
+import type { Scope } from './scopes.ts';
+import type { ApiServices } from './services.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One of the answers that are no errors. */
+export interface AnswerForm {
+  description: string;
+  /** Without one the answer has no body. */
+  schema?: z.ZodType;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What a handler works with. Everything has been checked but the body's own rules. */
+export interface Call<Params extends string = string, Query = unknown> {
+  services: ApiServices;
+  caller: ApiCaller;
+  params: Readonly<Record<Params, string>>;
+  query: Query;
+  /** An object; `{}` for an operation without a body. Without the members that the path or the token gives. */
+  body: JsonObject;
+  /** Who acts, by the token. @throws Refusal 403 */
+  by(): string;
+  /** Into the audit line, also where the request is refused afterwards. */
+  noted(target: Partial<AccessRecord>): void;
+  /** For one that only waits from here on: makes room for others. */
+  giveUpSlot(): void;
+  /** Aborted once the caller has gone, or the server stops. */
+  signal: AbortSignal;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** `body`: as the answer's schema says. A text is passed on as it is: it is JSON already. */
+export interface Reply<Status extends number = number> {
+  status: Status;
+  body?: object | string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extends Record<number, AnswerForm>> {
+  method: Method;
+  path: Path;
+  /** A name for generated clients; never changed within /v1. */
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** What the token must permit. */
+  scope: Scope;
+  /**
+   * The run that it is about. A token that does not reach it gets the answer to an unknown id, before the handler and
+   * before the body's own rules.
+   */
+  about?: (params: Readonly<Record<ParametersOf<Path>, string>>) => string;
+  /** Of the message, without what the path and the token give. */
+  body?: z.ZodType;
+  query?: Query;
+  /** Request headers, by name, that it understands. */
+  headers?: Readonly<Record<string, string>>;
+  answers: Answers;
+  /** Further problems that it answers, beside those that every operation has: status and when. */
+  problems?: Readonly<Record<number, string>>;
+  /** The HTTP dates of RFC 9745 and RFC 8594, of an operation that will go. */
+  deprecated?: { since: Date; sunset?: Date };
+  handle(call: Call<ParametersOf<Path>, z.infer<Query>>): Promise<Reply<keyof Answers & number>>;
+}
+
+export interface Route
+  extends Omit<RouteOf<`/v1/${string}`, z.ZodObject, Record<number, AnswerForm>>, 'handle' | 'about'> {
+  about?: (params: Readonly<Record<string, string>>) => string;
+  handle(call: Call): Promise<Reply>;
+}
+
+/** Checks a route's types, and forgets them. */
+export function route<
+  const Path extends `/v1/${string}`,
+  Query extends z.ZodObject,
+  const Answers extends Record<number, AnswerForm>,
+>(one: RouteOf<Path, Query, Answers>): Route {
+  return one as unknown as Route;
+}
+
+/** Problems of a body's own members, for those of a message that the path and the token give. */
+export function givenElsewhere(names: readonly string[], body: JsonObject): Problem[] {
+  return names
+    .filter((name) => Object.hasOwn(body, name))
+    .map((name) => ({
+      path: `/${name}`,
+      rule: name === 'by' ? 'must not be given: the token says who acts' : 'must not be given: it is in the address',
+    }));
+}

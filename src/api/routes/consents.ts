@@ -1,0 +1,103 @@
+/** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
+import { z } from 'zod';
+import { UpdateRefusedError } from '../../client/connection/errors.ts';
+import type { ConsentAnswer } from '../../client/runs/journey-handle.ts';
+import type { ShareConsentAnswer } from '../../client/runs/share-handle.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { journeySchemas } from '../../messages/journey/schemas.ts';
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import { parseConsent } from '../../messages/parse-messages.ts';
+import { ownerOf } from '../../model/owner-id.ts';
+import { InvalidInputError, problemIn } from '../../model/problems.ts';
+import { reaches, reachesAll } from '../caller.ts';
+import { unknownRun } from '../problem.ts';
+import { type Call, type Reply, type Route, route } from '../route.ts';
+
+const consentAnswerSchema = z
+  .object({
+    answer: z.enum(['accepted', 'kept', 'pending']).meta({
+      description:
+        'accepted: it counts. kept: nobody knows the journey, share or applicant yet; it counts once somebody does. ' +
+        'pending: Temporal has it, and it is still to be judged or recorded. Sent again it answers anew.',
+    }),
+    duplicate: z.boolean().meta({ description: 'The same was accepted before.' }),
+    recorded: z.boolean().meta({ description: 'Whether the ledger has it.' }),
+    unmatched: z
+      .enum(['journey', 'share', 'applicant'])
+      .exactOptional()
+      .meta({ description: 'What is not known yet.' }),
+    postedSharesFlagged: z.int().min(0).exactOptional().meta({
+      description: 'After the run’s end: posted shares that it concerns, now flagged for a person.',
+    }),
+  })
+  .meta({ id: 'consentAnswer' });
+
+export const consentRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/consents',
+    operationId: 'recordConsent',
+    summary: 'Say what a consumer has decided about a share',
+    description:
+      '`journeyId` names the journey, or `share:<shareId>` for a share by itself. It may come before either is started, ' +
+      'or after its end. For an id that is not known yet the token must reach all profiles and all end users: nobody ' +
+      'can say yet whose the run will be.',
+    scope: 'consents:record',
+    body: journeySchemas().consent.meta({ id: 'consent' }),
+    answers: {
+      200: { description: 'It counts, now or since before.', schema: consentAnswerSchema },
+      202: { description: 'It is kept, or still to be judged or recorded.', schema: consentAnswerSchema },
+    },
+    problems: {
+      409: '`refused`: it does not count, and `detail` says why; or the same `consentId` said something else before.',
+    },
+    async handle(call): Promise<Reply<200 | 202>> {
+      const consent = parseConsent(call.body);
+      call.noted({ journeyId: consent.journeyId });
+      await requireReach(call, consent.journeyId);
+      const answer = await sent(call, consent);
+      return { status: answer.answer === 'accepted' ? 200 : 202, body: answer };
+    },
+  }),
+];
+
+async function requireReach({ caller, services }: Call<never>, ownerId: string): Promise<void> {
+  if (reachesAll(caller)) return;
+  const scope = await services.runScope(ownerId);
+  if (!scope || !reaches(caller, scope)) throw unknownRun();
+}
+
+async function sent({ services, signal }: Call<never>, consent: ConsentMessage) {
+  const { kind, id } = ownerOf(consent.journeyId);
+  const { journeyId: _, ...ofJourney } = consent;
+  const { shareId: __, ...ofShare } = ofJourney;
+  try {
+    return answerOf(
+      kind === 'share'
+        ? await services.journeys.getShare(id).recordConsent(ofShare, { signal })
+        : await services.journeys.get(id).recordConsent(ofJourney, { signal }),
+    );
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function answerOf(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof consentAnswerSchema> {
+  const { recorded = false } = answer;
+  const duplicate = 'duplicate' in answer && answer.duplicate;
+  const unmatched = 'unmatched' in answer ? answer.unmatched : undefined;
+  const flagged = 'postedSharesFlagged' in answer ? { postedSharesFlagged: answer.postedSharesFlagged } : {};
+  const state = !recorded ? 'pending' : unmatched === undefined ? 'accepted' : 'kept';
+  return { answer: state, duplicate, recorded, ...(unmatched === undefined ? {} : { unmatched }), ...flagged };
+}
+
+/** It was well formed: what is wrong with it is wrong here and now. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof UpdateRefusedError) {
+    const problems = error.reason.startsWith('/') ? [problemIn(error.reason)] : [];
+    return new Refusal(409, 'Conflict', 'refused', error.reason, { problems });
+  }
+  if (!(error instanceof InvalidInputError)) return error;
+  const { problems } = error;
+  return new Refusal(409, 'Conflict', 'refused', 'the consent does not count: see problems', { problems });
+}

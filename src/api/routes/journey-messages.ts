@@ -1,0 +1,139 @@
+/** Messages to a journey: each is in Temporal before it is answered, and the same again is answered as a duplicate. */
+import { z } from 'zod';
+import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { applicantsSchema } from '../../fields/applicant-schemas.ts';
+import { journeySchemas, passGateSchema, repeatStageSchema } from '../../messages/journey/schemas.ts';
+import type {
+  AdvanceMessage,
+  ExtendMessage,
+  RequestShareMessage,
+  SetClosingDateMessage,
+} from '../../messages/journey/shapes.ts';
+import { requireScope } from '../caller.ts';
+import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { type Route, route } from '../route.ts';
+
+const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
+const given = { journeyId: true, by: true } as const;
+const { extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
+
+/** A member and a value that say more than one operation's description can. */
+const passGate = passGateSchema(applicants).omit(given).meta({ id: 'passGate' });
+const repeatStage = repeatStageSchema(applicants).omit(given).meta({ id: 'repeatStage' });
+
+const accepted = { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } } as const;
+const problems = {
+  409: '`refused`: as the journey stands it does not take the message, or its key was used with other content; `detail` says why. `journeyFinished`: it has ended.',
+} as const;
+
+export const journeyMessageRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/advance',
+    operationId: 'advanceJourney',
+    summary: 'Pass the gate before a stage, or pull the latest stage once more',
+    description: 'Each stage’s gate opens once; each repeat has its `occurrence`. The token says who decides.',
+    scope: 'journeys:advance',
+    about: ({ journeyId }) => journeyId,
+    body: z.union([passGate, repeatStage]).meta({ id: 'advanceJourney' }),
+    answers: accepted,
+    problems,
+    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+      noted({ journeyId });
+      // Only who accepts an old report, skips a stage or repeats one decides anything.
+      const isDecision = ['acceptAge', 'skip', 'repeat', 'reason'].some((name) => Object.hasOwn(body, name));
+      const message = { ...body, ...(isDecision ? { by: by() } : {}) } as unknown as AdvanceMessage;
+      return messageReply(await services.journeys.get(journeyId).advance(message, { signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/closing-date',
+    operationId: 'setClosingDate',
+    summary: 'Set or move the day of the closing',
+    description: '`change` numbers the changes from 1.',
+    scope: 'journeys:advance',
+    about: ({ journeyId }) => journeyId,
+    body: setClosingDate.omit(given).meta({ id: 'setClosingDate' }),
+    answers: accepted,
+    problems,
+    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+      noted({ journeyId });
+      const message = { ...body, by: by() } as unknown as SetClosingDateMessage;
+      return messageReply(await services.journeys.get(journeyId).setClosingDate(message, { signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/extend',
+    operationId: 'extendJourney',
+    summary: 'Make the wait at a gate, or of a share for consent, longer',
+    scope: 'journeys:advance',
+    about: ({ journeyId }) => journeyId,
+    body: extend.omit(given).meta({ id: 'extendJourney', oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
+    answers: accepted,
+    problems,
+    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+      noted({ journeyId });
+      const message = { ...body, by: by() } as unknown as ExtendMessage;
+      return messageReply(await services.journeys.get(journeyId).extend(message, { signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/shares',
+    operationId: 'requestShare',
+    summary: 'Ask for one more share',
+    description: 'With `replaces` it takes the place of a share that is not sent yet, and `shares:withdraw` as well.',
+    scope: 'shares:request',
+    about: ({ journeyId }) => journeyId,
+    body: requestShare.omit(given).meta({
+      id: 'requestShare',
+      dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
+    }),
+    answers: accepted,
+    problems,
+    async handle({ services, caller, params: { journeyId }, body, by, noted, signal }) {
+      noted({ journeyId });
+      const { share, ...rest } = body;
+      const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
+      if (isReplacing) requireScope(caller, 'shares:withdraw');
+      const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
+      const asked = share as RequestShareMessage['share'];
+      return messageReply(await services.journeys.get(journeyId).requestShare(asked, { replacing, signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/shares/{shareId}/withdrawal',
+    operationId: 'withdrawShare',
+    summary: 'Take a share back before it is sent',
+    description: '`recorded` says whether the ledger keeps it from ever being sent already.',
+    scope: 'shares:withdraw',
+    about: ({ journeyId }) => journeyId,
+    body: withdrawShare.omit({ ...given, shareId: true }).meta({ id: 'withdrawShare' }),
+    answers: accepted,
+    problems,
+    async handle({ services, params: { journeyId, shareId }, body, by, noted, signal }) {
+      noted({ journeyId });
+      const message = { ...body, shareId, by: by() } as { shareId: string; by: string; reason: string };
+      return messageReply(await services.journeys.get(journeyId).withdrawShare(message, { signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/journeys/{journeyId}/withdrawal',
+    operationId: 'withdrawJourney',
+    summary: 'End a journey after any attempt in flight',
+    scope: 'journeys:withdraw',
+    about: ({ journeyId }) => journeyId,
+    body: withdraw.omit(given).meta({ id: 'withdrawJourney' }),
+    answers: accepted,
+    problems,
+    async handle({ services, params: { journeyId }, body, by, noted, signal }) {
+      noted({ journeyId });
+      const message = { ...body, by: by() } as { by: string; reason: string };
+      return messageReply(await services.journeys.get(journeyId).withdraw(message, { signal }));
+    },
+  }),
+];

@@ -1,0 +1,143 @@
+/** Journeys: started, read, listed. Their messages: journey-messages.ts. */
+import { z } from 'zod';
+import { isRecord } from '../../base/is-record.ts';
+import type { JsonObject } from '../../base/json-safety.ts';
+import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { applicantsSchema } from '../../fields/applicant-schemas.ts';
+import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
+import { lendingJourneySchema } from '../../messages/journey/schemas.ts';
+import type { JourneyResult } from '../../messages/journey/shapes.ts';
+import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { requireScope } from '../caller.ts';
+import { STATUS_HEADERS, statusReply } from '../etags.ts';
+import { listQuery, listRuns, runListSchema } from '../listing.ts';
+import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
+import { scopeOfInput } from '../run-scope.ts';
+import { resultOf } from './results.ts';
+import { startWithinReach } from './starting.ts';
+
+const journey = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max));
+/** Who made the standing decision is the token's to say. */
+const preclose = journey.shape.preclose.unwrap().omit({ by: true });
+const startSchema = z
+  .strictObject({ ...journey.shape, preclose: preclose.exactOptional() })
+  .meta({ id: 'startJourney' });
+
+const startedSchema = z
+  .object({
+    journeyId: z.string(),
+    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
+  })
+  .meta({ id: 'startedJourney' });
+
+/** `consumerId` is personal. */
+const resultSchema = z
+  .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
+  .meta({ id: 'journeyResult' });
+
+export const journeyRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/journeys',
+    operationId: 'startJourney',
+    summary: 'Start a journey',
+    description:
+      'Takes `shares:request` as well where it names shares. Repeated with the same input it starts nothing.',
+    scope: 'journeys:start',
+    body: startSchema,
+    answers: {
+      201: { description: 'It was started.', schema: startedSchema, headers: { Location: 'Where its status is.' } },
+      200: {
+        description: 'It had been started before, with the same input.',
+        schema: startedSchema,
+        headers: { Location: 'Where its status is.' },
+      },
+    },
+    problems: {
+      409: 'The id is taken: `inputDiffers` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
+    },
+    async handle(call): Promise<Reply<200 | 201>> {
+      const { services, caller, noted } = call;
+      const input = parseLendingJourneyInput(withDecider(call.body, call.by), services);
+      const { journeyId } = input;
+      noted({ journeyId });
+      if (input.shares !== undefined) requireScope(caller, 'shares:request');
+      const { duplicate } = await startWithinReach(call, {
+        ownerId: journeyId,
+        scope: scopeOfInput(input),
+        start: (onFound) => services.journeys.start(input, { onFound }),
+      });
+      const headers = { location: `/v1/journeys/${journeyId}` };
+      return { status: duplicate ? 200 : 201, body: { journeyId, duplicate }, headers };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/journeys/{journeyId}',
+    operationId: 'getJourney',
+    summary: 'Where a journey stands',
+    description: 'Nothing personal.',
+    scope: 'journeys:read',
+    about: ({ journeyId }) => journeyId,
+    headers: STATUS_HEADERS,
+    answers: {
+      200: { description: 'The status.', schema: journeyStatusSchema, headers: { ETag: 'Of this status.' } },
+      304: { description: 'It is still as If-None-Match says.' },
+    },
+    handle: (call) => {
+      const { journeyId } = call.params;
+      call.noted({ journeyId });
+      return statusReply(call, call.services.journeys.get(journeyId));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/journeys/{journeyId}/result',
+    operationId: 'getJourneyResult',
+    summary: 'What came of a journey',
+    description: 'Without report references, which are read with `reports:read`.',
+    scope: 'journeys:read',
+    about: ({ journeyId }) => journeyId,
+    answers: { 200: { description: 'It has ended.', schema: resultSchema } },
+    problems: {
+      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+    },
+    async handle({ services, params: { journeyId }, noted, signal }): Promise<Reply<200>> {
+      noted({ journeyId });
+      return {
+        status: 200,
+        body: withoutReferences(await resultOf(services, services.journeys.get(journeyId), signal)),
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/journeys',
+    operationId: 'listJourneys',
+    summary: 'Journeys: those that run first, then those that ended last',
+    description:
+      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    scope: 'journeys:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: runListSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const page = await listRuns(call, 'journey');
+      call.noted({ count: page.runs.length });
+      return { status: 200, body: page };
+    },
+  }),
+];
+
+function withoutReferences({ stages, ...result }: JourneyResult): z.infer<typeof resultSchema> {
+  return { ...result, stages: stages.map(({ reference: _personal, ...stage }) => stage) };
+}
+
+/** `preclose` is a standing decision: the token says whose. */
+function withDecider(body: JsonObject, by: () => string): JsonObject {
+  const { preclose: given } = body;
+  if (!isRecord(given)) return body;
+  const problems = givenElsewhere(['by'], given).map(({ path, rule }) => ({ path: `/preclose${path}`, rule }));
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return { ...body, preclose: { ...given, by: by() } };
+}

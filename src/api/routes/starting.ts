@@ -1,0 +1,56 @@
+/** What the start of a run of any kind has in common: whose it is to be, and what answers where its id is taken. */
+import { InputDiffersError, JourneyFinishedError } from '../../client/connection/errors.ts';
+import { forbidden, type Refusal } from '../../http/refusal.ts';
+import { type RunScope, reaches, reachesAll } from '../caller.ts';
+import { conflict } from '../problem.ts';
+import type { Call } from '../route.ts';
+
+interface Start {
+  /** As lists have it: of a pull `pull:<pullId>`. */
+  ownerId: string;
+  /** Whose the run will be, by its checked input. */
+  scope: RunScope;
+  /** Calls `onFound` where it was there already with this input. */
+  start(onFound: () => void): Promise<unknown>;
+}
+
+/**
+ * Starts a run within the caller's reach.
+ *
+ * @returns whether it had been started before, with the same input
+ * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
+ *   a run that it reaches
+ */
+export async function startWithinReach(
+  { caller, services }: Pick<Call, 'caller' | 'services'>,
+  { ownerId, scope, start }: Start,
+): Promise<{ duplicate: boolean }> {
+  if (!reaches(caller, scope)) {
+    throw forbidden('reach', 'the token does not act for this profile and all of these end users');
+  }
+  const requireOwn = async () => {
+    if (reachesAll(caller)) return;
+    const there = await services.runScope(ownerId);
+    if (there && !reaches(caller, there)) throw taken();
+  };
+  // Also of a run that has failed, whose id Temporal would take again.
+  await requireOwn();
+  let duplicate = false;
+  try {
+    await start(() => {
+      duplicate = true;
+    });
+    return { duplicate };
+  } catch (error) {
+    if (!(error instanceof InputDiffersError || error instanceof JourneyFinishedError)) throw error;
+    // Another caller may have been faster.
+    await requireOwn();
+    if (error instanceof InputDiffersError || error.differences === undefined) throw error;
+    if (error.differences.length === 0) return { duplicate: true };
+    throw conflict('inputDiffers', 'this id was started with other content', error.differences);
+  }
+}
+
+function taken(): Refusal {
+  return conflict('idTaken', 'this id is taken: choose another');
+}

@@ -1,0 +1,103 @@
+/** Whose a run is: its profile and its end users, as its start said. */
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { isRecord } from '../base/is-record.ts';
+import { translatedError } from '../client/connection/error-translation.ts';
+import { JourneyNotFoundError } from '../client/connection/errors.ts';
+import { startedInput } from '../client/runs/start-once.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { InquiryDescription } from '../model/inquiry.ts';
+import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';
+import type { RunScope } from './caller.ts';
+
+/** `undefined` for an id that neither Temporal nor the ledger knows. */
+export type RunScopes = (ownerId: string) => Promise<RunScope | undefined>;
+
+interface ScopeSources {
+  client: Client;
+  openLedger: () => Promise<Ledger>;
+}
+
+const TIMEOUT_MS = 5_000;
+
+const DEFAULT_PROFILE = 'default';
+
+/**
+ * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
+ * about none. A run that was started again under another's name belongs to both.
+ *
+ * @throws TemporalUnavailableError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
+ */
+export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
+  async function scopeOf(ownerId: string, depth = 0): Promise<RunScope | undefined> {
+    const [ofRun, ofLedger] = await Promise.allSettled([
+      ofTemporal(client, ownerId),
+      openLedger().then((ledger) => ledger.inquiriesOf(ownerId)),
+    ]);
+    const found: RunScope[] = [];
+    if (ofRun.status === 'fulfilled' && ofRun.value) found.push(await ofInput(ofRun.value[0], ownerId, depth));
+    if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, ownerId));
+    if (found.length > 0) return joined(found);
+    for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
+    return undefined;
+  }
+
+  /** A share's end user is that of its report. */
+  async function ofInput(input: unknown, ownerId: string, depth: number): Promise<RunScope> {
+    const own = scopeOfInput(input);
+    if (ownerOf(ownerId).kind !== 'share' || !isRecord(input) || !isRecord(input.report)) return own;
+    const { endUserCode, pullId, journeyId } = input.report;
+    if (typeof endUserCode === 'string') return { ...own, endUsers: [endUserCode] };
+    const owner = typeof pullId === 'string' ? ownerIdOf('pull', pullId) : journeyId;
+    const source = typeof owner === 'string' && depth === 0 ? await scopeOf(owner, depth + 1) : undefined;
+    return { ...own, endUsers: source?.endUsers ?? null };
+  }
+
+  return (ownerId) => scopeOf(ownerId);
+}
+
+/** The input in an array of one; `undefined` where Temporal has no such run. */
+async function ofTemporal(client: Client, ownerId: string): Promise<[unknown] | undefined> {
+  try {
+    return [await client.withDeadline(Date.now() + TIMEOUT_MS, () => startedInput(client, workflowIdOf(ownerId)))];
+  } catch (error) {
+    const told = error instanceof WorkflowNotFoundError ? undefined : translatedError(error, ownerId);
+    if (told === undefined || told instanceof JourneyNotFoundError || isNotFound(error)) return undefined;
+    throw told;
+  }
+}
+
+/** gRPC's own: the call is not one of the SDK's, which have an error for it. */
+function isNotFound(error: unknown): boolean {
+  return isRecord(error) && error.code === 5;
+}
+
+/** Of a journey, a pull or a portfolio's review. */
+export function scopeOfInput(input: unknown): RunScope {
+  if (!isRecord(input)) return { profiles: [DEFAULT_PROFILE], endUsers: null };
+  const { profile = DEFAULT_PROFILE, endUserCode, endUser, endUserCodes } = input;
+  const others = isRecord(endUserCodes) ? Object.values(endUserCodes) : [];
+  const names = [endUserCode, endUser, ...others].filter((name) => name !== undefined);
+  const isKnown = names.length > 0 && names.every((name) => typeof name === 'string');
+  return {
+    profiles: typeof profile === 'string' ? [profile] : [],
+    endUsers: isKnown ? [...new Set(names as string[])] : null,
+  };
+}
+
+/** A share names another end user than the journey that it belongs to. Of a share by itself only its input tells. */
+function ofInquiries(inquiries: readonly InquiryDescription[], ownerId: string): RunScope {
+  const profiles = [...new Set(inquiries.map(({ profile }) => profile))];
+  if (ownerOf(ownerId).kind === 'share') return { profiles, endUsers: null };
+  const own = inquiries.filter(({ productCode }) => productCode !== 'SECONDUSE');
+  const names = own.flatMap(({ endUserCode, endUser }) => endUserCode ?? endUser ?? []);
+  return { profiles, endUsers: names.length > 0 ? [...new Set(names)] : null };
+}
+
+function joined(scopes: readonly RunScope[]): RunScope {
+  const known = scopes.filter(({ endUsers }) => endUsers !== null);
+  return {
+    profiles: [...new Set(scopes.flatMap(({ profiles }) => profiles))],
+    endUsers: known.length > 0 ? [...new Set(known.flatMap(({ endUsers }) => endUsers ?? []))] : null,
+  };
+}

@@ -1,0 +1,190 @@
+/** Starts the HTTP API: a front of the client and the ledger, without a state of its own. docs/http-api.md */
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { defined } from '../base/defined.ts';
+import { sdkClientOf } from '../client/credit-journeys.ts';
+import { answerRefusals } from '../http/answer-refusals.ts';
+import { type AuditLog, openAuditLog } from '../http/audit.ts';
+import { badRequest, Refusal } from '../http/refusal.ts';
+import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
+import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
+import { proxyCheck } from '../http/trusted-proxies.ts';
+import { type ApiCaller, actingName, apiTokenVerifier, reaches, reachesAll, requireScope } from './caller.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import type { ApiOptions } from './options.ts';
+import { refusalOfError, unknownRun, writeProblem } from './problem.ts';
+import { readBody, readParams, readQuery } from './read-request.ts';
+import type { Call, Method, Route } from './route.ts';
+import { ROUTES } from './route-table.ts';
+import { runScopes } from './run-scope.ts';
+import type { Scope } from './scopes.ts';
+import type { ApiServices } from './services.ts';
+import { StatusFeeds } from './status-feeds.ts';
+
+export type { ApiOptions } from './options.ts';
+
+export interface RunningApi {
+  /** Without a slash at its end. */
+  url: string;
+  port: number;
+  /** Takes no more requests, answers those that it has, and closes the audit log. */
+  close(): Promise<void>;
+}
+
+/** What a route takes. */
+interface ApiNeeds {
+  scope: Scope;
+}
+
+type ApiGuard = RequestGuard<ApiNeeds, ApiCaller, ApiCaller>;
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+
+/** Ids of callers go into our logs: bounded, and of harmless characters. */
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/;
+
+/** Listens when it resolves. The system's error where the port is taken or the audit file cannot be opened. */
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const host = options.host ?? '127.0.0.1';
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
+  const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
+  const audit = openAuditLog(options.audit ?? process.stderr);
+  const { tls } = options;
+  const app = createHttpServer({
+    limits,
+    ...defined({ tls, isTrustedProxy }),
+    onMalformedAddress: (request, reply) => {
+      writeProblem(badRequest('address', 'the address is malformed'), request, reply);
+    },
+    options: { genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) },
+  });
+  const policy: AccessPolicy<ApiNeeds, ApiCaller, ApiCaller> = {
+    describe: ({ id }) => ({ requestId: id }),
+    callerOf: ({ headers }) => verify(headers.authorization),
+    permit({ scope }, { caller }) {
+      requireScope(caller, scope);
+      return caller;
+    },
+  };
+  const guard: ApiGuard = new RequestGuard({ policy, uiOrigins: new Set(), limits, ...defined({ isTrustedProxy }) });
+  const stopping = new AbortController();
+  const client = sdkClientOf(options.journeys);
+  const { journeys, openLedger, maxApplicants } = options;
+  const feeds = new StatusFeeds(options.feedLimits);
+  const runScope = runScopes({ client, openLedger });
+  const services: ApiServices = { journeys, client, openLedger, maxApplicants, runScope, feeds };
+  protectAnswers(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
+  answerRefusals(app, {
+    guard,
+    audit,
+    write: writeProblem,
+    translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
+    onUnexpected: options.onUnexpected ?? (() => {}),
+  });
+  addRoutes(app, { guard, audit, services, stopping: stopping.signal });
+  try {
+    await app.listen({ port: options.port ?? 0, host });
+  } catch (error) {
+    audit.close();
+    throw error;
+  }
+  return {
+    ...addressOf(app, host, tls !== undefined),
+    async close() {
+      stopping.abort();
+      const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainMs);
+      await app.close();
+      clearTimeout(timer);
+      feeds.close();
+      audit.close();
+    },
+  };
+}
+
+function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+interface Frame {
+  guard: ApiGuard;
+  audit: AuditLog;
+  services: ApiServices;
+  stopping: AbortSignal;
+}
+
+function addRoutes(app: FastifyInstance, frame: Frame): void {
+  app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
+  for (const route of ROUTES) {
+    app.route({
+      method: route.method,
+      url: urlOf(route),
+      config: { route: `${route.method} ${route.path}`, needs: { scope: route.scope } satisfies ApiNeeds },
+      handler: (request, reply) => answer(frame, route, request, reply),
+    });
+  }
+  for (const url of new Set(ROUTES.map(urlOf))) {
+    const taken = ROUTES.filter((one) => urlOf(one) === url).map(({ method }) => method);
+    const others = METHODS.filter((method) => !taken.includes(method));
+    if (others.length > 0) app.route({ method: [...others, 'PATCH', 'HEAD'], url, handler: refuseMethod(taken) });
+  }
+}
+
+/** As Fastify writes it: `/v1/journeys/:journeyId`. */
+function urlOf({ path }: Route): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function refuseMethod(taken: readonly Method[]) {
+  return (_request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('allow', taken.join(', '));
+    throw new Refusal(405, 'MethodNotAllowed', 'method', `the address takes ${taken.join(' and ')}`);
+  };
+}
+
+async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { guard, audit, services } = frame;
+  const { permission: caller, noted } = guard.granted(request);
+  const params = readParams(route, request);
+  if (!params) throw unknownRun();
+  if (route.about && !reachesAll(caller)) {
+    const scope = await services.runScope(route.about(params));
+    if (!scope || !reaches(caller, scope)) throw unknownRun();
+  }
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  const call: Call = {
+    services,
+    caller,
+    params,
+    query: readQuery(route, request),
+    body: readBody(route, request),
+    by: () => actingName(caller),
+    noted,
+    giveUpSlot: () => guard.accessOf(request)?.giveUpSlot(),
+    signal: AbortSignal.any([gone.signal, frame.stopping]),
+    request,
+    reply,
+  };
+  const { status, body, headers = {} } = await route.handle(call);
+  if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
+  // Before anything is given out; an answer whose access cannot be noted is none.
+  audit.record({ ...(guard.accessOf(request)?.record ?? { address: request.ip, route: route.path }), status });
+  reply.code(status).headers({ ...deprecation(route), ...headers });
+  if (body === undefined) return reply.send();
+  return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** RFC 9745 and RFC 8594. */
+function deprecation({ deprecated }: Route): Record<string, string> {
+  if (!deprecated) return {};
+  const { since, sunset } = deprecated;
+  return {
+    deprecation: `@${Math.floor(since.getTime() / 1000)}`,
+    ...(sunset ? { sunset: sunset.toUTCString() } : {}),
+  };
+}

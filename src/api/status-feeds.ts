@@ -1,0 +1,148 @@
+/** Statuses for callers that wait for the next one: each run is watched once, however many wait. */
+import { Refusal } from '../http/refusal.ts';
+import { etagOf } from './etags.ts';
+
+/** A run as the client has it. */
+interface Watchable {
+  ownerId: string;
+  watch(options: { signal: AbortSignal }): AsyncIterable<object>;
+}
+
+export interface TaggedStatus {
+  status: object;
+  etag: string;
+}
+
+export interface FeedLimits {
+  /** Runs that are watched at once. */
+  runs: number;
+  /** Callers that wait at once. */
+  waiters: number;
+  /** A run is watched on for so long after its last caller: most ask again at once. */
+  lingerMs: number;
+}
+
+const DEFAULT_FEED_LIMITS: FeedLimits = { runs: 1_000, waiters: 5_000, lingerMs: 2_000 };
+
+const RETRY_SECONDS = 5;
+
+interface Feed {
+  latest: TaggedStatus | undefined;
+  waiters: Set<() => void>;
+  /** Why it ended: `error` is absent where the run has closed. */
+  ended: { error?: unknown } | undefined;
+  stop: AbortController;
+  lingering: NodeJS.Timeout | undefined;
+}
+
+export class StatusFeeds {
+  readonly #limits: FeedLimits;
+  readonly #feeds = new Map<string, Feed>();
+  #waiters = 0;
+
+  constructor(limits: Partial<FeedLimits> = {}) {
+    this.#limits = { ...DEFAULT_FEED_LIMITS, ...limits };
+  }
+
+  /** How many runs are watched, for tests. */
+  get size(): number {
+    return this.#feeds.size;
+  }
+
+  /**
+   * The status as soon as it is one that the caller does not know yet; the latest one once the time is over, the signal
+   * is aborted or the run has closed. `undefined` where it never came.
+   *
+   * @throws Refusal 429 where too many wait; what the watch throws
+   */
+  async next(
+    run: Watchable,
+    isKnown: (etag: string) => boolean,
+    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  ): Promise<TaggedStatus | undefined> {
+    const feed = this.#feedOf(run);
+    this.#waiters++;
+    try {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      const hasNews = () => feed.ended !== undefined || (feed.latest !== undefined && !isKnown(feed.latest.etag));
+      while (!hasNews() && !until.aborted) await nextChange(feed, until);
+      if (feed.ended && 'error' in feed.ended) throw feed.ended.error;
+      return feed.latest;
+    } finally {
+      this.#waiters--;
+      this.#letGo(run.ownerId, feed);
+    }
+  }
+
+  close(): void {
+    for (const [ownerId, feed] of this.#feeds) this.#end(ownerId, feed);
+  }
+
+  #feedOf(run: Watchable): Feed {
+    const { runs, waiters } = this.#limits;
+    const known = this.#feeds.get(run.ownerId);
+    if (this.#waiters >= waiters || (!known && this.#feeds.size >= runs)) {
+      const more = { retryAfterSeconds: RETRY_SECONDS };
+      throw new Refusal(429, 'TooManyRequests', 'waiting', 'too many callers wait for a change', more);
+    }
+    if (known) {
+      clearTimeout(known.lingering);
+      return known;
+    }
+    const feed: Feed = {
+      latest: undefined,
+      waiters: new Set(),
+      ended: undefined,
+      stop: new AbortController(),
+      lingering: undefined,
+    };
+    this.#feeds.set(run.ownerId, feed);
+    void this.#follow(run, feed);
+    return feed;
+  }
+
+  async #follow(run: Watchable, feed: Feed): Promise<void> {
+    try {
+      for await (const status of run.watch({ signal: feed.stop.signal })) {
+        feed.latest = { status, etag: etagOf(status) };
+        wake(feed);
+      }
+      feed.ended = {};
+    } catch (error) {
+      feed.ended = { error };
+    }
+    if (this.#feeds.get(run.ownerId) === feed) this.#feeds.delete(run.ownerId);
+    wake(feed);
+  }
+
+  #letGo(ownerId: string, feed: Feed): void {
+    if (feed.waiters.size > 0 || feed.ended) return;
+    clearTimeout(feed.lingering);
+    feed.lingering = setTimeout(() => {
+      if (feed.waiters.size === 0) this.#end(ownerId, feed);
+    }, this.#limits.lingerMs);
+    feed.lingering.unref();
+  }
+
+  #end(ownerId: string, feed: Feed): void {
+    clearTimeout(feed.lingering);
+    if (this.#feeds.get(ownerId) === feed) this.#feeds.delete(ownerId);
+    feed.stop.abort();
+  }
+}
+
+function nextChange(feed: Feed, until: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      until.removeEventListener('abort', settle);
+      feed.waiters.delete(settle);
+      resolve();
+    };
+    until.addEventListener('abort', settle, { once: true });
+    feed.waiters.add(settle);
+  });
+}
+
+function wake(feed: Feed): void {
+  for (const settle of [...feed.waiters]) settle();
+}

@@ -1,0 +1,76 @@
+/** Who may do what with the codec server: by the unguessable path or a token, in the namespace that the request names. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { badRequest, forbidden, notFound } from '../http/refusal.ts';
+import type { AccessPolicy, RequestGuard } from '../http/request-guard.ts';
+import { createTokenVerifier, type TokenSettings, type TokenVerifier } from '../http/token-verifier.ts';
+import { type Caller, type Permission, permit, type RouteAction, rolesIn } from './roles.ts';
+
+/** The unguessable path, or tokens. */
+export type Gate = { kind: 'path'; segment: string; caller: Caller } | { kind: 'jwt'; verify: TokenVerifier<Caller> };
+
+/** What a route takes. */
+export interface CodecNeeds {
+  action: RouteAction;
+  /** Under `/reveal`: for the UI, which can put nothing behind the path. */
+  asksReveal: boolean;
+}
+
+export interface CodecTokenSettings extends TokenSettings {
+  /** The claim that lists `<namespace>:<role>`; as Temporal's own does by default, so that one token fits both. */
+  permissionsClaim?: string;
+}
+
+/** @throws Error where a key set file cannot be used */
+export function codecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<Caller> {
+  const { permissionsClaim = 'permissions' } = settings;
+  return createTokenVerifier(settings, (identity, claim) => ({ ...identity, roles: rolesIn(claim(permissionsClaim)) }));
+}
+
+export type CodecGuard = RequestGuard<CodecNeeds, Caller, Permission>;
+
+export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPolicy<CodecNeeds, Caller, Permission> {
+  return {
+    async callerOf(request) {
+      if (gate.kind === 'jwt') return gate.verify(request.headers.authorization);
+      const { segment = '' } = request.params as { segment?: string };
+      if (!isSame(segment, gate.segment)) throw notFound();
+      return gate.caller;
+    },
+    countedBy: (request) => [gate.kind === 'path' && request.ip],
+    permit({ action, asksReveal }, { caller, request, noted }) {
+      const namespace = namespaceOf(request, caller, namespaces);
+      noted({ namespace });
+      return permit({ caller, action, namespace, wantsReveal: asksReveal || revealAsked(request) });
+    },
+  };
+}
+
+/** The header's; without one the only one that it can mean. */
+function namespaceOf(request: FastifyRequest, caller: Caller, namespaces: readonly string[]): string {
+  const header = request.headers['x-namespace'];
+  const served = namespaces.filter((namespace) => caller.roles.has(namespace));
+  if (header === undefined) {
+    const [only, ...others] = served;
+    if (only === undefined) throw forbidden('namespace', 'the token has no role in a namespace that is served here');
+    if (others.length > 0) throw badRequest('namespace', 'the header X-Namespace must say which namespace is meant');
+    return only;
+  }
+  // The error is the same for a namespace that is not served: a caller without a role in it does not learn which.
+  const named = served.find((namespace) => namespace === header);
+  if (named === undefined) throw forbidden('namespace', 'the token has no role in the namespace of X-Namespace');
+  return named;
+}
+
+function revealAsked(request: FastifyRequest): boolean {
+  const { reveal } = request.query as { reveal?: unknown };
+  if (reveal === undefined || reveal === 'false') return false;
+  if (reveal === 'true') return true;
+  throw badRequest('reveal', 'reveal must be true or false');
+}
+
+/** In the same time however much of it was guessed. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

@@ -1,0 +1,69 @@
+/** A Fastify server as each HTTP service has it: bounded, TLS where it is configured, behind its proxies. */
+import type { AddressInfo } from 'node:net';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
+import type { HttpLimits } from './limits.ts';
+import type { ProxyCheck } from './trusted-proxies.ts';
+
+interface HttpServerOptions {
+  limits: HttpLimits;
+  /** PEM. */
+  tls?: { cert: string; key: string };
+  isTrustedProxy?: ProxyCheck;
+  /** Answers 400 to an address that cannot be read. */
+  onMalformedAddress(request: FastifyRequest, reply: FastifyReply): void;
+  /** Of the service's own. */
+  options?: Pick<FastifyServerOptions, 'forceCloseConnections' | 'routerOptions' | 'genReqId'>;
+}
+
+/** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
+const MAX_CONNECTIONS = 4_000;
+
+export function createHttpServer(about: HttpServerOptions): FastifyInstance {
+  const { limits, tls, isTrustedProxy, onMalformedAddress, options = {} } = about;
+  const server = {
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    exposeHeadRoutes: false,
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      reply.code(400);
+      onMalformedAddress(request, reply);
+    },
+    ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
+    ...options,
+  };
+  const app = (
+    tls ? fastify({ ...server, https: { ...tls, minVersion: 'TLSv1.2' } }) : fastify(server)
+  ) as FastifyInstance;
+  app.server.maxConnections = MAX_CONNECTIONS;
+  // As text: how deep it nests and what it gives twice is seen there alone.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  return app;
+}
+
+/** Of every answer. */
+export function protectAnswers(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // The path may be the secret.
+      'referrer-policy': 'no-referrer',
+    });
+  });
+}
+
+/** Where a server listens: `url` without a slash at its end. */
+export function addressOf(app: FastifyInstance, host: string, isSecure: boolean): { url: string; port: number } {
+  const { port } = app.server.address() as AddressInfo;
+  return { url: `${isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
+}
+
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

@@ -1,0 +1,104 @@
+/** The variables that HTTP services share, each with its service's prefix: `CODEC_…`, `API_…`. docs/configuration.md */
+import { addressProblem } from '../config/addresses.ts';
+import { type EnvironmentReader, errorCode } from '../config/environment-reader.ts';
+import { checkSecretFile } from '../config/private-file.ts';
+import type { Environment } from '../model/products.ts';
+import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
+import type { HttpLimits } from './limits.ts';
+import type { TokenSettings } from './token-verifier.ts';
+import { isProxyAddress } from './trusted-proxies.ts';
+
+type Prefix = 'CODEC' | 'API';
+
+const NAMESPACE = /^[!-9;-~]{1,255}$/;
+
+/** The key set, and whose tokens for whom; one of `…_JWKS_URL` and `…_JWKS_FILE` is given. */
+export function readTokenSettings(reader: EnvironmentReader, environment: Environment, prefix: Prefix): TokenSettings {
+  const [urlVariable, fileVariable] = [`${prefix}_JWKS_URL`, `${prefix}_JWKS_FILE`] as const;
+  const url = reader.optional(urlVariable);
+  const file = reader.optional(fileVariable);
+  if (url !== undefined && file !== undefined) reader.report(urlVariable, `must not be given beside ${fileVariable}`);
+  if (url !== undefined) {
+    const rule = addressProblem(url, environment);
+    if (rule) reader.report(urlVariable, rule);
+  }
+  if (file !== undefined) checkKeySet(reader, fileVariable, file);
+  const algorithms = readList(reader, `${prefix}_JWT_ALGORITHMS`, ALGORITHMS.join(','), (one) =>
+    ALGORITHMS.some((known) => known === one) ? null : `must be among ${ALGORITHMS.join(', ')}`,
+  );
+  return {
+    jwks: file === undefined ? { url: url ?? '' } : { file },
+    issuer: reader.text(`${prefix}_JWT_ISSUER`, undefined),
+    audience: reader.text(`${prefix}_JWT_AUDIENCE`, undefined),
+    algorithms,
+  };
+}
+
+function checkKeySet(reader: EnvironmentReader, variable: string, file: string): void {
+  try {
+    readKeySet(file);
+  } catch (error) {
+    const code = errorCode(error);
+    const why = code === 'unreadable' ? 'with public keys alone' : `that can be read (${code})`;
+    reader.report(variable, `must name a JSON file {"keys": [...]} ${why}`);
+  }
+}
+
+export function readTls(
+  reader: EnvironmentReader,
+  environment: Environment,
+  prefix: Prefix,
+): { cert: string; key: string } | undefined {
+  const [certVariable, keyVariable] = [`${prefix}_TLS_CERT_FILE`, `${prefix}_TLS_KEY_FILE`] as const;
+  const certFile = reader.optional(certVariable);
+  const keyFile = reader.optional(keyVariable);
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined) reader.report(certVariable, `is required beside ${keyVariable}`);
+  if (keyFile === undefined) reader.report(keyVariable, `is required beside ${certVariable}`);
+  else if (certFile !== undefined) checkSecretFile(reader, environment, keyVariable);
+  const cert = certFile === undefined ? undefined : reader.file(certVariable, certFile);
+  const key = keyFile === undefined ? undefined : reader.file(keyVariable, keyFile);
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+export function readTrustedProxies(reader: EnvironmentReader, prefix: Prefix): string[] {
+  return readList(reader, `${prefix}_TRUSTED_PROXIES`, '', (one) =>
+    isProxyAddress(one) ? null : 'must be addresses or CIDR blocks, with commas between',
+  );
+}
+
+/** What a configuration may set of the limits. */
+export function readLimits(
+  reader: EnvironmentReader,
+  prefix: Prefix,
+  defaults: HttpLimits,
+): Pick<HttpLimits, 'bodyBytes' | 'burst' | 'perSecond'> {
+  const bytes = { default: defaults.bodyBytes, min: 1_024, max: 64 * 1024 * 1024 };
+  return {
+    bodyBytes: reader.integer(`${prefix}_MAX_BODY_BYTES`, bytes),
+    burst: reader.integer(`${prefix}_RATE_BURST`, { default: defaults.burst, min: 1, max: 100_000 }),
+    perSecond: reader.integer(`${prefix}_RATE_PER_SECOND`, { default: defaults.perSecond, min: 1, max: 100_000 }),
+  };
+}
+
+export function readNamespaces(reader: EnvironmentReader, variable: string, fallback: string): string[] {
+  return readList(reader, variable, fallback, (name) =>
+    NAMESPACE.test(name) ? null : 'must be names of namespaces, with commas between',
+  );
+}
+
+/** Commas between; one problem however many entries are wrong. */
+export function readList(
+  reader: EnvironmentReader,
+  variable: string,
+  fallback: string,
+  check: (entry: string) => string | null,
+): string[] {
+  const entries = (reader.optional(variable) ?? fallback)
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  const rule = entries.map(check).find((found) => found !== null);
+  if (rule) reader.report(variable, rule);
+  return entries;
+}

@@ -1,0 +1,142 @@
+/** The API with a key set of its own, and requests to it. All persons are invented. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import type { ApiOptions } from '../../src/api/options.ts';
+import { SCOPES } from '../../src/api/scopes.ts';
+import { type RunningApi, startApi } from '../../src/api/server.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { connectTo } from '../support/harness-client.ts';
+import type { Harness } from '../support/journey-harness.ts';
+
+const ISSUER = 'https://issuer.example.com';
+const AUDIENCE = 'credit-journey-api';
+
+const pair = await generateKeyPair('ES256');
+const foreign = await generateKeyPair('ES256');
+const KEY_SET = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'ec', alg: 'ES256', use: 'sig' }] };
+
+export interface TokenParts {
+  /** Default: all of them. */
+  scopes?: readonly string[];
+  profiles?: unknown;
+  endUsers?: unknown;
+  claims?: JWTPayload;
+  isForeign?: boolean;
+  /** Seconds since 1970. */
+  expiresAt?: number;
+}
+
+/** By default a token that may do everything with every run. */
+export function token(parts: TokenParts = {}): Promise<string> {
+  const { scopes = Object.keys(SCOPES), profiles = ['*'], endUsers = ['*'], claims = {}, isForeign = false } = parts;
+  const { expiresAt = Math.floor(Date.now() / 1000) + 300 } = parts;
+  const payload = { iss: ISSUER, aud: AUDIENCE, sub: 'platform-7', scope: scopes.join(' '), exp: expiresAt };
+  return new SignJWT({ ...payload, profiles, end_users: endUsers, ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: 'ec' })
+    .sign(isForeign ? foreign.privateKey : pair.privateKey);
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which each test knows
+  json: any;
+}
+
+export interface ApiCall {
+  method?: string;
+  /** Default: one that may do everything; `null`: none. */
+  token?: string | null;
+  headers?: Record<string, string>;
+  /** A text is sent as it is. */
+  body?: unknown;
+}
+
+export interface TestApi extends RunningApi {
+  /** Whole lines of the audit log. */
+  lines: string[];
+  /** What each line says. */
+  audited(): Record<string, unknown>[];
+  unexpected: unknown[];
+  call(path: string, call?: ApiCall): Promise<Answer>;
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-api-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySetFile = join(directory, 'jwks.json');
+writeFileSync(keySetFile, JSON.stringify(KEY_SET));
+
+export const TOKENS = { jwks: { file: keySetFile }, issuer: ISSUER, audience: AUDIENCE };
+
+/** Beside a harness's worker, on its ledger. `close` ends all that it opened. */
+export async function startTestApi(
+  harness: Pick<Harness, 'config' | 'client'>,
+  options: Partial<ApiOptions> = {},
+): Promise<TestApi> {
+  const { config, client } = harness;
+  const opening = async () =>
+    openLedger({
+      url: config.ledger.url,
+      environment: config.environment,
+      keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
+      create: false,
+    });
+  let opened: ReturnType<typeof opening> | undefined;
+  const openOnce = () => {
+    opened ??= opening();
+    return opened;
+  };
+  const { dataConverter = {} } = client.options;
+  const journeys = await connectTo(harness, { openLedger: openOnce, dataConverter, queryTimeoutMs: 20_000 });
+  const lines: string[] = [];
+  const unexpected: unknown[] = [];
+  const api = await startApi({
+    environment: config.environment,
+    tokens: TOKENS,
+    journeys,
+    openLedger: openOnce,
+    maxApplicants: 2,
+    audit: { write: (line) => lines.push(line) },
+    onUnexpected: (error) => unexpected.push(error),
+    ...options,
+  });
+  const all = await token();
+  return {
+    ...api,
+    lines,
+    unexpected,
+    audited: () => lines.map((line) => JSON.parse(line).audit),
+    call: (path, request) => call(api.url + path, { token: all, ...request }),
+    close: async () => {
+      await api.close();
+      await journeys.close();
+    },
+  };
+}
+
+export async function call(url: string, { method, token: bearer, headers = {}, body }: ApiCall): Promise<Answer> {
+  const response = await fetch(url, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(bearer ? { authorization: `Bearer ${bearer}` } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: jsonOf(text) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { StatusFeeds } from '../../src/api/status-feeds.ts';
+import { Refusal } from '../../src/http/refusal.ts';
+
+/** A run whose status is changed by hand, and which counts how often it is watched. */
+function watched(ownerId: string) {
+  const run = { ownerId, watches: 0, ended: 0, change: Promise.withResolvers<object | null>() };
+  const set = (status: object | null) => {
+    const { resolve } = run.change;
+    run.change = Promise.withResolvers();
+    resolve(status);
+  };
+  async function* watch({ signal }: { signal: AbortSignal }) {
+    run.watches++;
+    const stopped = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null)));
+    let status: object | null = { n: 0 };
+    while (status) {
+      yield status;
+      status = await Promise.race([run.change.promise, stopped]);
+    }
+    run.ended++;
+  }
+  return { run, set, watchable: { ownerId, watch } };
+}
+
+const waiting = (signal = new AbortController().signal) => ({ waitMs: 5_000, signal });
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('callers that wait for a run’s status', () => {
+  test('a thousand cost one watch, and all hear of the change', async (t) => {
+    const feeds = new StatusFeeds();
+    t.after(() => feeds.close());
+    const { run, set, watchable } = watched('J-1');
+    const first = await feeds.next(watchable, () => false, waiting());
+    assert.deepEqual(first?.status, { n: 0 });
+    const known = (etag: string) => etag === first?.etag;
+    const all = Array.from({ length: 1_000 }, () => feeds.next(watchable, known, waiting()));
+    await turn();
+    set({ n: 1 });
+    for (const found of await Promise.all(all)) assert.deepEqual(found?.status, { n: 1 });
+    assert.equal(run.watches, 1);
+  });
+
+  test('a run is watched no longer once nobody waits', async () => {
+    const feeds = new StatusFeeds({ lingerMs: 1 });
+    const { run, watchable } = watched('J-1');
+    await feeds.next(watchable, () => false, waiting());
+    while (feeds.size > 0 || run.ended === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(run.ended, 1);
+  });
+
+  test('one whose time is over, or who has gone, gets the status that is known', async (t) => {
+    const feeds = new StatusFeeds();
+    t.after(() => feeds.close());
+    const { watchable } = watched('J-1');
+    const over = await feeds.next(watchable, () => true, { ...waiting(), waitMs: 20 });
+    assert.deepEqual(over?.status, { n: 0 });
+    const gone = new AbortController();
+    const left = feeds.next(watchable, () => true, waiting(gone.signal));
+    gone.abort();
+    assert.deepEqual((await left)?.status, { n: 0 });
+  });
+
+  test('beyond so many runs or so many callers it is refused, with a time to come again', async (t) => {
+    const feeds = new StatusFeeds({ runs: 1, waiters: 2 });
+    t.after(() => feeds.close());
+    const { watchable } = watched('J-1');
+    const isFull = (error: unknown) => error instanceof Refusal && error.status === 429 && !!error.retryAfterSeconds;
+    const stop = new AbortController();
+    const held = [1, 2].map(() => feeds.next(watchable, () => true, waiting(stop.signal)));
+    await assert.rejects(
+      feeds.next(watchable, () => true, waiting()),
+      isFull,
+    );
+    stop.abort();
+    await Promise.all(held);
+    await assert.rejects(
+      feeds.next(watched('J-2').watchable, () => true, waiting()),
+      isFull,
+    );
+  });
+
+  test('an error of the watch reaches all that wait, and the next one tries anew', async (t) => {
+    const feeds = new StatusFeeds();
+    t.after(() => feeds.close());
+    let times = 0;
+    const failing = {
+      ownerId: 'J-1',
+      // biome-ignore lint/correctness/useYield: it fails first
+      watch: async function* (): AsyncGenerator<object> {
+        times++;
+        throw new Error('away');
+      },
+    };
+    for (const _ of [1, 2])
+      await assert.rejects(
+        feeds.next(failing, () => false, waiting()),
+        /away/,
+      );
+    assert.equal(times, 2);
+  });
+});

@@ -1,0 +1,14 @@
+/** Reads what needs a person, as a page of the operators' does: page by page. */
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { WorkFilters, WorkRow } from '../../src/ledger/work.ts';
+
+/** All open rows, the oldest first, in pages of `limit`. */
+export async function openWork(ledger: Ledger, filters: WorkFilters = {}, limit = 3): Promise<WorkRow[]> {
+  const rows: WorkRow[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await ledger.work.open({ ...filters, limit, ...(after === undefined ? {} : { after }) });
+    rows.push(...page.rows);
+    if (page.next === undefined) return rows;
+    after = page.next;
+  }
+}
