@@ -180,7 +180,8 @@ describe('PostgreSQL: round trips', () => {
     const { ledger, trips } = await tripsOf(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const claim = () => ledger.claim(claimOf(ledger, { inquiry: SHARE, sharedReference: 'REF-1' }));
-    assert.ok((await trips(claim)) <= 12);
+    const taken = await trips(claim);
+    assert.ok(taken <= 14, `${taken} round trips`);
   });
 
   test('where one statement of a round trip fails, nothing after it is carried out', async (t) => {

@@ -67,9 +67,9 @@ export async function readRepeat(
   return repeatOf(numbers, inquiry);
 }
 
-/** Makes the inquiry's row where it is missing. `markClaimed` adds what a claim says of it. */
-export async function insertInquiry({ session, dialect }: Writing, inquiry: InquiryDescription): Promise<void> {
-  await insertRow(
+/** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
+export async function insertInquiry({ session, dialect }: Writing, inquiry: InquiryDescription): Promise<boolean> {
+  const inserted = await insertRow(
     session,
     'inquiries',
     {
@@ -92,6 +92,7 @@ export async function insertInquiry({ session, dialect }: Writing, inquiry: Inqu
       onConflict: 'ON CONFLICT DO NOTHING',
     },
   );
+  return inserted !== undefined;
 }
 
 /** Keeps every other writer of this inquiry out until the transaction ends. */

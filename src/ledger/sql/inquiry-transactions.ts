@@ -79,7 +79,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   const { session } = writing;
   const { customerTraceNumber, profile } = request.inquiry;
   // All in one go. The lock comes before what is read, in the order of these lines.
-  const [, , { permittedRepeat, otherNumber }, state, share, { lost }, isProfileChanged] = await Promise.all([
+  const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }, isProfileChanged] = await Promise.all([
     insertInquiry(writing, request.inquiry),
     lockInquiry(writing, customerTraceNumber),
     readRepeat(session, request.inquiry),
@@ -117,16 +117,18 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       await settleOverdue(writing, state, customerTraceNumber);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
-        endByClaim(writing, customerTraceNumber),
         markClaimed(writing, { ...request, permittedRepeat }),
         insertAttempt(writing, request, decision.permittedBy),
         linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents),
+        isNew || endByClaim(writing, customerTraceNumber),
       ]);
-      // These take several steps. Without them the commit goes along with what is written.
-      if (request.consents.length > 0) await Promise.all([written, insertConsents(writing, request.consents)]);
-      await insertClaimedShare(writing, request);
-      await insertSubset(writing, request);
-      const claimed = written.then(([, , { claimedAt, position }]) => ({
+      // What a share writes takes several steps. Without them the commit goes along with what is written.
+      await Promise.all([
+        ...(request.consents.length > 0 ? [written, insertConsents(writing, request.consents)] : []),
+        insertClaimedShare(writing, request),
+        insertSubset(writing, request),
+      ]);
+      const claimed = written.then(([, { claimedAt, position }]) => ({
         kind: 'claimed' as const,
         attempt: request.attempt,
         claimedAt: utcInstant(claimedAt),
