@@ -15,6 +15,7 @@ import type {
   ShareWithdrawal,
   ShareWithdrawalVerdict,
 } from '../ledger/records.ts';
+import type { WorkNote } from '../ledger/work.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type {
   ConsentMessage,
@@ -265,6 +266,8 @@ export interface JourneyActivities {
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
   /** Closes a share's numbers in the ledger, unless an attempt of it may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
+  /** What a run waits for by itself, and what it waits for no longer. */
+  noteWork(args: { ledgerId: string; note: WorkNote }): Promise<void>;
   /** Consents from before this run; the ledger records that the run has heard them. */
   hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
   /** Judged as of `receivedAt`: asked again, it says the same. */

@@ -13,7 +13,7 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordShareWithdrawal'
+  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordShareWithdrawal' | 'noteWork'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -36,6 +36,8 @@ export function createLedgerActivities({
     lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
 
     recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
+
+    noteWork: ({ ledgerId, note }) => translating(() => ledger.work.note(ledgerId, note)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
   };

@@ -189,6 +189,8 @@ export interface SeenRecord {
   customerTraceNumber: string;
   by: string;
   reason: string;
+  /** No run waits: a hold of which nothing was sent is closed, too. */
+  runIsGone?: true;
 }
 
 /** `paths`: where it differs from the earlier record under its id, which stands; empty for a duplicate. */

@@ -5,7 +5,8 @@
  */
 import type { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import type { FailureType } from '../model/failure-types.ts';
-import type { REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
+import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
+import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { AttentionReason } from './records.ts';
 
@@ -30,8 +31,20 @@ export interface WorkKey {
   customerTraceNumber?: string;
 }
 
-/** One thing that needs a person, as a run says it. */
-export interface WorkToNote extends WorkKey {
+/** What else the status of a run says of its hold: docs/journeys.md. */
+export interface WorkDetails {
+  applicantIds?: readonly string[];
+  httpStatus?: number;
+  returnCode?: string;
+  returnReasonCode?: string;
+  otherTraceNumber?: string;
+  profileChange?: { from: string; to: string };
+  resendFrom?: string;
+  problems?: readonly Problem[];
+}
+
+/** One thing that needs a person. */
+interface NeedsPerson extends WorkKey {
   /** RFC 3339. By the run's clock; where a transaction of the ledger has caused it, by the ledger's. */
   since: string;
   gatewayProfile: string;
@@ -41,10 +54,18 @@ export interface WorkToNote extends WorkKey {
   shareId?: string;
   /** The attempt that a decision judges. */
   attempt?: number;
+  /** Absent where the inquiry itself says it (`Ledger.inquiry`). */
+  details?: WorkDetails;
+}
+
+/** The same, as a run says it. */
+export interface WorkToNote extends NeedsPerson {
+  /** Of a hold: the ledger may not have the inquiry yet, and a decision about it needs that row. */
+  inquiry?: InquiryDescription;
 }
 
 /** An open row. */
-export interface WorkRow extends WorkToNote {
+export interface WorkRow extends NeedsPerson {
   workId: string;
   /** The ledger keeps what the gateway wrote beside the status of this attempt. */
   refusalKept?: true;
@@ -98,6 +119,8 @@ export interface WorkNote {
   asOf: string;
   opened: readonly WorkToNote[];
   ended: readonly WorkKey[];
+  /** The run has ended: of what the ledger itself needs, only what may have been posted stays open. */
+  isLast?: true;
 }
 
 export interface Work {

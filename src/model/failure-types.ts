@@ -68,6 +68,9 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   Paused: ['resend', 'abandon'],
 };
 
+/** What these hold may have been posted: a person decides about it also where no run waits. */
+export const MAY_BE_POSTED: readonly FailureType[] = ['OutcomeUnknown', 'UnexpectedResponse', 'ReturnCodeUnknown'];
+
 /** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no person. */
 export const RETRIED_BY_THEMSELVES = [
   'TokenUnavailable',

@@ -3,6 +3,8 @@ export const SEARCH_ATTRIBUTES = {
   JourneyStage: 'Keyword',
   NeedsAttention: 'Keyword',
   EndUserCode: 'Keyword',
+  GatewayProfile: 'Keyword',
+  EndUserCodes: 'KeywordList',
   CustomerTraceNumber: 'KeywordList',
 } as const;
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;

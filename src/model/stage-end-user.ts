@@ -9,6 +9,11 @@ export function endUserOf(
   return endUserCodes?.[stage] ?? endUserCode;
 }
 
+/** All for whom a journey may pull. */
+export function endUsersOf({ endUserCode, endUserCodes = {} }: Parameters<typeof endUserOf>[0]): string[] {
+  return [...new Set([endUserCode, ...Object.values(endUserCodes)])];
+}
+
 /** The rule of a share's end user. */
 export const OWN_END_USER = 'must not be the journey’s own end user';
 

@@ -8,14 +8,14 @@ import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
 import { decisionProblem } from '../client/holds/decision-problem.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
-import { drewAttention, isRunOpen, leftBehind } from '../client/holds/open-holds.ts';
+import { drewAttention, isRunOpen, leftBehind, leftToSee } from '../client/holds/rows-as-holds.ts';
 import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import type { ResolveInquiryMessage } from '../messages/journey/shapes.ts';
 import { parseDecision } from '../messages/parse-messages.ts';
 import { whatStands } from '../model/inquiry.ts';
-import { runName } from '../model/owner-id.ts';
+import { runName, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { DecisionJudge } from './decision-judge.ts';
 
@@ -51,7 +51,10 @@ export async function openInLedger(context: LedgerDecisionContext, customerTrace
   try {
     return [leftBehind(await undecidedRow(context, customerTraceNumber)), ...attention];
   } catch (error) {
-    if (error instanceof DecisionRefusedError && attention.length > 0) return attention;
+    if (!(error instanceof DecisionRefusedError)) throw error;
+    const isOpen = await isRunOpen(context.client, workflowIdOf(row.ownerId));
+    const left = [...attention, ...(isOpen ? [] : await leftToSee(await context.ledger(), row))];
+    if (left.length > 0) return left;
     throw error;
   }
 }
@@ -86,7 +89,8 @@ export async function decideInLedger(
 }
 
 /**
- * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person.
+ * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person. Where the run is gone,
+ * also what it has flagged, and its hold where nothing was sent.
  *
  * @throws DecisionRefusedError where there is nothing to see to
  */
@@ -95,7 +99,11 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
   const { ownerId } = await rowOf(ledger, customerTraceNumber);
-  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, seen);
+  const isGone = !(await isRunOpen(context.client, workflowIdOf(ownerId)));
+  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, {
+    ...seen,
+    ...(isGone ? { runIsGone: true } : {}),
+  });
   if (verdict.kind === 'nothingToSee') {
     throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
   }

@@ -5,9 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
-import { isRunOpen } from '../client/holds/open-holds.ts';
+import { isRunOpen } from '../client/holds/rows-as-holds.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { OpenWork } from '../ledger/records.ts';
+import { MAY_BE_POSTED } from '../model/failure-types.ts';
 import { ATTENTION_REASONS, type AttentionWord, type Metrics } from '../telemetry/metrics.ts';
 
 interface OpenWorkOptions {
@@ -35,12 +36,6 @@ const KNOWN_FOR_MS = 5 * 60_000;
 /** Younger than this, the run may have taken its row up before it was listed. */
 const LEFT_AFTER_MS = 5 * 60_000;
 
-/** A person must decide about these even where no run waits: they may have been posted. */
-const MAY_BE_POSTED: ReadonlySet<AttentionWord> = new Set([
-  'OutcomeUnknown',
-  'UnexpectedResponse',
-  'ReturnCodeUnknown',
-]);
 /** Nothing waits for these: their run may have closed. */
 const LATE_NEWS: ReadonlySet<AttentionWord> = new Set(['lateAnswer', 'lateConsent']);
 
@@ -65,16 +60,20 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   await runs.learn(waiting.flatMap(({ workflowId }) => (workflowId && !journeys?.has(workflowId) ? [workflowId] : [])));
   const isGone = ({ workflowId = '' }: OpenWork) => !journeys?.has(workflowId) && runs.isGone(workflowId);
   const nowMs = (options.now ?? Date.now)();
-  const counted = rows.filter((row) => LATE_NEWS.has(row.reason) || MAY_BE_POSTED.has(row.reason) || !isGone(row));
+  const counted = rows.filter((row) => LATE_NEWS.has(row.reason) || mayBePosted(row) || !isGone(row));
   const holds = tally(counted.map(({ reason, since }) => ({ reason, ageMs: Math.max(0, nowMs - Date.parse(since)) })));
   const left = waiting.filter(
-    (row) => MAY_BE_POSTED.has(row.reason) && isGone(row) && nowMs - Date.parse(row.since) >= LEFT_AFTER_MS,
+    (row) => mayBePosted(row) && isGone(row) && nowMs - Date.parse(row.since) >= LEFT_AFTER_MS,
   );
   metrics.openWork({
     holds,
     attention: attention && new Map([...attention].map(([reason, { count: many }]) => [reason, many])),
     withoutRun: left.length,
   });
+}
+
+function mayBePosted({ reason }: OpenWork): boolean {
+  return (MAY_BE_POSTED as readonly string[]).includes(reason);
 }
 
 /** Counts the consents that match nothing. */

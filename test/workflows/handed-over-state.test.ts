@@ -5,6 +5,7 @@ import type { PreparedRun, PreparedShare } from '../../src/activities/contract.t
 import type { CarriedRefusal } from '../../src/consent/applicants-word.ts';
 import type { CarriedConsent } from '../../src/consent/carried-consent.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import type { InquiryStanding } from '../../src/workflows/inquiry/single-inquiry.ts';
 import { Journey, type JourneyResumption } from '../../src/workflows/journey/journey.ts';
@@ -36,12 +37,16 @@ const INQUIRY: Required<CarriedInquiry> = {
   pausedSinceMs: 1,
   ...{ retry: { atMs: 1, summary: 'waiting' }, held: { failure: FAILURE, since: AT }, applicants: [applicant('1A')] },
 };
+const DESCRIPTION: InquiryDescription = {
+  ...{ customerTraceNumber: TRACE, environment: 'sandbox', profile: 'default', customerId: 'C', ordinal: 0 },
+  ...{ workflowType: 'lendingJourney', ownerId: 'J', productCode: 'PREQUAL' },
+};
 const HOLD: HoldStatus = {
   ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', failureType: 'OutcomeUnknown', since: AT, attempts: 2 },
   allowedActions: ['resend'],
 };
 const HOLDS: Required<PastHolds> = {
-  open: [{ status: HOLD, applicantIds: ['1A'] }],
+  open: [{ status: HOLD, applicantIds: ['1A'], inquiry: DESCRIPTION }],
   settled: [{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { '/action': 'x' }, overtakenBy: 'answered' }],
 };
 const EVENTS: Required<Omit<CarriedEvents, 'early'>> = {
@@ -55,6 +60,15 @@ const COMMON = {
   events: EVENTS,
   refused: { refusedMessages: [{ message: 'consent', reason: 'no', at: AT }], refusedMessagesTotal: 9 },
   published: { NeedsAttention: 'OutcomeUnknown' },
+  noted: [
+    {
+      work: {
+        ...{ kind: 'held', reason: 'GatewayUnreachable', since: AT, ownerId: 'J', gatewayProfile: 'default' },
+        ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', attempt: 2 },
+      },
+      isUnsure: true,
+    },
+  ],
 } satisfies Partial<PullResumption>;
 
 function consentsTo(journeyId: string, shareId: string): CarriedConsent[] {

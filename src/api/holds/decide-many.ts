@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { inParallel } from '../../base/in-parallel.ts';
 import { decisionProblem } from '../../client/holds/decision-problem.ts';
 import { heldByRun, type OpenHold } from '../../client/holds/open-hold.ts';
-import { isRunOpen, leftBehind } from '../../client/holds/open-holds.ts';
+import { isRunOpen, leftBehind } from '../../client/holds/rows-as-holds.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { HOLD_ACTIONS, type HoldAction } from '../../model/failure-types.ts';

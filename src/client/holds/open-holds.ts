@@ -1,21 +1,22 @@
-/** Everything that needs a person: the holds of running journeys, and undecided inquiries whose run is gone. */
+/**
+ * Everything that needs a person. A client with a ledger reads the ledger's rows, and asks only runs that have none. One
+ * without a ledger asks every run.
+ */
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { UnmatchedConsent } from '../../ledger/kept-consents.ts';
 import type { Ledger } from '../../ledger/port.ts';
-import type { AttentionReason, OpenInquiry } from '../../ledger/records.ts';
+import type { WorkRow } from '../../ledger/work.ts';
 import type { JourneyStatus } from '../../messages/journey/shapes.ts';
-import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts';
-import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
-import { problemIn, problemsShown } from '../../model/problems.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES, workflowIdOf } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { translatedError } from '../connection/error-translation.ts';
 import { JourneyNotFoundError, WorkerUnavailableError } from '../connection/errors.ts';
 import { heldByRun, type OpenHold } from './open-hold.ts';
+import { holdsOfRows, readOpenRows } from './rows-as-holds.ts';
 
 export interface HoldsQuery {
   /** Only holds for this reason. Without it the list also has what needs attention and is no hold. */
@@ -53,21 +54,37 @@ interface HoldsContext {
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
 
-/**
- * States of rows whose run is gone from Temporal, so that no run asks for them: their requests may have been posted.
- */
-const LEFT_STATES = ['sending', 'unknown', 'answered'] as const;
-
 /** @internal */
 export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): Promise<OpenHolds> {
-  const journeys = await runningJourneys(context);
-  const asked = await askThem(context, journeys);
   const ledger = query.ledger === false ? undefined : await context.ledger?.();
-  const rows = ledger ? await leftInLedger(context.client, ledger, query, new Set(journeys.keys())) : [];
-  const holds = [...asked.holds, ...rows].filter((hold) => isWanted(hold, query));
+  const listed = await runningJourneys(context);
+  const rows = ledger ? await readOpenRows(ledger) : [];
+  const asked = await askThem(context, withoutRow(listed, rows));
+  const told = ledger ? await holdsOfRows(context.client, ledger, rows, listed) : { holds: [], attention: [] };
+  const isAsked = ({ customerTraceNumber, heldBy }: OpenHold) =>
+    heldBy === 'run' && asked.holds.some((hold) => hold.customerTraceNumber === customerTraceNumber);
+  const holds = [...asked.holds, ...told.holds.filter((hold) => !isAsked(hold))];
   const unmatchedConsents = ledger ? await unmatchedIn(ledger, query) : [];
-  const attention = query.failureType === undefined ? asked.attention : [];
-  return { holds: holds.sort(byAge), attention, unanswered: asked.unanswered, unmatchedConsents };
+  const attention = query.failureType === undefined ? [...asked.attention, ...told.attention] : [];
+  return {
+    holds: holds.filter((hold) => isWanted(hold, query)).sort(byAge),
+    ...{ attention, unanswered: asked.unanswered, unmatchedConsents },
+  };
+}
+
+/** Runs whose reason no row of theirs has: one that has just gone on hold, or was reset. */
+function withoutRow(
+  listed: ReadonlyMap<string, string | undefined>,
+  rows: readonly WorkRow[],
+): Map<string, string | undefined> {
+  const known = new Set(
+    rows.flatMap(({ ownerId, reason }) => [workflowIdOf(ownerId), `${workflowIdOf(ownerId)} ${reason}`]),
+  );
+  return new Map(
+    [...listed].filter(
+      ([workflowId, reason]) => !known.has(reason === undefined ? workflowId : `${workflowId} ${reason}`),
+    ),
+  );
 }
 
 /** More than a person reads at once. */
@@ -151,90 +168,4 @@ function holdsOf(journeyId: string, { holds, shares = [], stages = [] }: HeldSta
           ],
   );
   return [...holds.map((hold) => heldByRun(journeyId, hold)), ...flagged];
-}
-
-async function leftInLedger(
-  client: Client,
-  ledger: Ledger,
-  { since }: HoldsQuery,
-  running: ReadonlySet<string>,
-): Promise<OpenHold[]> {
-  const open = await ledger.openInquiries({ states: LEFT_STATES, ...defined({ since }) });
-  const undecided = open.filter((row) => row.undecided && !running.has(row.workflowId ?? ''));
-  const workflowIds = [...new Set(undecided.map(({ workflowId }) => workflowId ?? ''))];
-  const alive = new Set(running);
-  await inParallel(workflowIds, AT_ONCE, async (workflowId) => {
-    if (await isRunOpen(client, workflowId)) alive.add(workflowId);
-  });
-  return open.flatMap((row) => {
-    const isLeft = row.undecided && !alive.has(row.workflowId ?? '');
-    return [...(isLeft ? [leftBehind(row)] : []), ...row.attention.map((reason) => drewAttention(row, reason))];
-  });
-}
-
-/**
- * Whether any run of this workflow is open: that run reads the ledger's row itself.
- *
- * @internal
- */
-export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
-  if (workflowId === '') return false;
-  try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw translatedError(error, ownerIdOfWorkflow(workflowId) ?? workflowId);
-  }
-}
-
-/**
- * An undecided inquiry as the ledger alone knows it.
- *
- * @internal
- */
-export function leftBehind(row: OpenInquiry): OpenHold {
-  const { attempt, failureType } = row.undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
-  const { claimedAt = row.createdAt, httpStatus, refusalKept, answer, resendFrom } = row.attempts.at(-1) ?? {};
-  return {
-    ...nameOf(row),
-    reason: failureType,
-    since: claimedAt,
-    attempt,
-    ...defined({ httpStatus, refusalKept }),
-    ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
-    ...(answer?.kind === 'returnCodeUnknown' ? defined({ returnReasonCode: answer.returnReasonCode }) : {}),
-    ...(answer?.kind === 'unexpectedResponse' ? { problems: problemsShown(answer.problems.map(problemIn)) } : {}),
-    ...defined({ resendFrom }),
-    heldBy: 'ledger',
-    // Corrected applicants need a new start: only a run can make a new inquiry.
-    allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),
-  };
-}
-
-/**
- * Something that came too late for an inquiry.
- *
- * @internal
- */
-export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHold {
-  const since = reason === 'lateAnswer' ? row.lateAnswerAt : row.lateConsentAt;
-  return {
-    ...nameOf(row),
-    reason,
-    ...defined({ since }),
-    heldBy: 'ledger',
-    allowedActions: ['seen'],
-  };
-}
-
-function nameOf({ ownerId, customerTraceNumber, productCode, profile, ...inquiry }: OpenInquiry) {
-  const { shareId, endUserCode, endUser, applicantIds } = inquiry;
-  return {
-    journeyId: ownerId,
-    customerTraceNumber,
-    productCode,
-    profile,
-    ...defined({ shareId, endUserCode, endUser, applicantIds }),
-  };
 }

@@ -18,6 +18,8 @@ export function workForPeople(dialect: SqlDialect): string[] {
       -- NULL: it is about a run, and about none of its inquiries.
       customer_trace_number TEXT,
       attempt BIGINT,
+      -- What else the run says of its hold, as JSON. NULL: the ledger's own rows say it.
+      details TEXT,
       -- The run's clock when the run said so last. NULL: a transaction of the ledger has caused it.
       noted_at BIGINT,
       closed_at BIGINT,

@@ -6,13 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { differingPaths } from '../../base/differing-paths.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import type { AttemptState } from '../../model/inquiry.ts';
+import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
+import type { AttemptState, InquiryDescription } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { Writing } from '../database/writing.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
 import type { DisposalScope } from '../retention.ts';
 import type { WorkEnd, WorkKey, WorkNote, WorkToNote } from '../work.ts';
-import { insertRow, lockInquiry } from './inquiry-writes.ts';
+import { insertInquiry, insertRow, lockInquiry } from './inquiry-writes.ts';
 import { LATE_COLUMNS, readUndecided, SEEN_AT, undecidedSelection } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
 
@@ -32,10 +33,14 @@ export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answe
 }
 
 /** Opens the row of an inquiry whose latest attempt needs a decision, where no row says so yet. */
-export async function openHeld(writing: Writing, customerTraceNumber: string): Promise<void> {
+export async function openHeld(
+  writing: Writing,
+  customerTraceNumber: string,
+  isWanted: (reason: FailureType) => boolean = () => true,
+): Promise<void> {
   const { session, dialect } = writing;
   const undecided = await readUndecided(session, dialect, customerTraceNumber);
-  if (!undecided) return;
+  if (!undecided || !isWanted(undecided.reason)) return;
   const { attempt, reason } = undecided;
   const open = await readHeld(writing, customerTraceNumber);
   // What the run itself waits for comes first: a decision about that leads to this one.
@@ -123,7 +128,8 @@ export async function endByClaim(writing: Writing, customerTraceNumber: string):
 /** Records who has seen what was flagged about the inquiry, where anything is. */
 export async function insertSeen(writing: Writing, seen: SeenRecord): Promise<SeenVerdict> {
   const { session, dialect } = writing;
-  const { customerTraceNumber, decisionId, by, reason } = seen;
+  const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
+  const seenAlike = (row: string) => `(${row}.kind = 'flagged' ${runIsGone ? `OR ${row}.noted_at IS NOT NULL` : ''})`;
   const [known] = await session.rows<{ seen_by: string; reason: string }>(
     'SELECT seen_by, reason FROM attention_seen WHERE customer_trace_number = $1 AND decision_id = $2',
     [customerTraceNumber, decisionId],
@@ -134,7 +140,7 @@ export async function insertSeen(writing: Writing, seen: SeenRecord): Promise<Se
     `SELECT 1 FROM inquiries i WHERE i.customer_trace_number = $1
        AND (i.late_answer_at > ${SEEN_AT} OR i.late_consent_at > ${SEEN_AT} OR EXISTS
          (SELECT 1 FROM work_for_people w WHERE w.customer_trace_number = i.customer_trace_number
-            AND w.kind = 'flagged' AND w.closed_at IS NULL))`,
+            AND ${seenAlike('w')} AND w.closed_at IS NULL))`,
     [customerTraceNumber],
   );
   if (open.length === 0) return { kind: 'nothingToSee' };
@@ -149,9 +155,12 @@ export async function insertSeen(writing: Writing, seen: SeenRecord): Promise<Se
     },
     { sql: { seen_at: dialect.now } },
   );
-  await close(writing, { how: 'seen', by: decisionId }, "kind = 'flagged' AND customer_trace_number = $1", [
-    customerTraceNumber,
-  ]);
+  await close(
+    writing,
+    { how: 'seen', by: decisionId },
+    `${seenAlike('work_for_people')} AND customer_trace_number = $1`,
+    [customerTraceNumber],
+  );
   return { kind: 'recorded' };
 }
 
@@ -183,13 +192,19 @@ async function close(
 }
 
 /** As `Work.note`. */
-export async function noteWork(writing: Writing, { asOf, opened, ended }: WorkNote): Promise<void> {
+export async function noteWork(writing: Writing, { asOf, opened, ended, isLast }: WorkNote): Promise<void> {
   const asOfMs = instantOf(asOf);
   const numbers = [...opened, ...ended].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   // In one fixed order, so that two notes never wait for each other.
+  const inquiries = opened.flatMap(({ inquiry }) => inquiry ?? []);
+  for (const inquiry of inquiries.sort(byNumber)) await insertInquiry(writing, inquiry);
   for (const customerTraceNumber of [...new Set(numbers)].sort()) await lockInquiry(writing, customerTraceNumber);
-  for (const key of ended) await endNoted(writing, key, asOfMs);
+  for (const key of ended) await endNoted(writing, key, { asOfMs, isLast: isLast === true });
   for (const work of opened) await openNoted(writing, work, asOfMs);
+}
+
+function byNumber(one: InquiryDescription, other: InquiryDescription): number {
+  return one.customerTraceNumber < other.customerTraceNumber ? -1 : 1;
 }
 
 async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Promise<void> {
@@ -221,22 +236,24 @@ async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Pr
       share_id: work.shareId,
       customer_trace_number: customerTraceNumber,
       attempt,
+      details: work.details && JSON.stringify(work.details),
       noted_at: asOfMs,
     },
     { onConflict: 'ON CONFLICT DO NOTHING' },
   );
 }
 
-async function endNoted(writing: Writing, key: WorkKey, asOfMs: number): Promise<void> {
+async function endNoted(
+  writing: Writing,
+  key: WorkKey,
+  { asOfMs, isLast }: { asOfMs: number; isLast: boolean },
+): Promise<void> {
   const { customerTraceNumber } = key;
   const { sql, values } = sameAs(key);
-  const closed = await close(writing, { how: 'ended' }, `${sql} AND noted_at < $${values.length + 1}`, [
-    ...values,
-    asOfMs,
-  ]);
-  if (closed > 0 && key.kind === 'held' && customerTraceNumber !== undefined) {
-    await openHeld(writing, customerTraceNumber);
-  }
+  const isOurs = `noted_at < $${values.length + 1} ${isLast ? 'OR noted_at IS NULL' : ''}`;
+  await close(writing, { how: 'ended' }, `${sql} AND (${isOurs})`, [...values, asOfMs]);
+  if (key.kind === 'flagged' || customerTraceNumber === undefined) return;
+  await openHeld(writing, customerTraceNumber, isLast ? (reason) => MAY_BE_POSTED.includes(reason) : undefined);
 }
 
 /** A later note of the run has said something else, or the ledger has gone on since the hold began. */

@@ -31,6 +31,7 @@ interface Row {
   share_id: string | null;
   customer_trace_number: string | null;
   attempt: number | null;
+  details: string | null;
   refusals_kept: number;
   closed_at: number | null;
   closed_how: WorkEnd['how'] | null;
@@ -48,7 +49,7 @@ const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
 function overdue({ now }: SqlDialect): string {
   return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.caller_id, 'held' AS kind,
       'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
-      i.share_id, a.customer_trace_number, a.attempt, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
+      i.share_id, a.customer_trace_number, a.attempt, NULL AS details, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
     FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
     WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
       WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)) w`;
@@ -177,6 +178,7 @@ function rowOf(row: Row): WorkRow {
     ...(share_id === null ? {} : { shareId: share_id }),
     ...(customer_trace_number === null ? {} : { customerTraceNumber: customer_trace_number }),
     ...(attempt === null ? {} : { attempt }),
+    ...(row.details === null ? {} : { details: JSON.parse(row.details) }),
     ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
   };
 }

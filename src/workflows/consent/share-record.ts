@@ -43,6 +43,11 @@ export interface ShareRecord {
   withdrawn?: { replacedBy?: string; by?: string; reason?: string };
 }
 
+/** Whether something may still come of the share. */
+export function isOpen({ state }: ShareRecord): boolean {
+  return state === 'awaitingConsent' || state === 'posting' || state === 'held';
+}
+
 export function changeShare(share: ShareRecord, state: ShareState): void {
   if (state !== share.state) share.since = new Date().toISOString();
   share.state = state;

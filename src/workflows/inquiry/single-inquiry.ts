@@ -69,7 +69,8 @@ export abstract class SingleInquiry<
     this.published.upsert({
       NeedsAttention: this.holds.list[0]?.failureType ?? this.attention ?? null,
       JourneyStage: this.stage,
-      ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode }),
+      ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode, EndUserCodes: [endUserCode] }),
+      ...(this.run ? { GatewayProfile: this.run.profile } : {}),
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
     });
   }

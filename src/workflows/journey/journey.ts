@@ -29,13 +29,14 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
-import type { ShareRecord } from '../consent/share-record.ts';
+import { isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { type Extension, Extensions } from '../run/extensions.ts';
+import type { NeededWork } from '../run/noted-work.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import { type CarriedClosing, ClosingDate } from './closing-date.ts';
 import { journeyReferences, journeyResult, journeyStatus, sharesAtTheEnd } from './journey-status.ts';
-import { listedAttributes } from './listed-attributes.ts';
+import { flaggedWork, listedAttributes } from './listed-attributes.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
 import type { Skip, StageRecord, WantedRepeat } from './stage-record.ts';
 
@@ -388,12 +389,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.published.upsert(listedAttributes(this, journeyStage), { waits: isPassing ? 'JourneyStage' : undefined });
   }
 
+  override get flagged(): NeededWork[] {
+    return flaggedWork(this);
+  }
+
   ungranted(share: ShareRecord): string[] {
     return ungranted(this.consents, share.input, this.applicantsOf(share));
   }
-}
-
-/** Whether something may still come of the share. */
-export function isOpen({ state }: ShareRecord): boolean {
-  return state === 'awaitingConsent' || state === 'posting' || state === 'held';
 }

@@ -1,8 +1,9 @@
 /** How a journey is listed: its search attributes, from its stages, shares and holds. */
 import type { HoldStatus, LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
-import { endUserOf } from '../../model/stage-end-user.ts';
+import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
+import type { NeededWork } from '../run/noted-work.ts';
 import type { RunAttributes } from '../run/published-attributes.ts';
 import type { StageRecord } from './stage-record.ts';
 
@@ -13,6 +14,7 @@ interface Listed {
   shares: ReadonlyMap<string, ShareRecord>;
   holds: { list: HoldStatus[] };
   stageBegunLast: StageCode | undefined;
+  run: { profile: string } | undefined;
 }
 
 /** @param journeyStage `undefined` where stage and end user stay as they are listed */
@@ -36,6 +38,30 @@ export function listedAttributes(
   return {
     NeedsAttention: attention[0] ?? null,
     ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
+    ...(journey.run ? { GatewayProfile: journey.run.profile, EndUserCodes: endUsersOf(journey.input) } : {}),
     CustomerTraceNumber: traceNumbers,
   };
+}
+
+/** What of a journey a person should look at, although nothing waits for it. */
+export function flaggedWork({ input, stages, shares, ...journey }: Listed & { journeyId: string }): NeededWork[] {
+  const owned = { kind: 'flagged' as const, ownerId: journey.journeyId, gatewayProfile: journey.run?.profile ?? '' };
+  return [
+    ...stages.flatMap(({ status: { attention: reason, customerTraceNumber, productCode } }) =>
+      reason === undefined || customerTraceNumber === undefined
+        ? []
+        : [{ ...owned, reason, customerTraceNumber, productCode, endUserCode: endUserOf(input, productCode) }],
+    ),
+    ...[...shares.values()].flatMap(({ attention: reason, customerTraceNumber, input: { shareId, ...share } }) =>
+      reason === undefined || customerTraceNumber === undefined
+        ? []
+        : [
+            {
+              ...{ ...owned, reason, customerTraceNumber, productCode: 'SECONDUSE' as const, shareId },
+              ...(share.endUserCode === undefined ? {} : { endUserCode: share.endUserCode }),
+              ...(share.endUser === undefined ? {} : { endUser: share.endUser }),
+            },
+          ],
+    ),
+  ];
 }

@@ -16,6 +16,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { AskedOnce } from '../run/holds.ts';
+import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import { ReviewFiles } from './review-files.ts';
 import { Pace, type ReviewState } from './review-state.ts';
@@ -97,6 +98,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
    */
   handedOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
     const { withdrawal, isPaused } = this;
+    const noted = this.noted.carried;
     return {
       ...state,
       open: this.holds.carried,
@@ -106,6 +108,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       isPaused,
       pace: this.pace.marks,
       refused: this.refusedMessages,
+      ...(noted.length > 0 ? { noted } : {}),
       ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
     };
   }
@@ -113,6 +116,20 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   /** Problems that block the whole review, such as missing files. Listed before held rows. */
   get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
     return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
+  }
+
+  override get flagged(): readonly NeededWork[] {
+    const { attention: reason, ownerId, profile } = this;
+    if (reason === undefined) return [];
+    const { endUserCode } = this.input;
+    const owned = {
+      kind: 'flagged' as const,
+      reason,
+      ownerId,
+      gatewayProfile: profile,
+      productCode: 'ACCTRVW' as const,
+    };
+    return [{ ...owned, ...(endUserCode === undefined ? {} : { endUserCode }) }];
   }
 
   get done(): number {
@@ -128,7 +145,8 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       NeedsAttention:
         this.attention ?? this.holds.list[0]?.failureType ?? (this.state?.flagged === undefined ? null : SSN_MISMATCH),
       JourneyStage: 'ACCTRVW',
-      ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
+      ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode, EndUserCodes: [endUserCode] } : {}),
+      ...(this.run ? { GatewayProfile: this.run.profile } : {}),
       CustomerTraceNumber: [],
     });
   }
@@ -208,11 +226,12 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
 }
 
 function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {
-  const { open = [], settled = [], events, refused, withdrawal } = state;
+  const { open = [], settled = [], events, refused, noted, withdrawal } = state;
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
     ...(refused ? { refused } : {}),
+    ...(noted ? { noted } : {}),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
   };
 }

@@ -67,6 +67,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
     const outcome = await definition.work(run, run.run ?? (await prepare(definition, run)));
     await tellEnded(run, outcome);
     await recordWhatCameLast();
+    await run.noted.finish();
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = terminalStateOf(error);
@@ -76,6 +77,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
       await tellEnded(run, run.endedAs);
       // The end in that event stands.
       await recordWhatCameLast();
+      await run.noted.finish();
     }
     throw error;
   }

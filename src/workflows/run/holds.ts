@@ -16,6 +16,7 @@ import { resendProblem } from '../../model/resend-rule.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RestingPlace } from './hand-over.ts';
+import { isKnownToLedger, type NeededWork, type NotedWork, workOf } from './noted-work.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
@@ -54,6 +55,8 @@ const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 export interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
+  /** Of a hold that the ledger does not know by itself: it is told. */
+  inquiry?: InquiryDescription;
 }
 
 /** What a run knows of the holds of the runs before. */
@@ -77,6 +80,8 @@ interface OpenHold extends CarriedHold {
   /** A decision whose applicants are being checked. */
   deciding?: DecisionMessage;
   decision?: Decision;
+  /** The ledger had its row before its decision. */
+  isNoted?: boolean;
 }
 
 export interface Judged {
@@ -95,15 +100,17 @@ export class Holds {
   readonly #events: EventsOut | undefined;
   readonly #handOver: RestingPlace | undefined;
   readonly #asked: AskedOnce | undefined;
+  readonly #noted: NotedWork | undefined;
 
   /** @param asked where a decision about `AnotherNumber` is about all inquiries of the run */
   constructor(
     onChange: () => void,
     events?: EventsOut,
     past: PastHolds = {},
-    { handOver, asked }: { handOver?: RestingPlace; asked?: AskedOnce } = {},
+    { handOver, asked, noted }: { handOver?: RestingPlace; asked?: AskedOnce; noted?: NotedWork } = {},
   ) {
     this.#asked = asked;
+    this.#noted = noted;
     this.#onChange = onChange;
     this.#events = events;
     this.#handOver = handOver;
@@ -118,7 +125,15 @@ export class Holds {
 
   /** What the next run takes over. No decision about any of them is being taken. */
   get carried(): CarriedHold[] {
-    return [...this.#open.values()].map(({ status, applicantIds }) => ({ status, applicantIds }));
+    return [...this.#open.values()].map(({ status, applicantIds, inquiry }) => ({
+      ...{ status, applicantIds },
+      ...(inquiry ? { inquiry } : {}),
+    }));
+  }
+
+  /** Those that the ledger does not know by itself. */
+  get toNote(): NeededWork[] {
+    return [...this.#open.values()].flatMap(({ status, inquiry }) => (inquiry ? [workOf(status, inquiry)] : []));
   }
 
   get list(): HoldStatus[] {
@@ -151,6 +166,7 @@ export class Holds {
     const hold: OpenHold = carried ?? {
       status: statusOf(inquiry, failure, judged),
       applicantIds: judged.applicantIds,
+      ...(isKnownToLedger(failure) ? {} : { inquiry }),
     };
     this.#open.set(customerTraceNumber, hold);
     this.#onChange();
@@ -159,8 +175,10 @@ export class Holds {
       await this.#untilDecided(hold);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
+      if (!hold.inquiry) this.#noted?.leave(workOf(hold.status, inquiry));
       throw error;
     }
+    hold.isNoted = this.#noted?.has(workOf(hold.status, inquiry)) === true;
     return hold.decision as Decision;
   }
 
@@ -190,6 +208,7 @@ export class Holds {
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
     const digests = memberDigests(contentOf(decision));
+    if (hold?.inquiry && hold.isNoted && !inNoLedger) this.#noted?.forget(workOf(hold.status, hold.inquiry));
     // A refused decision does not answer the other rows.
     const asked = hold && this.#askedOnce(hold.status.failureType);
     if (asked?.asks === customerTraceNumber) asked.decision ??= decision;

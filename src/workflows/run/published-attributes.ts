@@ -8,6 +8,9 @@ export interface RunAttributes {
   NeedsAttention: string | null;
   JourneyStage?: string;
   EndUserCode?: string;
+  GatewayProfile?: string;
+  /** All that the run may pull for. An empty list is left alone. */
+  EndUserCodes?: readonly string[];
   /** An empty list is left alone. */
   CustomerTraceNumber: string[];
 }
@@ -31,19 +34,21 @@ export class PublishedAttributes {
 
   /** @param options.waits is left for the next upsert where nothing else is news: each costs an event, and the server a task */
   upsert(
-    { CustomerTraceNumber: traceNumbers, ...keywords }: RunAttributes,
+    { CustomerTraceNumber, EndUserCodes = [], ...keywords }: RunAttributes,
     { waits }: { waits?: SearchAttributeName | undefined } = {},
   ): void {
     const news: [name: SearchAttributeName, published: string | null, pair: SearchAttributeUpdatePair][] = [];
-    for (const name of ['NeedsAttention', 'JourneyStage', 'EndUserCode'] as const) {
+    for (const name of ['NeedsAttention', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const) {
       const value = keywords[name];
       if (value === undefined || !this.#isNews(name, value)) continue;
       news.push([name, value, { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]);
     }
-    const numbers = traceNumbers.length > 0 ? traceNumbers.join(' ') : null;
-    if (this.#isNews('CustomerTraceNumber', numbers)) {
-      const key = defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST);
-      news.push(['CustomerTraceNumber', numbers, { key, value: traceNumbers }]);
+    const lists = [['CustomerTraceNumber', CustomerTraceNumber] as const, ['EndUserCodes', EndUserCodes] as const];
+    for (const [name, list] of lists) {
+      const known = list.length > 0 ? list.join(' ') : null;
+      if (!this.#isNews(name, known)) continue;
+      const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST);
+      news.push([name, known, { key, value: [...list] }]);
     }
     if (news.every(([name]) => name === waits)) return;
     for (const [name, value] of news) {

@@ -7,6 +7,7 @@ import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
+import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
 import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
 
@@ -19,6 +20,8 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
   events: CarriedEvents;
   refused: ReturnType<RefusedMessages['status']>;
   published: CarriedAttributes;
+  /** Absent where the ledger was told of nothing. */
+  noted?: CarriedNotes;
 }
 
 export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
@@ -27,6 +30,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
+  readonly noted: NotedWork;
   /** What the first activity fixed; absent until it has answered. */
   run: Prepared | undefined;
   withdrawal: Withdrawal | undefined;
@@ -47,7 +51,12 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(past.events);
     const { handOver } = this;
-    this.holds = new Holds(() => this.publish(), this.events, past.holds, { handOver, ...(asked ? { asked } : {}) });
+    this.noted = new NotedWork(() => [...this.holds.toNote, ...this.flagged], past.noted);
+    const { noted } = this;
+    this.holds = new Holds(() => this.publish(), this.events, past.holds, {
+      ...{ handOver, noted },
+      ...(asked ? { asked } : {}),
+    });
     this.withdrawal = past.withdrawal;
     this.#refused = new RefusedMessages(past.refused);
     this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
@@ -55,6 +64,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
 
   protected carriedOver(): RunResumption<Withdrawal, Prepared> {
     const { run, withdrawal, holds, events } = this;
+    const noted = this.noted.carried;
     return {
       ...(run ? { run } : {}),
       ...(withdrawal ? { withdrawal } : {}),
@@ -62,6 +72,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
       events: events.carried,
       refused: this.refusedMessages,
       published: this.published.carried,
+      ...(noted.length > 0 ? { noted } : {}),
     };
   }
 
@@ -69,6 +80,12 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   begin(run: Prepared): void {
     this.run = run;
     this.events.begin(run, this.subject);
+    this.noted.begin(run);
+  }
+
+  /** What a person should look at while the run goes on, and that the ledger does not know by itself. */
+  get flagged(): readonly NeededWork[] {
+    return [];
   }
 
   /** As its events name it. */
