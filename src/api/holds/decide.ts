@@ -12,9 +12,9 @@ import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
 import { unknownRun } from '../problem.ts';
 import type { Call } from '../route.ts';
 import type { ApiServices } from '../services.ts';
-import { signedDecision } from '../signing.ts';
 import { decidedBefore } from './decided-before.ts';
 import { isOwnInquiry } from './own-inquiry.ts';
+import { signedDecision } from './signing.ts';
 
 export interface DecisionMade {
   accepted: true;

@@ -5,9 +5,9 @@ import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { journeySchemas, passGateSchema, repeatStageSchema } from '../../messages/journey/schemas.ts';
 import type { ExtendMessage, RequestShareMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
 import { requireScope } from '../caller.ts';
+import { signedAdvance } from '../holds/signing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Route, route } from '../route.ts';
-import { signedAdvance } from '../signing.ts';
 
 const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const given = { journeyId: true, by: true } as const;

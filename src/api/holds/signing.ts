@@ -1,9 +1,9 @@
 /** The API's signature under what a person decides: under the message as it is checked, by the name in the token. */
 
-import type { AdvanceMessage } from '../messages/journey/shapes.ts';
-import { parseAdvance, parseDecision } from '../messages/parse-messages.ts';
-import { decisionContent, repeatContent } from '../model/decision-content.ts';
-import type { ApiServices } from './services.ts';
+import type { AdvanceMessage } from '../../messages/journey/shapes.ts';
+import { parseAdvance, parseDecision } from '../../messages/parse-messages.ts';
+import { decisionContent, repeatContent } from '../../model/decision-content.ts';
+import type { ApiServices } from '../services.ts';
 
 type Signing = Pick<ApiServices, 'environment' | 'maxApplicants' | 'signer'>;
 
