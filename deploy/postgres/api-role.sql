@@ -12,8 +12,9 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ledger_api;
 GRANT USAGE ON SCHEMA public TO ledger_api;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_api;
 
--- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry.
-GRANT INSERT ON decisions, audit_chain, report_references, report_consumers TO ledger_api;
+-- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
+-- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
+GRANT INSERT ON decisions, inquiries, audit_chain, report_references, report_consumers TO ledger_api;
 GRANT INSERT, UPDATE ON audit_head TO ledger_api;
 GRANT UPDATE (state, accepted_by, accepted_answer, outcome, applicant_outcomes) ON attempts TO ledger_api;
 GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;

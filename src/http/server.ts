@@ -23,6 +23,8 @@ interface HttpServerOptions {
 /** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
 const MAX_CONNECTIONS = 4_000;
 
+const LONGEST_CHECK_MS = 5_000;
+
 export function createHttpServer(about: HttpServerOptions): FastifyInstance {
   const { limits, tls, isTrustedProxy, onMalformedAddress, options = {} } = about;
   const server = {
@@ -36,8 +38,12 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
     ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
     ...options,
   };
+  // Node looks every 30 s by default: whoever sends slowly would stay that long.
+  const connectionsCheckingInterval = Math.min(LONGEST_CHECK_MS, limits.requestTimeoutMs / 2);
   const app = (
-    tls ? fastify({ ...server, https: { ...tls, minVersion: 'TLSv1.2' } }) : fastify(server)
+    tls
+      ? fastify({ ...server, https: { ...tls, minVersion: 'TLSv1.2', connectionsCheckingInterval } })
+      : fastify({ ...server, http: { connectionsCheckingInterval } })
   ) as FastifyInstance;
   app.server.maxConnections = MAX_CONNECTIONS;
   // As text: how deep it nests and what it gives twice is seen there alone.

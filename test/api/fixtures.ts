@@ -11,8 +11,8 @@ import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { connectTo } from '../support/harness-client.ts';
 import type { Harness } from '../support/journey-harness.ts';
 
-const ISSUER = 'https://issuer.example.com';
-const AUDIENCE = 'credit-journey-api';
+export const ISSUER = 'https://issuer.example.com';
+export const AUDIENCE = 'credit-journey-api';
 
 const pair = await generateKeyPair('ES256');
 const foreign = await generateKeyPair('ES256');

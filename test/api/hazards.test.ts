@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { Connection } from '@temporalio/client';
 import { parametersIn } from '../../src/api/parameters.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { type ApiCall, startTestApi, type TestApi, token } from './fixtures.ts';
 
 let harness: Harness;
@@ -142,41 +140,6 @@ describe('what callers send to exhaust it', () => {
 });
 
 describe('what is away', () => {
-  test('Temporal: 503 with a time to come again, and soon', async (t) => {
-    const [host = '', port = ''] = harness.config.temporal.address.split(':');
-    const proxy = await startTcpProxy({ host, port: Number(port) });
-    t.after(() => proxy.close());
-    const address = `127.0.0.1:${proxy.port}`;
-    const connection = await Connection.connect({ address });
-    t.after(() => connection.close());
-    const journeys = await connectTo(harness, {
-      connection,
-      dataConverter: {},
-      maxApplicants: 2,
-      queryTimeoutMs: 3_000,
-    });
-    const cutOff = await startTestApi(harness, { journeys });
-    t.after(async () => {
-      await cutOff.close();
-      await journeys.close();
-    });
-    proxy.cut();
-    const calls: [path: string, call?: ApiCall][] = [
-      ['/v1/journeys', { body: journeyInput() }],
-      ['/v1/journeys'],
-      ['/v1/journeys/T-1'],
-      ['/v1/journeys/T-1/result'],
-    ];
-    const answers = await Promise.all(calls.map(([path, call]) => cutOff.call(path, call)));
-    for (const { status, json, headers, text } of answers) {
-      assert.deepEqual([status, json.code], [503, 'temporalUnavailable'], text);
-      assert.ok(Number(headers.get('retry-after')) > 0);
-    }
-    const ready = await cutOff.call('/readyz');
-    assert.deepEqual([ready.status, ready.json.checks.temporal.ok], [503, false]);
-    assert.equal((await cutOff.call('/healthz')).status, 200);
-  });
-
   test('the ledger: what needs it says so, and the rest goes on', async (t) => {
     const journeys = await connectTo(harness, {
       dataConverter: {},

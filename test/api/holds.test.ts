@@ -222,6 +222,20 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([decision?.provenBy, decision?.by], ['api-1', 'platform-7']);
   });
 
+  test('so it takes a repeat, which makes a further inquiry', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'], profile: 'deciding', repeatsOpenFor: 'PT1H' });
+    const path = `/v1/journeys/${input.journeyId}`;
+    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
+    const body = { repeat: 'PREQUAL', occurrence: 2, reason: 'the rate lock ran out' };
+    const unsigned = await api.call(`${path}/advance`, { body });
+    assert.deepEqual([unsigned.status, unsigned.json.code], [409, 'refused'], unsigned.text);
+    assert.match(unsigned.json.detail, /proof/);
+    const repeated = await signing.call(`${path}/advance`, { body });
+    assert.equal(repeated.status, 200, repeated.text);
+    await until(async () => ((await api.call(path)).json.stages?.[1]?.state === 'record' ? true : undefined));
+  });
+
   test('what came too late is flagged, and taken off the list by who has seen it', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const { journeyId } = input;

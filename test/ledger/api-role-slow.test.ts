@@ -117,7 +117,7 @@ describe('the database role of the HTTP API', () => {
       "INSERT INTO attempts (customer_trace_number, attempt) VALUES ('T', 1)",
       'UPDATE attempts SET answer_by = 0',
       'UPDATE attempts SET resend_from = 0',
-      'UPDATE attempt_counter SET position = 0',
+      'UPDATE attempt_counter SET last_position = 0',
       'UPDATE inquiries SET permitted_repeat = 0',
       'UPDATE decisions SET permits_attempt = 9',
       'DELETE FROM decisions',

@@ -6,8 +6,7 @@ import {
   UpdateRefusedError,
 } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { parseDecision } from '../../messages/parse-messages.ts';
-import { decisionContent } from '../../model/decision-content.ts';
+import type { parseDecision } from '../../messages/parse-messages.ts';
 import { problemIn } from '../../model/problems.ts';
 import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
 import { unknownRun } from '../problem.ts';
@@ -15,6 +14,7 @@ import type { Call } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 import { decidedBefore } from './decided-before.ts';
 import { isOwnInquiry } from './own-inquiry.ts';
+import { signedDecision } from './signing.ts';
 
 export interface DecisionMade {
   accepted: true;
@@ -41,7 +41,7 @@ export async function decide(
   services: Services,
   { ownerId, given, sending }: { ownerId: string; given: object; sending: Call['sending'] },
 ): Promise<DecisionMade> {
-  const decision = await signed(services, given);
+  const decision = await signedDecision(services, given);
   try {
     return await tellRun(services, ownerId, decision, sending);
   } catch (error) {
@@ -53,13 +53,6 @@ export async function decide(
     }
     return writeDown(services, ownerId, decision);
   }
-}
-
-/** By the API's own key, unless whoever decides has signed it. */
-async function signed({ environment, maxApplicants, signer }: Services, given: object): Promise<Decision> {
-  const decision = parseDecision(given, { maxApplicants });
-  if (decision.proof !== undefined || !signer) return decision;
-  return { ...decision, proof: await signer.sign(decisionContent(environment, decision)) };
 }
 
 /** What the handles of every kind of run have in common. */

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { inParallel } from '../../base/in-parallel.ts';
 import { badRequest } from '../../http/refusal.ts';
 import type { WorkCount, WorkFilters, WorkRow } from '../../ledger/work.ts';
+import { holdStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { ALLOWED_ACTIONS, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
 import type { ApiServices } from '../services.ts';
 
+const fields = holdStatusSchema.shape;
 const instant = z.string().meta({ format: 'date-time' });
 
 export const holdSchema = z
@@ -29,9 +31,14 @@ export const holdSchema = z
     shareId: z.string().exactOptional(),
     customerTraceNumber: z.string().exactOptional(),
     attempt: z.int().min(0).exactOptional().meta({ description: 'The attempt that a decision judges.' }),
+    // What the run says of it. Absent where the inquiry itself has it: GET /v1/inquiries.
+    ...{ applicantIds: fields.applicantIds, httpStatus: fields.httpStatus, returnCode: fields.returnCode },
+    ...{ returnReasonCode: fields.returnReasonCode, otherTraceNumber: fields.otherTraceNumber },
+    ...{ profileChange: fields.profileChange, resendFrom: fields.resendFrom, problems: fields.problems },
     refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
     allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
-      description: 'By its reason. Where the run is lost, amend is refused.',
+      description:
+        'By its reason. Where the run is lost, amend is refused; where nothing was sent either, it is only marked as seen.',
     }),
     decideAt: z.string().exactOptional().meta({ description: 'Where to POST the decision.' }),
   })
@@ -108,7 +115,7 @@ async function withinReach({ runScope }: Services, caller: ApiCaller, rows: Work
   return rows.filter(({ ownerId }) => mine.has(ownerId));
 }
 
-function holdOf({ workId, gatewayProfile, ...row }: WorkRow): Hold {
+function holdOf({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
   const { ownerId, kind, reason, since, customerTraceNumber } = row;
   const { kind: run, id } = ownerOf(ownerId);
   const isDecided = kind === 'held' && isFailureType(reason);
@@ -117,6 +124,7 @@ function holdOf({ workId, gatewayProfile, ...row }: WorkRow): Hold {
   return {
     ...{ holdId: workId, kind, reason, since, ownerId, profile: gatewayProfile },
     ...row,
+    ...(details as Partial<Hold> | undefined),
     allowedActions: isDecided ? [...ALLOWED_ACTIONS[reason]] : seenAt === undefined ? [] : ['seen'],
     ...(decideAt === undefined ? {} : { decideAt }),
   };

@@ -3,13 +3,9 @@ import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { journeySchemas, passGateSchema, repeatStageSchema } from '../../messages/journey/schemas.ts';
-import type {
-  AdvanceMessage,
-  ExtendMessage,
-  RequestShareMessage,
-  SetClosingDateMessage,
-} from '../../messages/journey/shapes.ts';
+import type { ExtendMessage, RequestShareMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
 import { requireScope } from '../caller.ts';
+import { signedAdvance } from '../holds/signing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Route, route } from '../route.ts';
 
@@ -42,7 +38,7 @@ export const journeyMessageRoutes: readonly Route[] = [
       noted({ journeyId });
       // Only who accepts an old report, skips a stage or repeats one decides anything.
       const isDecision = ['acceptAge', 'skip', 'repeat', 'reason'].some((name) => Object.hasOwn(body, name));
-      const message = { ...body, ...(isDecision ? { by: by() } : {}) } as unknown as AdvanceMessage;
+      const message = await signedAdvance(services, { ...body, journeyId, ...(isDecision ? { by: by() } : {}) });
       return messageReply(await services.journeys.get(journeyId).advance(message, sending));
     },
   }),

@@ -1,11 +1,11 @@
 /** The HTTP API of a development environment, with a token that is good for this session alone. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { SCOPES } from '../../api/scopes.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { DEFAULT_PORT } from '../../api/settings.ts';
+import { connectTo } from '../../client/connection/connect-options.ts';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
 import { LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -43,7 +43,8 @@ export async function startDevApi(options: DevApiOptions): Promise<DevApi> {
   const parts = new AsyncDisposableStack();
   try {
     const keys = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
-    const connection = await Connection.connect({ address: temporalAddress });
+    const address = temporalAddress;
+    const connection = await connectTo({ connectionOptions: { address } }, { address });
     parts.defer(() => connection.close());
     const journeys = await LedgerJourneys.connect({
       ...{ connection, namespace, taskQueue, maxApplicants: GATEWAY_LIMITS.maxApplicants.max, besideLedger: true },

@@ -1,0 +1,96 @@
+/** The API as a process, and with a server that goes away. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { runCli, spawnCli } from '../cli/run-cli.ts';
+import { connectTo } from '../support/harness-client.ts';
+import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { type ApiCall, AUDIENCE, call, ISSUER, KEY_SET, startTestApi, token } from './fixtures.ts';
+
+let harness: Harness;
+
+before(async () => {
+  harness = await startHarness();
+  // It has made the ledger.
+  await harness.stopWorker();
+});
+after(() => harness.close());
+
+test('where Temporal is away the API answers 503 with a time to come again, and soon', async (t) => {
+  const [host = '', port = ''] = harness.config.temporal.address.split(':');
+  const proxy = await startTcpProxy({ host, port: Number(port) });
+  t.after(() => proxy.close());
+  const address = `127.0.0.1:${proxy.port}`;
+  const journeys = await connectTo(harness, {
+    address,
+    dataConverter: {},
+    maxApplicants: 2,
+    queryTimeoutMs: 3_000,
+  });
+  const cutOff = await startTestApi(harness, { journeys });
+  t.after(async () => {
+    await cutOff.close();
+    await journeys.close();
+  });
+  proxy.cut();
+  const calls: [path: string, call?: ApiCall][] = [
+    ['/v1/journeys', { body: journeyInput() }],
+    ['/v1/journeys'],
+    ['/v1/journeys/T-1'],
+    ['/v1/journeys/T-1/result'],
+  ];
+  const answers = await Promise.all(calls.map(([path, asked]) => cutOff.call(path, asked)));
+  for (const { status, json, headers, text } of answers) {
+    assert.deepEqual([status, json.code], [503, 'temporalUnavailable'], text);
+    assert.ok(Number(headers.get('retry-after')) > 0);
+  }
+  const ready = await cutOff.call('/readyz');
+  assert.deepEqual([ready.status, ready.json.checks.temporal.ok], [503, false]);
+  assert.equal((await cutOff.call('/healthz')).status, 200);
+});
+
+test('the command says where it listens, in one line, serves a journey, and stops when it is told to', async (t) => {
+  const { config, dataDir } = harness;
+  const keySet = join(dataDir, 'api-keys.json');
+  await writeFile(keySet, JSON.stringify(KEY_SET));
+  const env = {
+    TEMPORAL_ADDRESS: config.temporal.address,
+    TEMPORAL_NAMESPACE: config.temporal.namespace,
+    TASK_QUEUE: config.taskQueue,
+    PAYLOAD_ENCRYPTION: 'off',
+    LEDGER_URL: config.ledger.url,
+    KEY_RING_FILE: config.keyRingFile,
+    API_JWKS_FILE: keySet,
+    API_JWT_ISSUER: ISSUER,
+    API_JWT_AUDIENCE: AUDIENCE,
+    API_AUDIT_FILE: join(dataDir, 'api-audit.log'),
+  };
+  const child = spawnCli(['api', '--port', '0'], { env, cwd: dataDir });
+  t.after(() => child.kill('SIGKILL'));
+  const exit = once(child, 'exit');
+  const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
+  const { url, environment } = JSON.parse(line);
+  assert.equal(environment, 'sandbox');
+  const started = await call(`${url}/v1/journeys`, { token: await token(), body: journeyInput() });
+  assert.equal(started.status, 201, started.text);
+  child.kill('SIGTERM');
+  assert.deepEqual(await exit, [0, null]);
+  const audited = (await readFile(env.API_AUDIT_FILE, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((one) => JSON.parse(one).audit);
+  assert.deepEqual(
+    audited.map(({ route, status, subject }) => [route, status, subject]),
+    [['POST /v1/journeys', 201, 'platform-7']],
+  );
+});
+
+test('the command refuses what may not be with exit code 2', async () => {
+  const { code, stderr } = await runCli(['api'], { cwd: harness.dataDir });
+  assert.equal(code, 2);
+  assert.match(stderr, /API_JWKS_URL is required/);
+});

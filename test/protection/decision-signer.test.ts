@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { DoctorContext } from '../../src/doctor/checks/context.ts';
+import { decisionSignerChecks } from '../../src/doctor/checks/decision-signer-check.ts';
+import { decisionContent } from '../../src/model/decision-content.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
+import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-signer-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, content: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const CONTENT = decisionContent('sandbox', {
+  ...{ decisionId: 'D-1', customerTraceNumber: 'PQ1', attempt: 1, action: 'abandon', by: 'ops', reason: 'a test' },
+  providerSaid: 'notAsked',
+});
+
+const PAIRS = {
+  'P-256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  'P-384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  'P-521': generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  Ed25519: generateKeyPairSync('ed25519'),
+  RSA: generateKeyPairSync('rsa', { modulusLength: 2_048 }),
+};
+
+function keySetOf(name: string, jwk: object, kid: string): string {
+  return file(`${name}.jwks.json`, JSON.stringify({ keys: [{ ...jwk, kid }] }));
+}
+
+for (const [name, { publicKey, privateKey }] of Object.entries(PAIRS)) {
+  test(`a proof by a key of ${name} is good, from a PEM file and from a JWK`, async () => {
+    const pem = file(`${name}.pem`, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
+    const jwk = file(`${name}.json`, JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'own' }));
+    for (const signer of [
+      await loadDecisionSigner(pem),
+      await loadDecisionSigner(pem, 'given'),
+      await loadDecisionSigner(jwk),
+    ]) {
+      const verify = createDecisionProofVerifier(keySetOf(name, publicKey.export({ format: 'jwk' }), signer.keyId));
+      const proof = await signer.sign(CONTENT);
+      const verdict = await verify({ content: CONTENT, proof, receivedAt: new Date().toISOString() }, 'proof');
+      assert.deepEqual(verdict, { accepted: true, keyId: signer.keyId });
+      const late = new Date(Date.now() + 11 * 60_000).toISOString();
+      const expired = await verify({ content: CONTENT, proof, receivedAt: late }, 'proof');
+      assert.equal(expired.accepted, false);
+      const altered = await verify(
+        { content: { ...CONTENT, by: 'mallory' }, proof, receivedAt: new Date().toISOString() },
+        'proof',
+      );
+      assert.equal(altered.accepted, false);
+    }
+  });
+}
+
+test('a key that may not sign is refused, and nothing of the file is told', async () => {
+  const { publicKey } = PAIRS['P-256'];
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+  const bad = {
+    'text.pem': 'a SECRET text',
+    'public.pem': publicKey.export({ type: 'spki', format: 'pem' }) as string,
+    'public.json': JSON.stringify(publicKey.export({ format: 'jwk' })),
+    'secret.json': JSON.stringify({ kty: 'oct', k: 'U0VDUkVU' }),
+    'weak.pem': weak.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    'curve.pem': generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    }) as string,
+  };
+  for (const [name, content] of Object.entries(bad)) {
+    await assert.rejects(
+      loadDecisionSigner(file(name, content)),
+      (error) => {
+        return (
+          error instanceof Error && /^the key that signs decisions/.test(error.message) && error.cause === undefined
+        );
+      },
+      name,
+    );
+  }
+});
+
+test('doctor says whether workers take what the API signs', async () => {
+  const { privateKey, publicKey } = PAIRS['P-256'];
+  const pem = file('doctor.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
+  const [check] = decisionSignerChecks({ file: pem, keyId: 'api-1' });
+  const found = (decisionKeysFile: string | undefined) => {
+    const config = { environment: 'sandbox', ...(decisionKeysFile ? { decisionKeysFile } : {}) };
+    return check?.run({ config } as unknown as DoctorContext, new AbortController().signal);
+  };
+  const jwk = publicKey.export({ format: 'jwk' });
+  assert.equal((await found(keySetOf('known', jwk, 'api-1')))?.status, 'pass');
+  assert.match((await found(keySetOf('other', jwk, 'other')))?.detail ?? '', /unknownKey/);
+  assert.match((await found(undefined))?.detail ?? '', /notCheckable/);
+  const [unusable] = decisionSignerChecks({ file: join(directory, 'none.pem') });
+  const missing = await unusable?.run({ config: {} } as unknown as DoctorContext, new AbortController().signal);
+  assert.equal(missing?.status, 'fail');
+  assert.deepEqual(decisionSignerChecks(undefined), []);
+});
