@@ -1,7 +1,10 @@
 /** Started again for another customer: nothing that was asked for the first is posted a second time without a decision. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { WorkRow } from '../../src/ledger/work.ts';
 import {
   type Harness,
   type JourneyHandle,
@@ -10,6 +13,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { decisionAbout, inquiriesOf } from './operator-hands.ts';
 
@@ -56,15 +60,40 @@ async function untilHeld(handle: JourneyHandle, first: string) {
   return status;
 }
 
+/** The run tells the ledger in the background. */
+async function untilTold(ledger: Ledger, ownerId: string): Promise<WorkRow[]> {
+  for (let tries = 1; ; tries++) {
+    const { rows } = await ledger.work.open({ ownerId, limit: 10 });
+    if (rows.length > 0) return rows;
+    assert.ok(tries < 500, 'the ledger was told of nothing');
+    await delay(20);
+  }
+}
+
 describe('a journey that is started again for another customer', () => {
-  test('holds, names the other inquiry, and posts once more only by a decision', async () => {
+  test('holds, names the other inquiry, and posts once more only by a decision', async (t) => {
     const { input, first } = await answeredAndTerminated();
     await changeCustomer('CORRECTED1');
     const again = await harness.start(input);
     const status = await untilHeld(again, first);
     assert.equal(await postedFor(input.journeyId), 1);
+    const ledger = await openLedgerOf(harness);
+    t.after(() => ledger.close());
+    const rows = await untilTold(ledger, input.journeyId);
+    const [{ workId: _, ...row } = assert.fail()] = rows;
+    const { customerTraceNumber = '', since = '' } = status.holds[0] ?? {};
+    assert.deepEqual(row, {
+      ...{ kind: 'held', reason: 'AnotherNumber', since, ownerId: input.journeyId, customerTraceNumber, attempt: 1 },
+      ...{ productCode: 'PREQUAL', gatewayProfile: 'default', endUserCode: input.endUserCode },
+      details: { applicantIds: input.applicants.map(({ applicantId }) => applicantId), otherTraceNumber: first },
+    });
+    const { searchAttributes } = await again.describe();
+    const { GatewayProfile, EndUserCodes } = searchAttributes;
+    assert.deepEqual([GatewayProfile, EndUserCodes], [['default'], [input.endUserCode]]);
     await update(again, 'resolveInquiry', decisionAbout(status, { action: 'resend', providerSaid: 'notPosted' }));
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
+    const ends = (await ledger.work.of(input.journeyId)).map(({ closed }) => closed?.how);
+    assert.deepEqual(ends, ['decided']);
     assert.equal(await postedFor(input.journeyId), 2);
     // The decision was about this stage; the next one was never made for anybody.
     await update(again, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
