@@ -11,8 +11,8 @@ interface ApiFlags extends OutputOptions {
 }
 
 const EXAMPLE = `
-Example, with the public keys of whoever issues tokens:
-  $ API_JWKS_FILE=jwks.json API_JWT_ISSUER=https://issuer.example.com API_JWT_AUDIENCE=credit-journey credit-journey api
+Example, where API_JWKS_FILE, API_JWT_ISSUER and API_JWT_AUDIENCE say whose tokens it takes:
+  $ credit-journey api --port 7282
 \`credit-journey dev\` starts one too, with a token for its session.
 
 docs/http-api.md lists the claims, the scopes and the operations.`;
