@@ -3,7 +3,7 @@
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
-import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
+import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
 import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
@@ -18,6 +18,7 @@ import {
 import type { AttemptRow, DecisionRow, InquiryRow } from '../rows/inquiry-rows.ts';
 import { descriptionOf } from '../rows/inquiry-views.ts';
 import { referenceNumbersOf } from '../rows/report-references.ts';
+import { outcomesOf } from './told-outcomes.ts';
 
 /**
  * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
@@ -364,22 +365,6 @@ function auditedAttempt(
     ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
     ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
-}
-
-/** Whom the answer does not name has no record, or has what the one answer says. */
-function outcomesOf(
-  { product_code, applicant_ids }: FoundRow,
-  { outcome, told: list }: { outcome: string | null; told: string | null },
-): Pick<AuditedAttempt, 'applicantOutcomes'> {
-  if (product_code === 'SECONDUSE' || outcome === null) return {};
-  const told = JSON.parse(list ?? '[]') as ApplicantOutcome[];
-  const asked =
-    applicant_ids === null ? told.map(({ applicantId }) => applicantId) : (JSON.parse(applicant_ids) as string[]);
-  const others = outcome === 'record' ? 'noRecord' : (outcome as ReportOutcome);
-  const outcomes = asked.map(
-    (id) => told.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
-  );
-  return outcomes.length === 0 ? {} : { applicantOutcomes: outcomes };
 }
 
 /**

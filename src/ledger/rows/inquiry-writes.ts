@@ -214,8 +214,7 @@ export async function markUnknown({ session, dialect }: Writing, customerTraceNu
 /** Writes news as the attempt's outcome. */
 export async function writeOutcome({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
   const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
-  const { kind, outcome, returnCode } = summaryOf(record.answer);
-  const { reasonCode, applicantOutcomes } = detailsOf(record.answer);
+  const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
   await session.rows(
     `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
        requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
@@ -229,12 +228,12 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
       record.httpStatus,
       record.retryAfterMs,
       instantMs(record.requestedAt),
-      kind,
-      outcome,
-      returnCode,
+      told.kind,
+      told.outcome,
+      told.returnCode,
       sealAnswer(cipher, record.answer, row, 'answer'),
-      reasonCode,
-      applicantOutcomes,
+      told.reasonCode,
+      told.applicantOutcomes,
     ],
   );
 }
