@@ -3,10 +3,10 @@ import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { LedgerChangedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
-import type { WriterWatch } from '../ledger/writer-watch.ts';
 import type { WatchedKeyRing } from '../protection/keys/watched-key-ring.ts';
 import { type DeploymentWatch, getsWork } from '../temporal/deployment-watch.ts';
 import type { ReadinessCheck } from './readiness.ts';
+import type { WriterWatch } from './writer-watch.ts';
 
 export interface WorkerParts {
   workers: readonly Pick<Worker, 'getState'>[];

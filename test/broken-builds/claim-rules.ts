@@ -30,7 +30,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a share is withdrawn although it may have been sent',
     edits: [
       {
-        file: 'src/ledger/rows/withdrawn-shares.ts',
+        file: 'src/ledger/rows/shares/withdrawn-shares.ts',
         find: '    if (claimed) {\n',
         replace: '    if (claimed && claimed.attempt < 0) {\n',
       },
@@ -41,7 +41,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a withdrawal of a share does not wait for claims',
     edits: [
       {
-        file: 'src/ledger/rows/claimed-shares.ts',
+        file: 'src/ledger/rows/shares/claimed-shares.ts',
         find: '  await lockHead(writing);\n',
         replace: '  if (shareId === null) await lockHead(writing);\n',
       },

@@ -1,4 +1,5 @@
 /** The ledger as the explorer has it: rows in memory, and every verdict from the product's own pure functions. */
+
 import {
   type ClaimRule,
   decideClaim,

@@ -12,7 +12,7 @@ import type { WebhookBodies } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { PRODUCTS } from '../../src/model/products.ts';
-import { DESCRIPTIONS } from '../../src/workflows/run/message-descriptions.ts';
+import { DESCRIPTIONS } from '../../src/workflows/run/messages/message-descriptions.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
 const root = join(import.meta.dirname, '..', '..');

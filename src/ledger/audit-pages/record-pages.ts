@@ -17,7 +17,7 @@ import type {
 } from '../record-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
 import { eventOf } from '../rows/retention-events.ts';
-import { standingWithdrawal, type WithdrawnShareRow } from '../rows/withdrawn-shares.ts';
+import { standingWithdrawal, type WithdrawnShareRow } from '../rows/shares/withdrawn-shares.ts';
 
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
 const PAGE_SIZE = 5_000;

@@ -6,7 +6,7 @@ import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { AuditedAttempt } from '../inquiry-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
 import { referenceDigest } from '../rows/report-references.ts';
-import { readSubsets, subsetKey } from '../rows/subset-shares.ts';
+import { readSubsets, subsetKey } from '../rows/shares/subset-shares.ts';
 import type { AuditedShare, ShareConsent, SharedReportView, SharesQuery } from '../share-audit.ts';
 
 /** Attempts whose reports and consents one statement each reads. */

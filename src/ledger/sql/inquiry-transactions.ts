@@ -29,7 +29,6 @@ import type {
 } from '../records.ts';
 import { comparableDigest } from '../request-digests.ts';
 import { acceptProblem } from '../rows/accept-problem.ts';
-import { objectionOf, readClaimedShare } from '../rows/claimed-shares.ts';
 import { insertConsents, linkConsents } from '../rows/consent-rows.ts';
 import { insertDecision, standingProblem, writeAbandoned, writeAccepted } from '../rows/decision-writes.ts';
 import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from '../rows/inquiry-rows.ts';
@@ -47,13 +46,13 @@ import {
 } from '../rows/inquiry-writes.ts';
 import { isPaused } from '../rows/pauses.ts';
 import { isUnapproved } from '../rows/profile-changes.ts';
-import { flagIfRefused } from '../rows/refused-postings.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertRefusal, insertReport } from '../rows/report-rows.ts';
-
-import { insertShare } from '../rows/report-shares.ts';
 import { readRestore } from '../rows/restores.ts';
-import { insertSubset } from '../rows/subset-shares.ts';
+import { objectionOf, readClaimedShare } from '../rows/shares/claimed-shares.ts';
+import { flagIfRefused } from '../rows/shares/refused-postings.ts';
+import { insertShare } from '../rows/shares/report-shares.ts';
+import { insertSubset } from '../rows/shares/subset-shares.ts';
 import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../rows/work-for-people.ts';
 
 /** The inquiry, in the ledger that the run has used before. */

@@ -18,8 +18,8 @@ import type {
 } from '../retention.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan } from '../rows/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-hold.ts';
-import { readSeparateShares } from '../rows/report-shares.ts';
 import { readEvents, readUnfinished } from '../rows/retention-events.ts';
+import { readSeparateShares } from '../rows/shares/report-shares.ts';
 
 export class SqlRetention implements Retention {
   readonly #engine: SqlEngine;

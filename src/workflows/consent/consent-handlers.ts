@@ -25,7 +25,7 @@ import {
   refused,
   refuseFor,
   refuseMessage,
-} from '../run/message-answers.ts';
+} from '../run/messages/message-answers.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';

@@ -11,7 +11,7 @@ import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { allMessagesAnswered } from '../run/as-replayed.ts';
 import { inBackground } from '../run/in-background.ts';
-import { kindOf, refuseMessage } from '../run/message-answers.ts';
+import { kindOf, refuseMessage } from '../run/messages/message-answers.ts';
 import type { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './share-record.ts';
 

@@ -6,7 +6,7 @@ import type { HeardConsent } from '../../ledger/kept-consents.ts';
 import { grantProblem } from '../consent/consent-handlers.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { refuseMessage } from '../run/message-answers.ts';
+import { refuseMessage } from '../run/messages/message-answers.ts';
 import type { Journey } from './journey.ts';
 
 /** Where the ledger did not answer at the start, they are read in the background: stages do not wait for it, shares do. */

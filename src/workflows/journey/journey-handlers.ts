@@ -19,9 +19,8 @@ import type {
   SetClosingDateMessage,
 } from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import { accepted, handleUnknownSignals, otherJourney, refused, refuseFor } from '../run/message-answers.ts';
-import { DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { extensionDecision, type RunDecisionEffect } from '../run/run-decisions.ts';
+import { accepted, handleUnknownSignals, otherJourney, refused, refuseFor } from '../run/messages/message-answers.ts';
+import { DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import {
   checkApplicants,
   checkClosingDate,
@@ -29,7 +28,8 @@ import {
   checkShare,
   handleDecisions,
   handleWithdrawals,
-} from '../run/run-messages.ts';
+} from '../run/messages/run-messages.ts';
+import { extensionDecision, type RunDecisionEffect } from '../run/run-decisions.ts';
 import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
 import { extendObjection, extensionObjection, takeExtension } from './extend-waits.ts';

@@ -16,7 +16,7 @@ import type {
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import type { StageCode } from '../../model/products.ts';
 import { consumersOf, type ShareRecord } from '../consent/share-record.ts';
-import type { RefusedMessages } from '../run/refused-messages.ts';
+import type { RefusedMessages } from '../run/messages/refused-messages.ts';
 import { type ClosingDate, closingStatus } from './closing-date.ts';
 import type { StageRecord } from './stage-record.ts';
 

@@ -31,8 +31,8 @@ import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.t
 import { ungranted } from '../consent/share-consent.ts';
 import { isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { type Extension, Extensions } from '../run/extensions.ts';
+import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
-import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import { type CarriedClosing, ClosingDate } from './closing-date.ts';
 import { journeyReferences, journeyResult, journeyStatus, sharesAtTheEnd } from './journey-status.ts';

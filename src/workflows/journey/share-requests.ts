@@ -5,7 +5,7 @@ import type { RequestShareMessage, ShareInput, WithdrawShareMessage } from '../.
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
 import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
-import { refuseMessage } from '../run/message-answers.ts';
+import { refuseMessage } from '../run/messages/message-answers.ts';
 import { withdrawalObjection } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 

@@ -8,9 +8,9 @@ import type {
   PortfolioUpdateAnswer,
   ResolvePortfolioMessage,
 } from '../../messages/portfolio/shapes.ts';
-import { accepted, handleUnknownSignals, refuseFor } from '../run/message-answers.ts';
-import { PORTFOLIO_DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
+import { accepted, handleUnknownSignals, refuseFor } from '../run/messages/message-answers.ts';
+import { PORTFOLIO_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
+import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import type { Review } from './review.ts';
 
 export const resolveInquiry = defineUpdate<PortfolioUpdateAnswer, [ResolvePortfolioMessage]>('resolveInquiry');

@@ -8,9 +8,9 @@ import type {
   ResolvePullMessage,
   WithdrawPullMessage,
 } from '../../messages/pull/shapes.ts';
-import { handleUnknownSignals } from '../run/message-answers.ts';
-import { PULL_DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
+import { handleUnknownSignals } from '../run/messages/message-answers.ts';
+import { PULL_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
+import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import type { Pull } from './pull.ts';
 
 export const resolveInquiry = defineUpdate<PullUpdateAnswer, [ResolvePullMessage]>('resolveInquiry');

@@ -14,7 +14,7 @@ import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
 import type { Extension } from './extensions.ts';
 import { inBackground } from './in-background.ts';
-import { type Accepted, accepted, refused, refuseMessage } from './message-answers.ts';
+import { type Accepted, accepted, refused, refuseMessage } from './messages/message-answers.ts';
 
 /** So long an answer waits for the ledger, as that to a decision about a hold. */
 const ANSWER_WITHIN_MS = 5_000;

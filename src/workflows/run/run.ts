@@ -7,9 +7,9 @@ import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
+import { RefusedMessages } from './messages/refused-messages.ts';
 import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
 import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
-import { RefusedMessages } from './refused-messages.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
 /** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */

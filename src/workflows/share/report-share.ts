@@ -22,7 +22,7 @@ import { ungranted } from '../consent/share-consent.ts';
 import { consumersOf, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { type Extension, Extensions } from '../run/extensions.ts';
-import { tellIfConsent } from '../run/refused-messages.ts';
+import { tellIfConsent } from '../run/messages/refused-messages.ts';
 
 /** What a share by itself hands over to its next run (continue-as-new). */
 export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {

@@ -31,7 +31,7 @@ import { describeInquiry } from '../inquiry/describe-inquiry.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { refuseMessage } from '../run/message-answers.ts';
+import { refuseMessage } from '../run/messages/message-answers.ts';
 import {
   CLAIM_CAME_FIRST,
   isTakenBack,

@@ -12,10 +12,10 @@ import type {
 } from '../../messages/share/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import type { Extension } from '../run/extensions.ts';
-import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/message-answers.ts';
-import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
+import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/messages/message-answers.ts';
+import { SHARE_REPORT_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
+import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { extensionDecision, extensionId } from '../run/run-decisions.ts';
-import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { ReportShare } from './report-share.ts';
 import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST } from './share-withdrawal.ts';
 

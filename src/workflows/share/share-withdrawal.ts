@@ -9,7 +9,7 @@ import type { ConsentHost } from '../consent/consent-run.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { type Accepted, accepted, refused, refuseMessage } from '../run/message-answers.ts';
+import { type Accepted, accepted, refused, refuseMessage } from '../run/messages/message-answers.ts';
 
 /** So long an answer waits for the ledger, as that to a decision. */
 export const ANSWER_WITHIN_MS = 5_000;

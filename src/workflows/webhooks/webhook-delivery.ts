@@ -25,7 +25,7 @@ import { onHoldRow } from '../../model/hold-guide.ts';
 import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { refused } from '../run/message-answers.ts';
+import { refused } from '../run/messages/message-answers.ts';
 import { showDetails } from '../run/show-details.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
 import { deliveryDetails } from './delivery-details.ts';

@@ -4,12 +4,12 @@
  * A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
  * claim either comes before the withdrawal, which then is refused, or finds it.
  */
-import { utcInstant } from '../../base/instants.ts';
-import { chaining, columnsOf } from '../audit/audit-chain.ts';
-import type { SqlSession, Written } from '../database/sql-session.ts';
-import type { Writing } from '../database/writing.ts';
-import type { ShareWithdrawal, ShareWithdrawalVerdict, StandingShareWithdrawal } from '../records.ts';
-import { insertRow } from './inquiry-writes.ts';
+import { utcInstant } from '../../../base/instants.ts';
+import { chaining, columnsOf } from '../../audit/audit-chain.ts';
+import type { SqlSession, Written } from '../../database/sql-session.ts';
+import type { Writing } from '../../database/writing.ts';
+import type { ShareWithdrawal, ShareWithdrawalVerdict, StandingShareWithdrawal } from '../../records.ts';
+import { insertRow } from '../inquiry-writes.ts';
 
 export interface WithdrawnShareRow {
   caller_id: string;

@@ -1,12 +1,12 @@
 /** What a share's claim depends on beside its own rows: the consents, and whether the report may still be used. */
 
-import type { ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
-import { secondaryUserOf } from '../../model/secondary-user.ts';
-import { lockHead } from '../audit/audit-chain.ts';
-import type { KnownShare } from '../claim.ts';
-import type { Writing } from '../database/writing.ts';
-import type { ClaimRequest, StandingShareWithdrawal } from '../records.ts';
-import { type GrantsJudged, judgeGrants } from '../share-standing.ts';
+import type { ShareObjection, StandingConsents } from '../../../consent/consent-record.ts';
+import { secondaryUserOf } from '../../../model/secondary-user.ts';
+import { lockHead } from '../../audit/audit-chain.ts';
+import type { KnownShare } from '../../claim.ts';
+import type { Writing } from '../../database/writing.ts';
+import type { ClaimRequest, StandingShareWithdrawal } from '../../records.ts';
+import { type GrantsJudged, judgeGrants } from '../../share-standing.ts';
 import { readShareFacts } from './report-shares.ts';
 import { readOtherChoice } from './subset-shares.ts';
 

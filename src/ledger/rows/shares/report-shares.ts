@@ -1,16 +1,16 @@
 /** Rows of `report_shares`: the report of each share, and the consents about sharing that report. */
-import { defined } from '../../base/defined.ts';
-import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
-import type { Writing } from '../database/writing.ts';
-import type { ConsentsQuery, PlannedShare, ShareFacts } from '../records.ts';
-import type { DisposalScope, SeparateShare } from '../retention.ts';
-import { byArrival } from '../share-standing.ts';
-import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from './consent-rows.ts';
-import { DISPOSALS_BEGUN, isReviewDisposed } from './inquiry-rows.ts';
-import { insertRow } from './inquiry-writes.ts';
-import { ofOwner } from './owner-rows.ts';
-import { referenceDigest } from './report-references.ts';
+import { defined } from '../../../base/defined.ts';
+import type { LedgerCipher } from '../../../protection/sealed/sealing.ts';
+import type { SqlDialect, SqlSession } from '../../database/sql-session.ts';
+import type { Writing } from '../../database/writing.ts';
+import type { ConsentsQuery, PlannedShare, ShareFacts } from '../../records.ts';
+import type { DisposalScope, SeparateShare } from '../../retention.ts';
+import { byArrival } from '../../share-standing.ts';
+import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from '../consent-rows.ts';
+import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiry-rows.ts';
+import { insertRow } from '../inquiry-writes.ts';
+import { ofOwner } from '../owner-rows.ts';
+import { referenceDigest } from '../report-references.ts';
 import { readWithdrawnShare } from './withdrawn-shares.ts';
 
 /** Returns whether the row has this now, or had it before. */

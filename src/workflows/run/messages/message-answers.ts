@@ -1,7 +1,7 @@
 /** How a run answers messages: accepted, refused, or, where the sender gets no answer, noted in `status`. */
 import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
-import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import { ownerOf, type RunKind } from '../../model/owner-id.ts';
+import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
+import { ownerOf, type RunKind } from '../../../model/owner-id.ts';
 import { DESCRIPTIONS, PORTFOLIO_DESCRIPTIONS } from './message-descriptions.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */

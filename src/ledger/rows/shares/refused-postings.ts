@@ -1,11 +1,11 @@
 /** Flags shares for a person that were posted although a refusal stands against their grants. */
 
-import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
-import type { Writing } from '../database/writing.ts';
-import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from './consent-rows.ts';
-import { lockInquiry } from './inquiry-writes.ts';
-import { drawAttention } from './work-for-people.ts';
+import type { ConsentRecord } from '../../../consent/consent-record.ts';
+import { endsGrant, refusalsAgainst, revokesAllOf } from '../../../consent/refusals.ts';
+import type { Writing } from '../../database/writing.ts';
+import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consent-rows.ts';
+import { lockInquiry } from '../inquiry-writes.ts';
+import { drawAttention } from '../work-for-people.ts';
 
 /** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
 interface PermitRow extends ConsentRow, PostingRow {

@@ -1,14 +1,14 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities, PlacedClosing } from '../../activities/contract.ts';
-import { differingPaths, otherContent } from '../../base/differing-paths.ts';
-import type { Via } from '../../messages/checks.ts';
-import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import { untilDone } from './activity-stubs.ts';
-import { applicationFailureOf } from './application-failure.ts';
-import type { DecisionMessage, Holds } from './holds.ts';
-import type { InFlightActivities } from './in-flight-activities.ts';
+import type { JourneyActivities, PlacedClosing } from '../../../activities/contract.ts';
+import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
+import type { Via } from '../../../messages/checks.ts';
+import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
+import { untilDone } from '../activity-stubs.ts';
+import { applicationFailureOf } from '../application-failure.ts';
+import type { DecisionMessage, Holds } from '../holds.ts';
+import type { InFlightActivities } from '../in-flight-activities.ts';
 import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
 
 /** What the messages need of a run, beside how it stands. */

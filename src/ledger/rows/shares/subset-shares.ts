@@ -4,10 +4,10 @@
  * Each choice of consumers has a trace number of its own, and one share is posted for one choice. So its claim reads
  * what was sent under the other numbers. It holds the lock of the chain's head meanwhile, as every share's claim does.
  */
-import type { SqlSession } from '../database/sql-session.ts';
-import type { Writing } from '../database/writing.ts';
-import type { ClaimRequest, SubsetShare } from '../records.ts';
-import { insertRow } from './inquiry-writes.ts';
+import type { SqlSession } from '../../database/sql-session.ts';
+import type { Writing } from '../../database/writing.ts';
+import type { ClaimRequest, SubsetShare } from '../../records.ts';
+import { insertRow } from '../inquiry-writes.ts';
 import { NOTHING_SENT } from './withdrawn-shares.ts';
 
 /** The number of another choice of consumers, under which this share was or may have been sent. */

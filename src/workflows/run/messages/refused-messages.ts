@@ -1,6 +1,6 @@
 /** Messages that a run has refused and whose sender waited for no answer. */
-import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import type { EventsOut } from './events-out.ts';
+import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
+import type { EventsOut } from '../events-out.ts';
 
 /** Those that `status` shows; the total counts the rest. */
 const SHOWN = 50;
