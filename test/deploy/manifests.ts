@@ -116,13 +116,15 @@ export function configuredVariables(): Set<string> {
     'src/config/temporal-connection.ts',
     // Which reads the TEMPORAL_ variables.
     'node_modules/@temporalio/envconfig/lib/envconfig-toml.js',
-    'src/codec/settings.ts',
+    ...['src/codec/settings.ts', 'src/api/settings.ts', 'src/http/settings.ts'],
     ...['client-settings', 'default-profile', 'deployment', 'ledger-settings', 'limits', 'proof-keys'].map(inConfig),
     ...['log-level', 'process-rules', 'protocol', 'secrets', 'telemetry-settings', 'worker-settings'].map(inConfig),
   ];
   const text = files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
+  // Those that HTTP services share have each service's prefix.
+  const shared = [...text.matchAll(/\$\{prefix\}(_[A-Z_]+)/g)].flatMap(([, name]) => [`CODEC${name}`, `API${name}`]);
   const names = [...text.matchAll(/['.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)].map(([, name = '']) => name);
-  return new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  return new Set([...names, ...shared].flatMap((name) => [name, `${name}_FILE`]));
 }
 
 function inConfig(name: string): string {
