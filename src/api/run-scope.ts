@@ -5,6 +5,7 @@ import { isRecord } from '../base/is-record.ts';
 import { translatedServerError } from '../client/connection/error-translation.ts';
 import { startedInput } from '../client/runs/start-once.ts';
 import type { Ledger } from '../ledger/port.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';
 import type { RunScope } from './caller.ts';
@@ -21,6 +22,9 @@ const TIMEOUT_MS = 5_000;
 
 const DEFAULT_PROFILE = 'default';
 
+/** Only a token that reaches everything reaches what cannot be read. */
+const UNREADABLE: RunScope = { profiles: [], endUsers: null };
+
 /**
  * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
  * about none. A run that was started again under another's name belongs to both.
@@ -34,7 +38,9 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
       openLedger().then((ledger) => ledger.inquiriesOf(ownerId)),
     ]);
     const found: RunScope[] = [];
-    if (ofRun.status === 'fulfilled' && ofRun.value) found.push(await ofInput(ofRun.value[0], ownerId, depth));
+    if (ofRun.status === 'fulfilled' && ofRun.value) {
+      found.push('input' in ofRun.value ? await ofInput(ofRun.value.input, ownerId, depth) : UNREADABLE);
+    }
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, ownerId));
     if (found.length > 0) return joined(found);
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
@@ -55,13 +61,19 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
   return (ownerId) => scopeOf(ownerId);
 }
 
-/** The input in an array of one; `undefined` where Temporal has no such run. */
-async function ofTemporal(client: Client, ownerId: string): Promise<[unknown] | undefined> {
+/** `undefined` where Temporal has no such run; without an input where its payloads are encrypted under foreign keys. */
+async function ofTemporal(
+  client: Client,
+  ownerId: string,
+): Promise<{ input: unknown } | { isUnreadable: true } | undefined> {
   try {
-    return [await client.withDeadline(Date.now() + TIMEOUT_MS, () => startedInput(client, workflowIdOf(ownerId)))];
+    const read = () => startedInput(client, workflowIdOf(ownerId));
+    return { input: await client.withDeadline(Date.now() + TIMEOUT_MS, read) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || isNotFound(error)) return undefined;
-    throw translatedServerError(error);
+    const translated = translatedServerError(error);
+    if (translated !== error || error instanceof CreditJourneyError) throw translated;
+    return { isUnreadable: true };
   }
 }
 

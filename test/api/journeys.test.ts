@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
+import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
 
@@ -16,6 +19,12 @@ after(async () => {
   await api.close();
   await harness.close();
 });
+
+const FOREIGN: PayloadCodec = {
+  encode: async (payloads) =>
+    payloads.map(({ data }) => ({ metadata: { encoding: Buffer.from('binary/foreign') }, data: data ?? null })),
+  decode: async (payloads) => payloads,
+};
 
 async function untilState(journeyId: string, state: JourneyStatus['state']): Promise<JourneyStatus> {
   for (;;) {
@@ -165,6 +174,12 @@ describe('messages to a journey over HTTP', () => {
     const endUserCode = `EU${randomUUID().slice(0, 6)}`;
     const input = journeyInput({ stages: ['PREQUAL'], endUserCode });
     await api.call('/v1/journeys', { body: input });
+    // Of another system in the namespace, under keys that this one does not have.
+    const foreign = new Client({ ...harness.client.options, dataConverter: { payloadCodecs: [FOREIGN] } });
+    const unreadable = `J-${randomUUID()}`;
+    await foreign.workflow.start('lendingJourney', {
+      ...{ workflowId: workflowIdOf(unreadable), taskQueue: 'of-nobody', args: [{}] },
+    });
     const mine = await token({ endUsers: [endUserCode] });
     const listed = async (): Promise<string[]> => {
       const ids: string[] = [];
@@ -181,6 +196,8 @@ describe('messages to a journey over HTTP', () => {
     while ((await listed()).length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
     // One that closes between two pages may be in both.
     assert.deepEqual([...new Set(await listed())], [input.journeyId]);
+    assert.equal((await api.call(`/v1/journeys/${unreadable}`, { token: mine })).status, 404);
+    await foreign.workflow.getHandle(workflowIdOf(unreadable)).terminate();
     const wrong = await api.call('/v1/journeys?after=nonsense');
     assert.deepEqual([wrong.status, wrong.json.code], [400, 'after']);
   });
