@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes everything secret that docker-compose.yml needs, in deploy/secrets: passwords, the key ring, the key that signs
-# the codec server's tokens, and two tokens. Nothing that is there is overwritten. Needs openssl.
+# tokens, and three tokens. Nothing that is there is overwritten. Needs openssl.
 #
 #   deploy/make-secrets.sh           all of it
-#   deploy/make-secrets.sh tokens    both tokens anew, for another 90 days
+#   deploy/make-secrets.sh tokens    all tokens anew, for another 90 days
 set -eu
 umask 077
 
@@ -11,7 +11,6 @@ root="$(cd "$(dirname "$0")/.." && pwd)"
 secrets="${SECRETS_DIR:-$root/deploy/secrets}"
 environment="${COMPOSE_ENV_FILE:-$root/.env}"
 issuer=credit-journey-compose
-audience=codec-server
 token_days=90
 
 write() { # file; its content comes from standard input
@@ -41,18 +40,27 @@ signing_key() {
   printf '{"keys":[{"kty":"RSA","kid":"compose","use":"sig","alg":"RS256","n":"%s","e":"AQAB"}]}\n' "$modulus" | write codec_jwks
 }
 
-token() { # subject, permissions
+token() { # subject, audience, further claims
   now="$(date +%s)"
   header="$(printf '{"alg":"RS256","kid":"compose","typ":"JWT"}' | base64url)"
-  claims="$(printf '{"iss":"%s","aud":"%s","sub":"%s","iat":%d,"exp":%d,"permissions":"%s"}' \
-    "$issuer" "$audience" "$1" "$now" "$((now + token_days * 86400))" "$2" | base64url)"
+  claims="$(printf '{"iss":"%s","aud":"%s","sub":"%s","iat":%d,"exp":%d,%s}' \
+    "$issuer" "$2" "$1" "$now" "$((now + token_days * 86400))" "$3" | base64url)"
   signature="$(printf %s "$header.$claims" | openssl dgst -sha256 -sign "$secrets/token_signing_key" -binary | base64url)"
   printf %s "$header.$claims.$signature"
 }
 
+codec_token() { # subject, permissions
+  token "$1" codec-server "\"permissions\":\"$2\""
+}
+
 tokens() {
-  printf 'proxy_set_header Authorization "Bearer %s";\n' "$(token ui 'default:encode default:decode-redacted')" | write ui_authorization
-  token platform 'default:encode default:decode default:report' | write platform_token
+  printf 'proxy_set_header Authorization "Bearer %s";\n' "$(codec_token ui 'default:encode default:decode-redacted')" |
+    write ui_authorization
+  codec_token platform 'default:encode default:decode default:report' | write platform_token
+  # An origination platform's: it starts, drives and reads, and decides about no hold.
+  scopes='journeys:start journeys:read journeys:advance journeys:withdraw pulls:start pulls:read pulls:withdraw'
+  scopes="$scopes shares:request shares:withdraw shares:read consents:record holds:read inquiries:read reports:read"
+  token platform credit-journey-api "\"scope\":\"$scopes\",\"profiles\":\"*\",\"end_users\":\"*\"" | write api_token
 }
 
 own() {
@@ -65,10 +73,10 @@ if [ "${1:-}" = tokens ]; then
     echo "there is no $secrets/token_signing_key: run $0 first" >&2
     exit 1
   fi
-  rm -f "$secrets/ui_authorization" "$secrets/platform_token"
+  rm -f "$secrets/ui_authorization" "$secrets/platform_token" "$secrets/api_token"
   tokens
   own
-  echo "made both tokens anew: restart the web service, docker compose restart web"
+  echo "made all tokens anew: restart the web service, docker compose restart web"
   exit
 fi
 

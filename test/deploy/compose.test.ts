@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
+import { loadApiSettings } from '../../src/api/settings.ts';
 import { loadCodecServerSettings } from '../../src/codec/settings.ts';
 import { loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config/config.ts';
 import { PINNED_BINARIES } from '../../src/local/temporal/pinned-binaries.ts';
@@ -89,7 +90,7 @@ test('our own services set only variables that the configuration reads', () => {
   }
 });
 
-test('worker, setup, codec server and command line start with what the compose file and its secrets give them', async (t) => {
+test('worker, setup, codec server, API and command line start with what the compose file and its secrets give them', async (t) => {
   const made = await makeSecrets(t);
   const config = loadConfig(await withSecrets(t, made, 'worker'));
   assert.equal(config.environment, 'sandbox');
@@ -102,6 +103,8 @@ test('worker, setup, codec server and command line start with what the compose f
   const { options, ledgerAccess } = loadCodecServerSettings(await withSecrets(t, made, 'codec-server'));
   assert.equal(options.authentication.kind, 'jwt');
   assert.ok(ledgerAccess);
+  const api = loadApiSettings(await withSecrets(t, made, 'api'));
+  assert.deepEqual([api.options.host, api.options.port], ['0.0.0.0', 7282]);
   const client = loadClientSettings(await withSecrets(t, made, 'cli'));
   assert.equal(client.payloads.kind, 'codecServer');
   assert.ok(client.codecServer?.readToken);

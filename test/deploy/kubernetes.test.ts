@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { loadApiSettings } from '../../src/api/settings.ts';
 import { packageVersion } from '../../src/cli/output/version.ts';
 import { loadCodecServerSettings } from '../../src/codec/settings.ts';
 import { loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config/config.ts';
@@ -18,7 +19,7 @@ import {
   type PodSpec,
 } from './manifests.ts';
 
-const all = manifests('config.yaml', 'worker.yaml', 'codec-server.yaml', 'setup-job.yaml');
+const all = manifests('config.yaml', 'worker.yaml', 'codec-server.yaml', 'api.yaml', 'setup-job.yaml');
 const configMap = all.get('ConfigMap/credit-journey') as Manifest;
 
 function pod(name: string): PodSpec {
@@ -33,6 +34,7 @@ function main(name: string): Container {
 
 const WORKER = 'Deployment/credit-journey-worker';
 const CODEC_SERVER = 'Deployment/credit-journey-codec-server';
+const API = 'Deployment/credit-journey-api';
 const SETUP = 'Job/credit-journey-setup';
 
 const LEDGER_URL =
@@ -47,6 +49,7 @@ async function environment(t: TestContext, name: string, temporal: string): Prom
     '/run/secrets/credit-journey/gateway-client-id': 'example',
     '/run/secrets/credit-journey/gateway-client-secret': 'example',
     '/run/secrets/credit-journey/ledger-url': LEDGER_URL,
+    '/run/secrets/credit-journey/api-ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_api:'),
     '/run/secrets/credit-journey/ledger-ca.pem': '-----BEGIN CERTIFICATE-----',
     '/run/secrets/credit-journey/consent-jwks.json': JSON.stringify(CONSENT_KEYS),
     '/run/secrets/credit-journey/decision-jwks.json': JSON.stringify(DECISION_KEYS),
@@ -58,7 +61,7 @@ async function environment(t: TestContext, name: string, temporal: string): Prom
   return env;
 }
 
-test('worker, codec server and setup start in production with what the manifests and the page give them', async (t) => {
+test('worker, codec server, API and setup start in production with what the manifests and the page give them', async (t) => {
   const [apiKey = '', mutualTls = ''] = configurationBlocks();
   const env = await environment(t, WORKER, apiKey);
   const config = loadConfig(env);
@@ -73,6 +76,9 @@ test('worker, codec server and setup start in production with what the manifests
   assert.equal(byCertificate.temporal.connectionOptions.apiKey, undefined);
   const { options } = loadCodecServerSettings(await environment(t, CODEC_SERVER, apiKey));
   assert.ok(options.tls);
+  const api = loadApiSettings(await environment(t, API, apiKey));
+  assert.ok(api.options.tls);
+  assert.match(api.ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:/);
   const setup = await environment(t, SETUP, apiKey);
   assert.ok(loadLedgerAccess(setup, { needsId: false }));
   assert.equal(loadClientSettings(setup, { besideLedger: true }).payloads.kind, 'keyRing');
@@ -95,13 +101,13 @@ test('a forgotten LEDGER_ID or a plain connection to the ledger keeps the worker
 
 test('the manifests set only variables that the configuration reads', () => {
   const known = configuredVariables();
-  for (const name of [WORKER, CODEC_SERVER, SETUP]) {
+  for (const name of [WORKER, CODEC_SERVER, API, SETUP]) {
     for (const variable of Object.keys(environmentOf(main(name), configMap))) assert.ok(known.has(variable), variable);
   }
 });
 
 test('pods are not root, write to nothing but their own volumes, and read secrets by their group', () => {
-  for (const name of [WORKER, CODEC_SERVER, SETUP]) {
+  for (const name of [WORKER, CODEC_SERVER, API, SETUP]) {
     const { securityContext, containers, initContainers = [], volumes } = pod(name);
     assert.deepEqual([securityContext?.runAsNonRoot, securityContext?.fsGroup], [true, 1000], name);
     for (const { securityContext: own, volumeMounts = [], image } of [...containers, ...initContainers]) {

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { apiTokenVerifier } from '../../src/api/caller.ts';
+import { SCOPES, type Scope } from '../../src/api/scopes.ts';
 import { codecTokenVerifier } from '../../src/codec/access.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { makeSecrets } from './make-secrets.ts';
 import { compose } from './manifests.ts';
 
 const { services, secrets } = compose();
+const { API_JWT_AUDIENCE: apiAudience = '' } = services.api?.environment ?? {};
 const { CODEC_JWT_ISSUER: issuer = '', CODEC_JWT_AUDIENCE: audience = '' } =
   services['codec-server']?.environment ?? {};
 
@@ -28,7 +31,7 @@ test('makes every secret that the compose file names, open to its owner alone, a
   assert.equal(await made.read('ledger_url'), before);
 });
 
-test('makes a key ring that opens, and tokens that the codec server takes for what they are for', async (t) => {
+test('makes a key ring that opens, and tokens that codec server and API take for what they are for', async (t) => {
   const made = await makeSecrets(t);
   const ring = await loadKeyRing(join(made.directory, 'keys/keys.json'));
   assert.match(ring.current('ledger').id, /^ledger-[0-9a-f]{12}$/);
@@ -39,6 +42,18 @@ test('makes a key ring that opens, and tokens that the codec server takes for wh
   // The page of the UI sees what people may see.
   const ui = await verify(header?.[1]);
   assert.deepEqual([...(ui.roles.get('default') ?? [])].toSorted(), ['decode-redacted', 'encode']);
+  const verifyForApi = apiTokenVerifier(
+    { jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience: apiAudience },
+    'sub',
+  );
+  const apiToken = `Bearer ${await made.read('api_token')}`;
+  const caller = await verifyForApi(apiToken);
+  assert.deepEqual([caller.by, caller.profiles, caller.endUsers], ['platform', '*', '*']);
+  assert.deepEqual(
+    Object.keys(SCOPES).filter((scope) => !caller.scopes.has(scope as Scope)),
+    ['portfolios:start', 'portfolios:read', 'portfolios:control', 'holds:decide', 'reports:reveal'],
+  );
+  await assert.rejects(verify(apiToken), { reason: 'audience' });
   await rm(join(made.directory, 'platform_token'));
   await made.again('tokens');
   assert.match(await made.read('platform_token'), /^[\w-]+\.[\w-]+\.[\w-]+$/);
