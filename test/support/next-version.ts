@@ -25,8 +25,8 @@ const EDITS: readonly { file: string; find: string; replace: string }[] = [
   },
   {
     file: 'src/ledger/rows/inquiry-writes.ts',
-    find: '      position,\n      customer_trace_number: request.inquiry.customerTraceNumber,\n',
-    replace: `      position,\n      ${NEXT_FENCE}: 1,\n      customer_trace_number: request.inquiry.customerTraceNumber,\n`,
+    find: "    state: 'sending',\n    workflow_id:",
+    replace: `    state: 'sending',\n    ${NEXT_FENCE}: 1,\n    workflow_id:`,
   },
 ];
 
