@@ -8,8 +8,7 @@ import { readLedgerAccess } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
 import { apiDecisionKey, type DecisionKey } from '../config/proof-keys.ts';
-import { isLoopbackHost } from '../http/server.ts';
-import { readLimits, readTls, readTokenSettings, readTrustedProxies } from '../http/settings.ts';
+import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
 import { ConfigError } from '../model/problems.ts';
 import { ENVIRONMENTS } from '../model/products.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -37,13 +36,7 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
   const reader = new EnvironmentReader({ ...env, ...defined({ API_HOST: overrides.host, API_PORT: overrides.port }) });
   const environment = reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
   checkProcess(reader, environment);
-  const host = reader.text('API_HOST', '127.0.0.1');
-  const tls = readTls(reader, environment, 'API');
-  const trustedProxies = readTrustedProxies(reader, 'API');
-  if (environment !== 'sandbox' && !isLoopbackHost(host) && !tls && trustedProxies.length === 0) {
-    const rule = 'is required beyond this machine, unless API_TRUSTED_PROXIES names who may connect';
-    reader.report('API_TLS_CERT_FILE', rule);
-  }
+  const listening = readListening(reader, environment, { prefix: 'API', hostVariable: 'API_HOST' });
   if (reader.optional('API_JWKS_URL') === undefined && reader.optional('API_JWKS_FILE') === undefined) {
     reader.report('API_JWKS_URL', 'is required, or API_JWKS_FILE: the API takes tokens alone');
   }
@@ -58,10 +51,8 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
       byClaim: reader.text('API_BY_CLAIM', 'sub', (name) => (CLAIM.test(name) ? null : 'must be the name of a claim')),
       maxApplicants: maxApplicantsIn(reader),
       ...(auditFile === undefined ? {} : { audit: { file: auditFile } }),
-      host,
+      ...listening,
       port: reader.integer('API_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
-      ...defined({ tls }),
-      trustedProxies,
       limits: readLimits(reader, 'API', DEFAULT_LIMITS),
       ...defined({ portfolioDirectory: readPortfolioDirectory(reader) }),
     },

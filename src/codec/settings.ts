@@ -6,14 +6,7 @@ import { readLedgerAccess } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
 import { isLoopbackHost } from '../http/server.ts';
-import {
-  readLimits,
-  readList,
-  readNamespaces,
-  readTls,
-  readTokenSettings,
-  readTrustedProxies,
-} from '../http/settings.ts';
+import { readLimits, readList, readListening, readNamespaces, readTokenSettings } from '../http/settings.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { Authentication, CodecServerOptions } from './options.ts';
@@ -48,15 +41,7 @@ export function loadCodecServerSettings(
   });
   const environment = reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
   checkProcess(reader, environment);
-  const host = reader.text('CODEC_SERVER_HOST', '127.0.0.1');
-  const tls = readTls(reader, environment, 'CODEC');
-  const trustedProxies = readTrustedProxies(reader, 'CODEC');
-  if (environment !== 'sandbox' && !isLoopbackHost(host) && !tls && trustedProxies.length === 0) {
-    reader.report(
-      'CODEC_TLS_CERT_FILE',
-      'is required beyond this machine, unless CODEC_TRUSTED_PROXIES names who may connect',
-    );
-  }
+  const listening = readListening(reader, environment, { prefix: 'CODEC', hostVariable: 'CODEC_SERVER_HOST' });
   const [first = 'default', ...others] = readNamespaces(
     reader,
     'CODEC_NAMESPACES',
@@ -66,15 +51,13 @@ export function loadCodecServerSettings(
   const settings: CodecServerSettings = {
     options: {
       environment,
-      authentication: readAuthentication(reader, environment, host),
+      authentication: readAuthentication(reader, environment, listening.host),
       namespaces: [first, ...others],
       originNamespaces: readNamespaces(reader, 'CODEC_ORIGIN_NAMESPACES', ''),
       uiOrigins: readOrigins(reader, environment),
       ...(auditFile === undefined ? {} : { audit: { file: auditFile } }),
-      host,
+      ...listening,
       port: reader.integer('CODEC_SERVER_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
-      ...defined({ tls }),
-      trustedProxies,
       limits: readLimits(reader, 'CODEC', DEFAULT_LIMITS),
     },
     ...readKeysAndLedger(reader, environment),

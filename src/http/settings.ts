@@ -5,6 +5,7 @@ import { checkSecretFile } from '../config/private-file.ts';
 import type { Environment } from '../model/products.ts';
 import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
 import type { HttpLimits } from './limits.ts';
+import { isLoopbackHost } from './server.ts';
 import type { TokenSettings } from './token-verifier.ts';
 import { isProxyAddress } from './trusted-proxies.ts';
 
@@ -44,7 +45,23 @@ function checkKeySet(reader: EnvironmentReader, variable: string, file: string):
   }
 }
 
-export function readTls(
+/** Where a service listens, and who may connect: beyond this machine by TLS, or from named proxies alone. */
+export function readListening(
+  reader: EnvironmentReader,
+  environment: Environment,
+  { prefix, hostVariable }: { prefix: Prefix; hostVariable: string },
+): { host: string; tls?: { cert: string; key: string }; trustedProxies: string[] } {
+  const host = reader.text(hostVariable, '127.0.0.1');
+  const tls = readTls(reader, environment, prefix);
+  const trustedProxies = readTrustedProxies(reader, prefix);
+  if (environment !== 'sandbox' && !isLoopbackHost(host) && !tls && trustedProxies.length === 0) {
+    const rule = `is required beyond this machine, unless ${prefix}_TRUSTED_PROXIES names who may connect`;
+    reader.report(`${prefix}_TLS_CERT_FILE`, rule);
+  }
+  return { host, trustedProxies, ...(tls ? { tls } : {}) };
+}
+
+function readTls(
   reader: EnvironmentReader,
   environment: Environment,
   prefix: Prefix,
@@ -61,7 +78,7 @@ export function readTls(
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
-export function readTrustedProxies(reader: EnvironmentReader, prefix: Prefix): string[] {
+function readTrustedProxies(reader: EnvironmentReader, prefix: Prefix): string[] {
   return readList(reader, `${prefix}_TRUSTED_PROXIES`, '', (one) =>
     isProxyAddress(one) ? null : 'must be addresses or CIDR blocks, with commas between',
   );
