@@ -115,6 +115,8 @@ async function openTerminal(t: TestContext, directory: string): Promise<Terminal
     run,
     async stay(script, patterns) {
       const log = `terminal-${staying.length + 2}.log`;
+      // The child opens the file, and the shell may answer before that.
+      await run(`: >${log}`);
       // Job control gives it a process group of its own, as its own terminal would.
       const started = await run(`set -m\n{ ${script.trim()}\n} >${log} 2>&1 &\nset +m\necho "process $!"`);
       const group = Number(/^process (\d+)$/m.exec(started)?.[1] ?? assert.fail(started));
