@@ -123,5 +123,5 @@ function isApplicant(value: object): value is Applicant {
   return 'names' in value && 'ssn' in value && /^\d{9}$/.test(String(value.ssn));
 }
 
-/** `status` shows it to those who may decrypt: it takes the `consumerId` beside it to be used. */
+/** `status` shows it to those who may decrypt, or read it by a token: it takes the `consumerId` beside it to be used. */
 export const REFERENCE_PLACES: Sentinel['mayBeIn'] = ['commandLine'];

@@ -152,7 +152,8 @@ function collected(): Promise<Place[]> {
     assert.ok(new SentinelSearch(personSentinels()).find(Buffer.from(given)).length > 0, 'it gave nothing out');
     const answered = await askApi(world, await world.startApi());
     assert.match(answered, /^201 /);
-    const ofApi = { kind: 'log' as const, name: 'answers of the HTTP API', bytes: Buffer.from(answered) };
+    // Status may be in them, as in what the command line says.
+    const ofApi = { kind: 'commandLine' as const, name: 'answers of the HTTP API', bytes: Buffer.from(answered) };
     await runCommands(world, others[0] as JourneyHandle);
     const told = [...(await scraped(world)), ...(await temporalPlaces(world, await runsOf(world)))];
     await world.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(CRASH_BUG))] }));
