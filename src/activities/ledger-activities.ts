@@ -1,12 +1,10 @@
 import { sealedRefusal } from '../ledger/carried-refusal.ts';
 import type { InquiryView } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
-import type { AttemptState } from '../model/inquiry.ts';
+import { isKnownNotPosted } from '../model/inquiry.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';
-
-const NOT_SENT: readonly AttemptState[] = ['notSent', 'notProcessed'];
 
 /**
  * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of
@@ -67,5 +65,5 @@ export function createLedgerActivities({
 
 /** As the claim reads it (rows/subset-shares.ts): here it only spares the run a claim that is refused. */
 function mayHaveBeenSent({ attempts }: InquiryView): boolean {
-  return attempts.some(({ state, lateAnswerAt }) => !NOT_SENT.includes(state) || lateAnswerAt !== undefined);
+  return attempts.some(({ state, lateAnswerAt }) => !isKnownNotPosted(state) || lateAnswerAt !== undefined);
 }

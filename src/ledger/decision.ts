@@ -1,6 +1,6 @@
 /** Decides what effect a person's decision may still have, given the ledger. Pure; docs/protocol.md, fence 1. */
 import type { FailureType } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../model/inquiry.ts';
+import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, isKnownNotPosted } from '../model/inquiry.ts';
 import {
   attemptOf,
   HELD_STATES,
@@ -33,7 +33,6 @@ export type DecisionEffect =
   /** Another decision or answer stands: write nothing. */
   | { kind: 'overtaken' };
 
-const NOT_SENT: readonly AttemptState[] = ['notSent', 'notProcessed'];
 const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
 
 export function decideDecision(known: KnownInquiry, decision: DecisionFacts): DecisionEffect {
@@ -57,7 +56,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
   if (failureType !== 'AnotherNumber' || known.abandoned) return false;
   // Of a share that was sent for another choice of consumers, attempts may stand here that were not sent.
-  if (wasClaimed(known) && !known.attempts.every((one) => NOT_SENT.includes(standing(one)))) return false;
+  if (wasClaimed(known) && !known.attempts.every((one) => isKnownNotPosted(standing(one)))) return false;
   return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
 }
 

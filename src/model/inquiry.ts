@@ -68,6 +68,13 @@ export const ATTEMPT_STATES = [
 ] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
+/** The states of an attempt that is known to have posted nothing: it was not sent, or the gateway did not process it. */
+export const NOT_POSTED_STATES = ['notSent', 'notProcessed'] as const satisfies readonly AttemptState[];
+
+export function isKnownNotPosted(state: AttemptState): boolean {
+  return (NOT_POSTED_STATES as readonly AttemptState[]).includes(state);
+}
+
 /**
  * The description of an inquiry: its name, its end user and its purpose. The ledger's row without its digest.
  * Nothing personal.

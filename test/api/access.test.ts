@@ -7,8 +7,9 @@ import type { Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { SCOPES } from '../../src/api/scopes.ts';
 import { ownerIdOf, type RunKind, workflowIdOf } from '../../src/model/owner-id.ts';
+import type { HttpAnswer } from '../support/http-call.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
-import { type Answer, startTestApi, type TestApi, token } from './fixtures.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
 
 let harness: Harness;
 let api: TestApi;
@@ -51,7 +52,7 @@ function pathOf({ path }: Route, id = THERE): string {
   return parametersIn(path).reduce<string>((so, name) => so.replace(`{${name}}`, sample(name, id)), path);
 }
 
-function called(route: Route, bearer: string | null, id?: string): Promise<Answer> {
+function called(route: Route, bearer: string | null, id?: string): Promise<HttpAnswer> {
   const body = route.body ? { body: {} } : {};
   const headers = { 'x-request-id': 'R-1' };
   return api.call(pathOf(route, id), { method: route.method, token: bearer, headers, ...body });
@@ -104,7 +105,7 @@ for (const route of ROUTES) {
           const unknown = await called(route, bearer, `U-${randomUUID().slice(0, 8)}`);
           assert.deepEqual([foreign.status, foreign.json.code], [404, 'notFound'], who);
           assert.equal(foreign.text, unknown.text, who);
-          const names = ({ headers }: Answer) => [...headers.keys()].sort();
+          const names = ({ headers }: HttpAnswer) => [...headers.keys()].sort();
           assert.deepEqual(names(foreign), names(unknown), who);
         }
       });

@@ -9,6 +9,7 @@ import { type RunningApi, startApi } from '../../src/api/server.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { connectTo } from '../support/harness-client.ts';
+import { type HttpAnswer, httpCall } from '../support/http-call.ts';
 import type { Harness } from '../support/journey-harness.ts';
 
 export const ISSUER = 'https://issuer.example.com';
@@ -39,14 +40,6 @@ export function token(parts: TokenParts = {}): Promise<string> {
     .sign(isForeign ? foreign.privateKey : pair.privateKey);
 }
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which each test knows
-  json: any;
-}
-
 export interface ApiCall {
   method?: string;
   /** Default: one that may do everything; `null`: none. */
@@ -62,7 +55,7 @@ export interface TestApi extends RunningApi {
   /** What each line says. */
   audited(): Record<string, unknown>[];
   unexpected: unknown[];
-  call(path: string, call?: ApiCall): Promise<Answer>;
+  call(path: string, call?: ApiCall): Promise<HttpAnswer>;
 }
 
 /** Beside a harness's worker, on its ledger. `close` ends all that it opened. */
@@ -100,33 +93,11 @@ export async function startTestApi(
     lines,
     unexpected,
     audited: () => lines.map((line) => JSON.parse(line).audit),
-    call: (path, request) => call(api.url + path, { token: all, ...request }),
+    call: (path, request) => httpCall(api.url + path, { token: all, ...request }),
     close: async () => {
       await api.close();
       await journeys.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-export async function call(url: string, { method, token: bearer, headers = {}, body }: ApiCall): Promise<Answer> {
-  const response = await fetch(url, {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: {
-      ...(bearer ? { authorization: `Bearer ${bearer}` } : {}),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: jsonOf(text) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

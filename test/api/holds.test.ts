@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+import type { HttpAnswer } from '../support/http-call.ts';
 import {
   applicant,
   consentMessage,
@@ -15,7 +16,7 @@ import {
   startHarness,
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
-import { type Answer, startTestApi, type TestApi, token } from './fixtures.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
 import { until } from './until.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-decisions-'));
@@ -73,7 +74,7 @@ function abandoning({ customerTraceNumber, attempt }: Json, change: object = {})
   };
 }
 
-const decidedOf = ({ json }: Answer) => ({ code: json.code, by: json.decided?.by, action: json.decided?.action });
+const decidedOf = ({ json }: HttpAnswer) => ({ code: json.code, by: json.decided?.by, action: json.decided?.action });
 
 describe('holds over HTTP', { concurrency: 4 }, () => {
   test('from the list to a decision in two requests; the second person is told who decided', async () => {

@@ -7,9 +7,10 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { runCli, spawnCli } from '../cli/run-cli.ts';
 import { connectTo } from '../support/harness-client.ts';
+import { httpCall } from '../support/http-call.ts';
 import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { type ApiCall, AUDIENCE, call, ISSUER, KEY_SET, startTestApi, token } from './fixtures.ts';
+import { type ApiCall, AUDIENCE, ISSUER, KEY_SET, startTestApi, token } from './fixtures.ts';
 
 let harness: Harness;
 
@@ -75,7 +76,7 @@ test('the command says where it listens, in one line, serves a journey, and stop
   const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
   const { url, environment } = JSON.parse(line);
   assert.equal(environment, 'sandbox');
-  const started = await call(`${url}/v1/journeys`, { token: await token(), body: journeyInput() });
+  const started = await httpCall(`${url}/v1/journeys`, { token: await token(), body: journeyInput() });
   assert.equal(started.status, 201, started.text);
   child.kill('SIGTERM');
   assert.deepEqual(await exit, [0, null]);

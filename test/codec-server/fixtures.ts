@@ -9,6 +9,7 @@ import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { payloadOf } from '../protection/codec-fixtures.ts';
+import { type HttpAnswer, httpCall } from '../support/http-call.ts';
 
 export const ISSUER = 'https://issuer.example.com';
 export const AUDIENCE = 'codec-server';
@@ -70,7 +71,7 @@ export interface Server extends RunningCodecServer {
   /** What each line says. */
   audited(): Record<string, unknown>[];
   unexpected: unknown[];
-  call(path: string, request?: CallOptions): Promise<Answer>;
+  call(path: string, request?: CallOptions): Promise<HttpAnswer>;
   /** As a worker of `NAMESPACE` encrypts. */
   encrypted(value: unknown, namespace?: string): Promise<PayloadJson>;
 }
@@ -83,14 +84,6 @@ export interface CallOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: unknown;
-}
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which each test knows
-  json: any;
 }
 
 export async function startServer(
@@ -127,29 +120,16 @@ export async function startServer(
   };
 }
 
-export async function call(url: string, options: CallOptions = {}): Promise<Answer> {
+export async function call(url: string, options: CallOptions = {}): Promise<HttpAnswer> {
   const { body, namespace = NAMESPACE, origin, headers = {} } = options;
-  const response = await fetch(url, {
-    method: options.method ?? (body === undefined ? 'GET' : 'POST'),
+  return httpCall(url, {
+    ...{ method: options.method, token: options.token, body },
     headers: {
-      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
       ...(namespace === null ? {} : { 'x-namespace': namespace }),
       ...(origin === undefined ? {} : { origin }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: jsonOf(text) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The value of a payload that is JSON. */

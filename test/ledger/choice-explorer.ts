@@ -9,6 +9,7 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../../src/ledger/claim.ts';
 import type { StoredConsent } from '../../src/ledger/records.ts';
 import { judgeGrants } from '../../src/ledger/share-standing.ts';
+import { type Emit, type Walked, walkEveryOrder } from './every-order.ts';
 import { consentOf } from './fixtures.ts';
 
 const CHOICES = { both: ['01', '02'], first: ['01'], second: ['02'] } as const;
@@ -30,11 +31,6 @@ export interface ChoiceMutation {
   rules?: readonly ClaimRule[];
 }
 
-export interface ChoiceExploration {
-  states: number;
-  counterexample?: { violation: string; trace: string[] };
-}
-
 const GRANTED = { decidedAt: '2026-01-01T00:00:00Z', receivedAt: '2026-01-01T00:00:01Z' };
 const REFUSED = { decidedAt: '2026-01-02T00:00:00Z', receivedAt: '2026-01-02T00:00:01Z' };
 const grantOf = (applicantId: string) => consentOf({ ...GRANTED, applicantId, consentId: `C-${applicantId}` });
@@ -46,29 +42,11 @@ const refusalOf = (applicantId: string): ConsentRecord => ({
 const FIRST: World = { refusedBy: [], attempts: { both: [], first: [], second: [] } };
 const MOST_ATTEMPTS = 2;
 
-type Emit = (label: string, world: World, violation?: string) => void;
-
-export function exploreChoices(mutation: ChoiceMutation = {}): ChoiceExploration {
-  const seen = new Set([JSON.stringify(FIRST)]);
-  let frontier: { world: World; trace: string[] }[] = [{ world: FIRST, trace: [] }];
-  let counterexample: ChoiceExploration['counterexample'];
-  while (frontier.length > 0 && !counterexample) {
-    const next: typeof frontier = [];
-    for (const { world, trace } of frontier) {
-      tellWhatMayHappen(world, mutation, (label, reached, violation) => {
-        if (violation) counterexample ??= { violation, trace: [...trace, label] };
-        const key = JSON.stringify(reached);
-        if (seen.has(key)) return;
-        seen.add(key);
-        next.push({ world: reached, trace: [...trace, label] });
-      });
-    }
-    frontier = next;
-  }
-  return { states: seen.size, ...(counterexample ? { counterexample } : {}) };
+export function exploreChoices(mutation: ChoiceMutation = {}): Walked {
+  return walkEveryOrder(FIRST, (world, emit) => tellWhatMayHappen(world, mutation, emit));
 }
 
-function tellWhatMayHappen(world: World, mutation: ChoiceMutation, emit: Emit): void {
+function tellWhatMayHappen(world: World, mutation: ChoiceMutation, emit: Emit<World>): void {
   for (const id of IDS) {
     if (world.refusedBy.includes(id)) continue;
     emit(`${id} refuses`, { ...world, refusedBy: [...world.refusedBy, id] });
@@ -90,7 +68,7 @@ function tellWhatMayHappen(world: World, mutation: ChoiceMutation, emit: Emit): 
   }
 }
 
-function claims(world: World, choice: Choice, { rules = CLAIM_RULES }: ChoiceMutation, emit: Emit): void {
+function claims(world: World, choice: Choice, { rules = CLAIM_RULES }: ChoiceMutation, emit: Emit<World>): void {
   const attempt = world.attempts[choice].length + 1;
   const { kind } = decideClaim(knownTo(world, choice), { ledgerId: 'L', writer: 1, digest: choice, attempt }, rules);
   if (kind !== 'claim') return;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { CLAIM_RULES, SHARE_RULES } from '../../src/ledger/claim.ts';
 import { exploreChoices } from './choice-explorer.ts';
-import { exploreShares, type ShareExploration } from './share-explorer.ts';
+import type { Walked } from './every-order.ts';
+import { exploreShares } from './share-explorer.ts';
 
-function tell(t: TestContext, { states, counterexample }: ShareExploration): void {
+function tell(t: TestContext, { states, counterexample }: Walked): void {
   t.diagnostic(`${states} states`);
   if (counterexample) t.diagnostic(`${counterexample.violation}: ${counterexample.trace.join('; ')}`);
 }

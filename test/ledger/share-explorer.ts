@@ -9,6 +9,7 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../../src/ledger/claim.ts';
 import type { StoredConsent } from '../../src/ledger/records.ts';
 import { judgeGrants } from '../../src/ledger/share-standing.ts';
+import { type Emit, type Walked, walkEveryOrder } from './every-order.ts';
 import { consentOf } from './fixtures.ts';
 
 /** The journey's own share, and one by itself under the same id; both bring the grant that the journey was given. */
@@ -51,13 +52,6 @@ export interface ShareMutation {
   withdrawsWhatIsClaimed?: boolean;
 }
 
-export interface ShareExploration {
-  states: number;
-  counterexample?: { violation: string; trace: string[] };
-}
-
-type Emit = (label: string, world: World, violation?: string) => void;
-
 const FIRST: World = {
   recorded: [],
   isOld: false,
@@ -66,27 +60,11 @@ const FIRST: World = {
   attempts: { 'J-1': { phase: 'none' }, 'share:S1': { phase: 'none' } },
 };
 
-export function exploreShares(mutation: ShareMutation = {}): ShareExploration {
-  const seen = new Set([JSON.stringify(FIRST)]);
-  let frontier: { world: World; trace: string[] }[] = [{ world: FIRST, trace: [] }];
-  let counterexample: ShareExploration['counterexample'];
-  while (frontier.length > 0 && !counterexample) {
-    const next: typeof frontier = [];
-    for (const { world, trace } of frontier) {
-      tellWhatMayHappen(world, mutation, (label, reached, violation) => {
-        if (violation) counterexample ??= { violation, trace: [...trace, label] };
-        const key = JSON.stringify(reached);
-        if (seen.has(key)) return;
-        seen.add(key);
-        next.push({ world: reached, trace: [...trace, label] });
-      });
-    }
-    frontier = next;
-  }
-  return { states: seen.size, ...(counterexample ? { counterexample } : {}) };
+export function exploreShares(mutation: ShareMutation = {}): Walked {
+  return walkEveryOrder(FIRST, (world, emit) => tellWhatMayHappen(world, mutation, emit));
 }
 
-function tellWhatMayHappen(world: World, mutation: ShareMutation, emit: Emit): void {
+function tellWhatMayHappen(world: World, mutation: ShareMutation, emit: Emit<World>): void {
   for (const share of SHARES) shareGoesOn(world, share, mutation, emit);
   for (const share of SHARES) {
     if (world.withdrawn.includes(share)) continue;
@@ -104,7 +82,7 @@ function tellWhatMayHappen(world: World, mutation: ShareMutation, emit: Emit): v
   if (!world.isGone) emit('the report is disposed of', { ...world, isGone: true });
 }
 
-function shareGoesOn(world: World, share: Share, mutation: ShareMutation, emit: Emit): void {
+function shareGoesOn(world: World, share: Share, mutation: ShareMutation, emit: Emit<World>): void {
   const { phase, known } = world.attempts[share];
   switch (phase) {
     case 'none':
@@ -121,7 +99,7 @@ function shareGoesOn(world: World, share: Share, mutation: ShareMutation, emit: 
   }
 }
 
-function claims(world: World, share: Share, known: KnownInquiry, mutation: ShareMutation, emit: Emit): void {
+function claims(world: World, share: Share, known: KnownInquiry, mutation: ShareMutation, emit: Emit<World>): void {
   const facts = { ledgerId: 'L', writer: 1, digest: 'd', attempt: 1 };
   const { kind } = decideClaim(known, facts, mutation.rules ?? CLAIM_RULES);
   if (kind !== 'claim') {

@@ -19,6 +19,7 @@ import {
   type AttemptView,
   type InquiryContent,
   type InquiryDescription,
+  isKnownNotPosted,
 } from '../../model/inquiry.ts';
 import { gatewayQueueOf } from '../../model/task-queues.ts';
 import { inquiryPriority } from '../../model/work-class.ts';
@@ -270,7 +271,7 @@ export function mayHaveMissedAnAttempt({
 }
 
 function mayBeFollowed({ state, resendStands }: AttemptView): boolean {
-  return state === 'notSent' || state === 'notProcessed' || resendStands === true;
+  return isKnownNotPosted(state) || resendStands === true;
 }
 
 function isMade(found: AttemptView, attempt: number): boolean {

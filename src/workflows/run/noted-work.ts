@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts';
 import type { WorkKey, WorkNote, WorkToNote } from '../../ledger/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { MAY_BE_POSTED } from '../../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, type InquiryDescription } from '../../model/inquiry.ts';
+import { ATTEMPT_STATE_OF_FAILURE, type InquiryDescription, isKnownNotPosted } from '../../model/inquiry.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
 import { inBackground } from './in-background.ts';
@@ -144,7 +144,7 @@ function isSame(told: WorkToNote, { reason, attempt, since }: NeededWork): boole
 /** The outcome that holds stands in the ledger, whose transaction has written what needs a person. */
 export function isKnownToLedger({ claimed, failureType }: InquiryFailure): boolean {
   const state = claimed ? ATTEMPT_STATE_OF_FAILURE[failureType] : null;
-  return state !== null && state !== 'notSent' && state !== 'notProcessed';
+  return state !== null && !isKnownNotPosted(state);
 }
 
 /** A hold, as the ledger is told of it. */

@@ -5,6 +5,7 @@
  * claim either comes before the withdrawal, which then is refused, or finds it.
  */
 import { utcInstant } from '../../../base/instants.ts';
+import { NOT_POSTED_STATES } from '../../../model/inquiry.ts';
 import { chaining, columnsOf } from '../../audit/audit-chain.ts';
 import type { SqlSession, Written } from '../../database/sql-session.ts';
 import type { Writing } from '../../database/writing.ts';
@@ -69,7 +70,7 @@ export async function withdrawShare(
 }
 
 /** Attempts that are known not to have been processed, whatever else comes. */
-export const NOTHING_SENT = "a.state IN ('notSent', 'notProcessed') AND a.late_state IS NULL";
+export const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ')}) AND a.late_state IS NULL`;
 
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
 async function readSentAttempt(
