@@ -1,6 +1,6 @@
 /** Messages on a machine that is busy: sent again as the client's errors advise. */
 import { randomUUID } from 'node:crypto';
-import { TooManyMessagesError, WorkerUnavailableError } from '../../src/client.ts';
+import { TemporalUnavailableError, TooManyMessagesError, WorkerUnavailableError } from '../../src/client.ts';
 import { WAIT_LIMIT_MS } from './until-query.ts';
 
 const PAUSE_MS = 200;
@@ -27,6 +27,10 @@ export function patiently<T>(send: (messageId: string) => Promise<T>): Promise<T
   const messageId = randomUUID();
   return untilTaken(
     () => send(messageId),
-    (error) => error instanceof TooManyMessagesError || error instanceof WorkerUnavailableError,
+    (error) =>
+      error instanceof TooManyMessagesError ||
+      error instanceof WorkerUnavailableError ||
+      // The server says so of a run that is busy, too.
+      (error instanceof TemporalUnavailableError && error.code === 'unavailable'),
   );
 }
