@@ -86,7 +86,16 @@ export interface WorkFilters {
   kind?: WorkKind;
   reason?: WorkKey['reason'];
   gatewayProfile?: string;
+  /** Of the row itself: a share's is its secondary user. */
   endUserCode?: string;
+  /** Only rows of these gateway profiles: what a reader may see. An empty list finds none. */
+  profiles?: readonly string[];
+  /**
+   * Only rows of runs that are for these end users alone, by code or name: what a reader may see. A run is for everybody
+   * whom its inquiries are for, but the secondary users of its shares; a share by itself for whom its report was pulled. A
+   * run of which the ledger knows no end user is never found. An empty list finds none.
+   */
+  endUsers?: readonly string[];
   /** Of a portfolio review: all of its rows as well. */
   ownerId?: string;
 }

@@ -5,7 +5,7 @@ import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { WorkKey, WorkToNote } from '../../src/ledger/work.ts';
 import { attempted, claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
-import type { LedgerBackend, Open } from './ledger-backend.ts';
+import type { Open } from './ledger-backend.ts';
 import { openWork } from './work-rows.ts';
 
 const numbered = (customerTraceNumber: string, more = {}) => ({ inquiry: { customerTraceNumber, ...more } });
@@ -41,10 +41,10 @@ async function endsOf(ledger: Ledger, ownerId = 'J-1'): Promise<string[]> {
   return rows.map(({ reason, closed }) => [reason, closed?.how ?? 'open', closed?.by ?? ''].join(' ').trim());
 }
 
-export function workTests(opened: Open, backend: LedgerBackend): void {
+export function workTests(opened: Open): void {
   openingTests(opened);
   noteTests(opened);
-  readingTests(opened, backend);
+  readingTests(opened);
 }
 
 function openingTests(opened: Open): void {
@@ -188,7 +188,7 @@ function noteTests(opened: Open): void {
   });
 }
 
-function readingTests(opened: Open, backend: LedgerBackend): void {
+function readingTests(opened: Open): void {
   test('open rows are read in pages, the oldest first, by any filter, and counted by reason', async (t) => {
     const { ledger } = await opened(t);
     const review = 'portfolio:R-1';
@@ -223,25 +223,5 @@ function readingTests(opened: Open, backend: LedgerBackend): void {
     for (const after of ['', 'now', '.x', '1e999.x']) {
       await assert.rejects(ledger.work.open({ limit: 1, after }), RangeError, after);
     }
-  });
-
-  test('a page and the counts are read from indexes of the open rows alone, and no row is ever deleted', async (t) => {
-    const { ledger, url } = await opened(t);
-    await attempted(ledger, {}, { state: 'unknown' });
-    await assert.rejects(backend.execute(url, 'DELETE FROM work_for_people'));
-    const isSqlite = backend.name === 'SQLite';
-    const explain = isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
-    // PostgreSQL would read a table of one row as a whole.
-    const never = "EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database())";
-    if (!isSqlite) await backend.execute(url, `DO $$ BEGIN ${never}; END $$`);
-    const page = `SELECT * FROM work_for_people w WHERE closed_at IS NULL AND (w.since, w.work_id) > (1, 'x')
-      ORDER BY w.since, w.work_id LIMIT 100`;
-    const counts = `SELECT w.kind, w.reason, count(*), min(w.since) FROM work_for_people w WHERE closed_at IS NULL
-      GROUP BY w.kind, w.reason`;
-    assert.match(JSON.stringify(await backend.execute(url, `${explain} ${page}`)), /work_open\b/);
-    assert.match(
-      JSON.stringify(await backend.execute(url, `${explain} ${counts}`)),
-      isSqlite ? /work_open_by_reason/ : /work_open/,
-    );
   });
 }

@@ -25,6 +25,7 @@ import { shareTests } from './contract-shares.ts';
 import { subsetTests } from './contract-subsets.ts';
 import { withdrawnShareTests } from './contract-withdrawn.ts';
 import { workTests } from './contract-work.ts';
+import { workListTests } from './contract-work-lists.ts';
 import { writerTests } from './contract-writers.ts';
 import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Opened } from './ledger-backend.ts';
@@ -55,7 +56,8 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
   describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
-  describe(`${backend.name}: rows of what needs a person`, () => workTests(opened, backend));
+  describe(`${backend.name}: rows of what needs a person`, () => workTests(opened));
+  describe(`${backend.name}: lists of what needs a person`, () => workListTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
   describe(`${backend.name}: shares for those who consented`, () => subsetTests(opened, backend));

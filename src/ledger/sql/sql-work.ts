@@ -1,10 +1,10 @@
 /** What needs a person, on any SQL engine: each method is one transaction. */
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { WriteTo } from '../database/writing.ts';
-import { ofOwner } from '../rows/owner-rows.ts';
 import { noteWork } from '../rows/work-for-people.ts';
+import { countStatements, everOfOwner, pageStatements, type WorkStatement } from '../rows/work-statements.ts';
 import type {
   Work,
   WorkCount,
@@ -38,23 +38,6 @@ interface Row {
   closed_by: string | null;
 }
 
-/** A refusal that is kept of the attempt of a row `w`. */
-const REFUSALS_KEPT = `(SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = w.customer_trace_number
-  AND b.attempt = w.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
-
-/** The open rows. */
-const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
-
-/** Attempts whose answer can no longer come, and of which nobody has written yet that they are held, in the same form. */
-function overdue({ now }: SqlDialect): string {
-  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.caller_id, 'held' AS kind,
-      'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
-      i.share_id, a.customer_trace_number, a.attempt, NULL AS details, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
-    FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-    WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
-      WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)) w`;
-}
-
 export class SqlWork implements Work {
   readonly #engine: SqlEngine;
   readonly #write: WriteTo;
@@ -67,19 +50,11 @@ export class SqlWork implements Work {
   async open({ after, limit, ...filters }: WorkQuery): Promise<WorkPage> {
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
     const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : placeOf(after);
-    const where = condition(filters);
-    const place = where.values.length;
-    const { dialect } = this.#engine;
-    const found = await this.#engine.read((session) =>
-      both(dialect, (source) =>
-        session.rows<Row>(
-          `SELECT w.*, ${REFUSALS_KEPT} FROM ${source} WHERE ${where.sql}
-             AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2})
-           ORDER BY w.since, w.work_id LIMIT $${place + 3}`,
-          [...where.values, sinceMs, workId, limit + 1],
-        ),
-      ),
-    );
+    const wanted = { filters, sinceMs, workId, limit: limit + 1 };
+    const found = await this.#engine.read(async (session) => {
+      const read = ({ text, values }: WorkStatement) => session.rows<Row>(text, values);
+      return (await Promise.all(pageStatements(this.#engine.dialect, wanted).map(read))).flat();
+    });
     const rows = found.sort(byAge).slice(0, limit);
     const last = rows.at(-1);
     return {
@@ -89,16 +64,11 @@ export class SqlWork implements Work {
   }
 
   async counts(filters: WorkFilters = {}): Promise<WorkCount[]> {
-    const { sql, values } = condition(filters);
-    const found = await this.#engine.read((session) =>
-      both(this.#engine.dialect, (source) =>
-        session.rows<Pick<Row, 'kind' | 'reason'> & { count: number; oldest: number }>(
-          `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS oldest FROM ${source} WHERE ${sql}
-           GROUP BY w.kind, w.reason`,
-          values,
-        ),
-      ),
-    );
+    const found = await this.#engine.read(async (session) => {
+      const read = ({ text, values }: WorkStatement) =>
+        session.rows<Pick<Row, 'kind' | 'reason'> & { count: number; oldest: number }>(text, values);
+      return (await Promise.all(countStatements(this.#engine.dialect, filters).map(read))).flat();
+    });
     return [...Map.groupBy(found, ({ kind, reason }) => `${kind} ${reason}`).values()]
       .map((of) => ({
         kind: of[0]?.kind as WorkKind,
@@ -122,32 +92,9 @@ export class SqlWork implements Work {
   }
 }
 
-async function both<T>(dialect: SqlDialect, read: (source: string) => Promise<T[]>): Promise<T[]> {
-  return [...(await read(WRITTEN)), ...(await read(overdue(dialect)))];
-}
-
 function readOf(session: SqlSession, ownerId: string): Promise<Row[]> {
-  const { sql, values } = condition({ ownerId });
-  return session.rows<Row>(
-    `SELECT w.*, ${REFUSALS_KEPT} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
-    values,
-  );
-}
-
-function condition({ kind, reason, gatewayProfile, endUserCode, ownerId }: WorkFilters) {
-  const values: SqlValue[] = [];
-  const terms: string[] = [];
-  const add = (term: (place: number) => string, value: string | undefined) => {
-    if (value === undefined) return;
-    values.push(value);
-    terms.push(term(values.length));
-  };
-  add((place) => `w.kind = $${place}`, kind);
-  add((place) => `w.reason = $${place}`, reason);
-  add((place) => `w.profile = $${place}`, gatewayProfile);
-  add((place) => `w.end_user_code = $${place}`, endUserCode);
-  add((place) => `(caller_id = $${place} OR ${ofOwner(ownerId ?? '', place)})`, ownerId);
-  return { sql: ['1 = 1', ...terms].join(' AND '), values };
+  const { text, values } = everOfOwner(ownerId);
+  return session.rows<Row>(text, values);
 }
 
 /** @throws RangeError */

@@ -1,0 +1,114 @@
+/** Part of the contract suite: lists of what needs a person, for readers who may not see all, and among very many rows. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countStatements, pageStatements, type WorkStatement } from '../../src/ledger/rows/work-statements.ts';
+import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import { attempted, claimOf, RECORD, SHARE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { openWork } from './work-rows.ts';
+
+export function workListTests(opened: Open, backend: LedgerBackend): void {
+  test('a list has the runs that are for certain profiles and end users alone', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const held = (inquiry: object) => attempted(ledger, { inquiry }, { state: 'unknown' });
+    await held({ customerTraceNumber: 'A' });
+    await held({ customerTraceNumber: 'B', ownerId: 'J-2', profile: 'east' });
+    // A journey for two end users.
+    await held({ customerTraceNumber: 'C', ownerId: 'J-3' });
+    await attempted(
+      ledger,
+      { inquiry: { customerTraceNumber: 'D', ownerId: 'J-3', productCode: 'PRECLOSE', endUserCode: 'EU3' } },
+      { state: 'answered', answer: RECORD },
+    );
+    // A journey's share, for the secondary user EU2.
+    await held({ ...SHARE, customerTraceNumber: 'S' });
+    // A share by itself of a report that was pulled for EU3.
+    const ofReport = { ownerId: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU3' };
+    assert.equal(await ledger.recordShare(ledgerId, ofReport), true);
+    await held({ ...SHARE, customerTraceNumber: 'T', ownerId: 'share:S-9', shareId: 'S-9' });
+    // One whose report the ledger does not know.
+    await held({ ...SHARE, customerTraceNumber: 'U', ownerId: 'share:S-8', shareId: 'S-8' });
+    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: 'Z', ownerId: 'J-9' }, answerWithinMs: 0 }));
+
+    const names = async (filters: object) => {
+      const rows = await openWork(ledger, filters, 2);
+      const counts = await ledger.work.counts(filters);
+      const counted = counts.reduce((sum, { count }) => sum + count, 0);
+      assert.equal(counted, rows.length, 'the counts have the same filters');
+      return rows
+        .map((row) => row.customerTraceNumber)
+        .sort()
+        .join('');
+    };
+    assert.equal(await names({}), 'ABCSTUZ');
+    assert.equal(await names({ profiles: ['east'] }), 'B');
+    assert.equal(await names({ profiles: ['default', 'east'] }), 'ABCSTUZ');
+    assert.equal(await names({ profiles: [] }), '');
+    assert.equal(await names({ endUsers: ['EU1'] }), 'ABSZ');
+    assert.equal(await names({ endUsers: ['EU3'] }), 'T');
+    assert.equal(await names({ endUsers: ['EU1', 'EU3'] }), 'ABCSTZ');
+    assert.equal(await names({ endUsers: ['EU2'] }), '', 'a secondary user sees no share of others');
+    assert.equal(await names({ endUsers: [] }), '');
+    assert.equal(await names({ endUsers: ['EU1'], profiles: ['east'], kind: 'held' }), 'B');
+    assert.equal(await names({ endUsers: ['EU1'], ownerId: 'J-1' }), 'AS');
+    assert.equal(await names({ endUserCode: 'EU2' }), 'STU');
+  });
+
+  test('ten thousand open rows: a page and the counts are read by indexes, and no row is ever deleted', async (t) => {
+    const { ledger, url } = await opened(t);
+    await attempted(ledger, {}, { state: 'unknown' });
+    await assert.rejects(backend.execute(url, 'DELETE FROM work_for_people'));
+    await backend.execute(url, manyRows());
+    const { rows, next } = await ledger.work.open({ limit: 100, profiles: ['default'], endUsers: ['EU1'] });
+    assert.deepEqual([rows.length, rows[0]?.customerTraceNumber], [100, 'N1']);
+    const second = await ledger.work.open({ limit: 100, ...(next === undefined ? {} : { after: next }) });
+    assert.equal(second.rows[0]?.customerTraceNumber, 'N101');
+    assert.deepEqual(
+      (await ledger.work.counts({ endUsers: ['EU1'] })).map(({ reason, count }) => `${reason} ${count}`),
+      ['GatewayUnreachable 7500', 'reportChanged 2500', 'OutcomeUnknown 1'],
+    );
+
+    // PostgreSQL would read small tables as a whole.
+    const never = "EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database())";
+    if (backend.name !== 'SQLite') await backend.execute(url, `ANALYZE; DO $$ BEGIN ${never}; END $$`);
+    const explain = backend.name === 'SQLite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+    const planOf = async (statement: WorkStatement) => {
+      const plan = JSON.stringify(await backend.execute(url, `${explain} ${spelledOut(statement)}`));
+      assert.doesNotMatch(plan, /Seq Scan on (work|attempts|inquiries)|SCAN (work_for_people|a|i)\b(?! USING)/, plan);
+      return plan;
+    };
+    const engine = await openEngine({ url });
+    t.after(() => engine.close());
+    const { dialect } = engine;
+    const everything = { profiles: ['default'], endUsers: ['EU1', 'EU3'] };
+    // A single attempt, which PostgreSQL finds by any of its indexes.
+    const ofAttempts = backend.name === 'SQLite' ? /attempts_by_state/ : /Index Scan using attempts_/;
+    for (const filters of [{}, { kind: 'held' as const }, everything]) {
+      const [written, late] = pageStatements(dialect, { filters, sinceMs: 1, workId: 'x', limit: 101 });
+      const [counted, lateCounted] = countStatements(dialect, filters);
+      if (!written || !late || !counted || !lateCounted) return assert.fail();
+      assert.match(await planOf(written), /work_open\b|work_open_by_reason/);
+      assert.match(await planOf(counted), /work_open/);
+      assert.match(await planOf(late), ofAttempts);
+      assert.match(await planOf(lateCounted), ofAttempts);
+    }
+  });
+}
+
+/** Ten thousand open rows, and as many that were closed. */
+function manyRows(): string {
+  return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+    INSERT INTO work_for_people (work_id, caller_id, kind, reason, since, profile, end_user_code, product_code,
+      customer_trace_number, attempt, noted_at, closed_at, closed_how)
+    SELECT 'w' || i, 'J-' || i, CASE WHEN i % 4 = 0 THEN 'flagged' ELSE 'held' END,
+      CASE WHEN i % 4 = 0 THEN 'reportChanged' ELSE 'GatewayUnreachable' END, i, 'default', 'EU1', 'PREQUAL', 'N' || i, 1, i,
+      CASE WHEN i > 10000 THEN i END, CASE WHEN i > 10000 THEN 'ended' END
+    FROM n`;
+}
+
+/** The statement with its values in it, as `EXPLAIN` takes it. */
+function spelledOut({ text, values }: WorkStatement): string {
+  const literal = (value: unknown) => (typeof value === 'number' ? String(value) : `'${String(value)}'`);
+  return text.replaceAll(/\$(\d+)/g, (_, place) => literal(values[Number(place) - 1]));
+}
