@@ -8,6 +8,7 @@ import {
   wordsIn,
 } from '../http/token-verifier.ts';
 import { isScope, type Scope } from './scopes.ts';
+import type { SignedInBy } from './session/credentials.ts';
 
 /** All of them, or those that are listed. */
 export type Reach = '*' | ReadonlySet<string>;
@@ -20,6 +21,11 @@ export interface ApiCaller extends Identity {
   endUsers: Reach;
   /** What the claim says of the person or program that acts; `undefined` where it cannot be used as such. */
   by: string | undefined;
+}
+
+/** A caller, and how the request has brought its token. */
+export interface SignedInCaller extends ApiCaller {
+  signedInBy: SignedInBy;
 }
 
 /** Whose a run is. It was fixed when the run started. */

@@ -29,6 +29,14 @@ export interface ApiOptions {
   tls?: { cert: string; key: string };
   /** Addresses or CIDR blocks; where there are any, only they may connect, and `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
+  /** In small letters: the header in which a trusted proxy hands over the token of the person whom it knows. */
+  tokenHeader?: string;
+  /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
+  signIn?: 'token';
+  /** Where the built page is. Default: beside the compiled program. */
+  pageDirectory?: string;
+  /** The Temporal UI's address without a slash at its end, for links. */
+  temporalUi?: string;
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */

@@ -1,4 +1,5 @@
 /** Every operation of the API, of one file for each resource. */
+import { sessionRoutes } from './page/session-route.ts';
 import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';
@@ -22,4 +23,5 @@ export const ROUTES: readonly Route[] = [
   ...decisionRoutes,
   ...inquiryRoutes,
   ...reportRoutes,
+  ...sessionRoutes,
 ];

@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Problem } from '../model/problems.ts';
-import type { ApiCaller } from './caller.ts';
+import type { SignedInCaller } from './caller.ts';
 import type { ParametersOf } from './parameters.ts';
 import type { Scope } from './scopes.ts';
 import type { ApiServices } from './services.ts';
@@ -26,7 +26,7 @@ export interface AnswerForm {
 /** What a handler works with. Everything has been checked but the body's own rules. */
 export interface Call<Params extends string = string, Query = unknown> {
   services: ApiServices;
-  caller: ApiCaller;
+  caller: SignedInCaller;
   params: Readonly<Record<Params, string>>;
   query: Query;
   /** An object; `{}` for an operation without a body. Without the members that the path or the token gives. */

@@ -11,10 +11,11 @@ import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { type ApiCaller, actingName, apiTokenVerifier, reaches, reachesAll, requireScope } from './caller.ts';
+import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type SignedInCaller } from './caller.ts';
 import { addDocuments } from './documents.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
+import { addPage, protectFromPages } from './page/static-page.ts';
 import { refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import type { Call, Method, Route } from './route.ts';
@@ -22,6 +23,8 @@ import { ROUTES } from './route-table.ts';
 import { runScopes } from './run-scope.ts';
 import type { Scope } from './scopes.ts';
 import type { ApiServices } from './services.ts';
+import { credentialOf, requireOwnPage, requireProxyFor } from './session/credentials.ts';
+import { addSignIn, sessionCookie } from './session/sign-in.ts';
 import { StatusFeeds } from './status-feeds.ts';
 
 export type { ApiOptions } from './options.ts';
@@ -39,7 +42,7 @@ interface ApiNeeds {
   scope: Scope;
 }
 
-type ApiGuard = RequestGuard<ApiNeeds, ApiCaller, ApiCaller>;
+type ApiGuard = RequestGuard<ApiNeeds, SignedInCaller, SignedInCaller>;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
@@ -53,9 +56,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const host = options.host ?? '127.0.0.1';
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
+  const { tls, tokenHeader } = options;
+  requireProxyFor(tokenHeader, options.trustedProxies);
+  const cookie = options.signIn === 'token' ? sessionCookie(host, tls !== undefined) : undefined;
+  const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
   const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
   const audit = openAuditLog(options.audit ?? process.stderr);
-  const { tls } = options;
   const app = createHttpServer({
     limits,
     ...defined({ tls, isTrustedProxy }),
@@ -64,25 +70,34 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     },
     options: { genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) },
   });
-  const policy: AccessPolicy<ApiNeeds, ApiCaller, ApiCaller> = {
+  const policy: AccessPolicy<ApiNeeds, SignedInCaller, SignedInCaller> = {
     describe: ({ id }) => ({ requestId: id }),
-    callerOf: ({ headers }) => verify(headers.authorization),
+    async callerOf(request) {
+      const { authorization, signedInBy } = credentialOf(request, sources);
+      if (signedInBy !== 'authorization') requireOwnPage(request);
+      return { ...(await verify(authorization)), signedInBy };
+    },
     permit({ scope }, { caller }) {
       requireScope(caller, scope);
       return caller;
     },
   };
-  const guard: ApiGuard = new RequestGuard({ policy, uiOrigins: new Set(), limits, ...defined({ isTrustedProxy }) });
+  const guard: ApiGuard = new RequestGuard({
+    ...{ policy, uiOrigins: new Set<string>(), hasPage: true, limits },
+    ...defined({ isTrustedProxy }),
+  });
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
-  const { journeys, maxApplicants, environment, signer, portfolioDirectory } = options;
+  const { journeys, maxApplicants, environment, signer, portfolioDirectory, temporalUi } = options;
   const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
   const runScope = runScopes({ client, openLedger });
   const services: ApiServices = {
-    ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, runScope, feeds },
+    ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, temporalUi },
+    ...{ runScope, feeds },
   };
   protectAnswers(app);
+  protectFromPages(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
@@ -94,6 +109,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
     onUnexpected: options.onUnexpected ?? (() => {}),
   });
+  addPage(app, options.pageDirectory);
+  if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, readinessOf(services, stopping.signal));
   addRoutes(app, { guard, audit, services, stopping: stopping.signal });
   try {

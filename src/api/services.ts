@@ -17,6 +17,8 @@ export interface ApiServices {
   signer: DecisionSigner | undefined;
   /** Where the workers’ results of portfolio reviews are, as far as the API may read them. */
   portfolioDirectory: string | undefined;
+  /** The Temporal UI's address without a slash at its end. */
+  temporalUi: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
   /** The most that a message may carry; the worker has the last word. */

@@ -1,5 +1,6 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
 import { defined } from '../base/defined.ts';
+import { addressProblem } from '../config/addresses.ts';
 import { loadClientSettings } from '../config/client-config.ts';
 import { readPortfolioDirectory } from '../config/config.ts';
 import type { LedgerAccess } from '../config/config-shape.ts';
@@ -8,9 +9,10 @@ import { readLedgerAccess } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
 import { apiDecisionKey, type DecisionKey } from '../config/proof-keys.ts';
+import { isLoopbackHost } from '../http/server.ts';
 import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
 import { ConfigError } from '../model/problems.ts';
-import { ENVIRONMENTS } from '../model/products.ts';
+import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 
@@ -44,6 +46,7 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
     reader.report('CODEC_SERVER_URL', 'must not be given to the API: it holds keys of its own');
   }
   const auditFile = reader.optional('API_AUDIT_FILE');
+  const signIn = readSignIn(reader, environment, listening);
   const settings: ApiSettings = {
     options: {
       environment,
@@ -52,6 +55,7 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
       maxApplicants: maxApplicantsIn(reader),
       ...(auditFile === undefined ? {} : { audit: { file: auditFile } }),
       ...listening,
+      ...signIn,
       port: reader.integer('API_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
       limits: readLimits(reader, 'API', DEFAULT_LIMITS),
       ...defined({ portfolioDirectory: readPortfolioDirectory(reader) }),
@@ -62,6 +66,40 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
   };
   reader.throwIfWrong();
   return settings;
+}
+
+/** Words of the protocol have a meaning of their own. */
+const TOKEN_HEADER =
+  /^(?!(?:authorization|cookie|host|origin|forwarded|sec-|x-forwarded-(?:for|host|proto)$))[a-z][a-z\d-]{0,63}$/i;
+
+/** How people sign in to the page: by a proxy that knows them, or on this machine with a token. */
+function readSignIn(
+  reader: EnvironmentReader,
+  environment: Environment,
+  { host, trustedProxies }: { host: string; trustedProxies: readonly string[] },
+): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'temporalUi'> {
+  const header = reader.optional('API_TOKEN_HEADER');
+  if (header !== undefined && !TOKEN_HEADER.test(header)) {
+    reader.report('API_TOKEN_HEADER', 'must be the name of a header that means nothing else');
+  }
+  if (header !== undefined && trustedProxies.length === 0) {
+    reader.report('API_TRUSTED_PROXIES', 'is required beside API_TOKEN_HEADER: only a proxy may say who somebody is');
+  }
+  const isByToken = reader.oneOf('API_SIGN_IN', ['proxy', 'token'] as const, 'proxy') === 'token';
+  if (isByToken && environment === 'production') {
+    reader.report('API_SIGN_IN', 'must not be token in production: a proxy signs people in');
+  }
+  if (isByToken && !isLoopbackHost(host)) {
+    reader.report('API_HOST', 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token');
+  }
+  const temporalUi = reader.optional('API_TEMPORAL_UI');
+  const rule = temporalUi === undefined ? null : addressProblem(temporalUi, environment);
+  if (rule) reader.report('API_TEMPORAL_UI', rule);
+  return defined({
+    tokenHeader: header?.toLowerCase(),
+    signIn: isByToken ? ('token' as const) : undefined,
+    temporalUi: temporalUi?.replace(/\/+$/, ''),
+  });
 }
 
 /** What the connection to Temporal takes is wrong here as it is there: one error lists all. */

@@ -39,6 +39,8 @@ export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
 interface GuardSettings<Needs, Caller extends Identity, Permission> {
   policy: AccessPolicy<Needs, Caller, Permission>;
   uiOrigins: ReadonlySet<string>;
+  /** The service has a page, which is of its own origin. */
+  hasPage?: boolean;
   /** Absent where there is no proxy. */
   isTrustedProxy?: ProxyCheck;
   limits: HttpLimits;
@@ -101,7 +103,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
 
   /** @throws Refusal */
   async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { policy, uiOrigins } = this.#settings;
+    const { policy } = this.#settings;
     const { route, needs } = request.routeOptions.config;
     if (route !== undefined && needs === undefined) return;
     const access: Access<Permission> = {
@@ -111,7 +113,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     if (needs !== undefined) this.#accesses.set(request, access);
     this.#takeFor(this.#addresses, request.ip);
     this.#requireProxy(request);
-    if (crossOrigin(request, reply, uiOrigins)) {
+    if (crossOrigin(request, reply, this.#settings)) {
       this.#addresses.giveBack(request.ip);
       await reply.code(204).send();
       return;

@@ -7,6 +7,7 @@ import { ATTEMPT_STATE_OF_FAILURE } from './inquiry.ts';
 import type { RunKind } from './owner-id.ts';
 import type { ProductCode } from './products.ts';
 import type { ProviderSaid } from './provider-word.ts';
+import type { ReportOutcome } from './report-outcome.ts';
 
 /** Each kind of run as people name it, and the page that has its input and states. */
 export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
@@ -105,6 +106,18 @@ export function actionWords(action: HoldAction | 'seen', { failureType }: Pick<D
       return 'give it up; nothing more is ever sent under it';
     case 'seen':
       return 'a person has looked into it';
+  }
+}
+
+/** What the provider may say came of it, in a few words for a list to choose from. */
+export function outcomeWords(outcome: ReportOutcome, productCode: ProductCode | undefined): string {
+  switch (outcome) {
+    case 'record':
+      return productCode === 'SECONDUSE' ? 'it was posted' : 'there is a report, with a reference';
+    case 'noRecord':
+      return 'there is no record of the consumer';
+    case 'noReport':
+      return 'it was answered without a report';
   }
 }
 

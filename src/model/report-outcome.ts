@@ -1,7 +1,9 @@
-/** The outcome of an inquiry, and the reference that it leaves (types). */
+/** The outcome of an inquiry, and the reference that it leaves. */
+
+export const REPORT_OUTCOMES = ['record', 'noRecord', 'noReport'] as const;
 
 /** The outcome of an answered inquiry: a record; none; or an answer without a report (docs/decisions/gateway.md). */
-export type ReportOutcome = 'record' | 'noRecord' | 'noReport';
+export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
 
 /** What a caller must store of a report by the interface (section 2.4). `consumerId` is personal. */
 export interface ReportReference {

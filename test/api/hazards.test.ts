@@ -31,7 +31,7 @@ describe('errors are problem documents', () => {
   const body = { body: '{}' };
   const cases: [what: string, path: string, call: ApiCall, status: number, code: string][] = [
     ['an unknown address', '/v1/nothing', {}, 404, 'notFound'],
-    ['an address outside /v1', '/', {}, 404, 'notFound'],
+    ['an address outside /v1', '/nothing', {}, 404, 'notFound'],
     ['an id that is none', '/v1/journeys/a%20b', {}, 404, 'notFound'],
     ['an address that cannot be read', '/v1/journeys/%zz', {}, 400, 'address'],
     ['another method', '/v1/journeys', { method: 'DELETE' }, 405, 'method'],

@@ -47,6 +47,16 @@ test('the sandbox needs a key set, an issuer and an audience', () => {
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
 });
 
+test('people sign in by a proxy’s header, or on this machine by a token', () => {
+  const behind = { API_TOKEN_HEADER: 'X-Forwarded-Access-Token', API_TRUSTED_PROXIES: '10.0.0.1' };
+  assert.equal(loadApiSettings({ ...SANDBOX, ...behind }).options.tokenHeader, 'x-forwarded-access-token');
+  assert.equal(loadApiSettings({ ...SANDBOX, API_SIGN_IN: 'token' }).options.signIn, 'token');
+  assert.equal(loadApiSettings(SANDBOX).options.signIn, undefined);
+  assert.deepEqual(faults({ ...SANDBOX, API_SIGN_IN: 'token', API_HOST: '0.0.0.0' }), ['API_HOST']);
+  const { options } = loadApiSettings({ ...SANDBOX, API_TEMPORAL_UI: 'http://127.0.0.1:8233/' });
+  assert.equal(options.temporalUi, 'http://127.0.0.1:8233');
+});
+
 describe('production', () => {
   test('takes what it needs', () => {
     assert.deepEqual(faults(PRODUCTION), []);
@@ -65,6 +75,18 @@ describe('production', () => {
     ['no ledger', { LEDGER_URL: '', LEDGER_ID: '' }, ['LEDGER_ID', 'LEDGER_URL']],
     ['Temporal without TLS', { TEMPORAL_TLS: 'false' }, ['TEMPORAL_TLS']],
     ['algorithms with a shared secret', { API_JWT_ALGORITHMS: 'HS256' }, ['API_JWT_ALGORITHMS']],
+    [
+      'a header of a proxy that nobody has named',
+      { API_TOKEN_HEADER: 'X-Forwarded-Access-Token' },
+      ['API_TRUSTED_PROXIES'],
+    ],
+    [
+      'a header that has a meaning of its own',
+      { API_TOKEN_HEADER: 'Authorization', API_TRUSTED_PROXIES: '10.0.0.1' },
+      ['API_TOKEN_HEADER'],
+    ],
+    ['to trade tokens for cookies', { API_SIGN_IN: 'token' }, ['API_SIGN_IN']],
+    ['links to a UI without TLS', { API_TEMPORAL_UI: 'http://ui.example.com' }, ['API_TEMPORAL_UI']],
     ['a claim that is none', { API_BY_CLAIM: 'a b' }, ['API_BY_CLAIM']],
     ['logs of whole tasks', { LOG_LEVEL: 'TRACE' }, ['LOG_LEVEL']],
     ['any certificate', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, ['NODE_TLS_REJECT_UNAUTHORIZED']],

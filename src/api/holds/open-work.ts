@@ -9,6 +9,7 @@ import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
 import type { ApiServices } from '../services.ts';
+import { guideOf, guideSchema } from './row-guide.ts';
 
 const fields = holdStatusSchema.shape;
 const instant = z.string().meta({ format: 'date-time' });
@@ -41,6 +42,7 @@ export const holdSchema = z
         'By its reason. Where the run is lost, amend is refused; where nothing was sent either, it is only marked as seen.',
     }),
     decideAt: z.string().exactOptional().meta({ description: 'Where to POST the decision.' }),
+    guide: guideSchema.meta({ description: 'What it means, and what each decision will do, in plain sentences.' }),
   })
   .meta({ id: 'hold' });
 
@@ -121,11 +123,17 @@ function holdOf({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
   const isDecided = kind === 'held' && isFailureType(reason);
   const seenAt = customerTraceNumber === undefined ? undefined : `/v1/inquiries/${customerTraceNumber}/seen`;
   const decideAt = isDecided ? `/v1/${COLLECTIONS[run]}/${id}/decisions` : seenAt;
+  const allowedActions: Hold['allowedActions'] = isDecided
+    ? [...ALLOWED_ACTIONS[reason]]
+    : seenAt === undefined
+      ? []
+      : ['seen'];
   return {
     ...{ holdId: workId, kind, reason, since, ownerId, profile: gatewayProfile },
     ...row,
     ...(details as Partial<Hold> | undefined),
-    allowedActions: isDecided ? [...ALLOWED_ACTIONS[reason]] : seenAt === undefined ? [] : ['seen'],
+    allowedActions,
     ...(decideAt === undefined ? {} : { decideAt }),
+    guide: guideOf({ ...row, allowedActions }),
   };
 }

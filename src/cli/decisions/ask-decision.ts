@@ -4,14 +4,14 @@ import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { actionWords, consequences, PROVIDER_WORDS } from '../../model/hold-guide.ts';
+import { actionWords, consequences, outcomeWords, PROVIDER_WORDS } from '../../model/hold-guide.ts';
 import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../../model/provider-word.ts';
-import type { ReportReference } from '../../model/report-outcome.ts';
+import { REPORT_OUTCOMES, type ReportReference } from '../../model/report-outcome.ts';
 import { decidedInquiry, holdFacts, holdMeaning } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
 import { type Output, table, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
-import { type DraftDecision, OUTCOMES, type ResolveAction } from './decision-flags.ts';
+import type { DraftDecision, ResolveAction } from './decision-flags.ts';
 
 /** What is typed for an applicant of whom the provider has no record. */
 const NO_RECORD = '-';
@@ -90,12 +90,10 @@ function permittedWords(
 }
 
 function outcomeChoices({ productCode }: OpenHold, ofMany: boolean) {
-  const words = {
-    record: productCode === 'SECONDUSE' ? 'it was posted' : 'there is a report, with a reference',
-    noRecord: 'there is no record of the consumer',
-    noReport: 'it was answered without a report',
-  };
-  return OUTCOMES.filter((value) => !ofMany || value !== 'record').map((value) => ({ value, what: words[value] }));
+  return REPORT_OUTCOMES.filter((value) => !ofMany || value !== 'record').map((value) => ({
+    value,
+    what: outcomeWords(value, productCode),
+  }));
 }
 
 /** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */

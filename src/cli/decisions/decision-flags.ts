@@ -7,7 +7,7 @@ import { decisionContent, type ProvableDecision } from '../../model/decision-con
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import type { Environment } from '../../model/products.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../../model/provider-word.ts';
-import type { ReportOutcome, ReportReference } from '../../model/report-outcome.ts';
+import { REPORT_OUTCOMES, type ReportOutcome, type ReportReference } from '../../model/report-outcome.ts';
 import type { ServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readJson } from '../output/json-input.ts';
@@ -33,8 +33,6 @@ interface DecisionFlags {
 /** `seen` is for what came too late, and in the ledger only. */
 const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
 export type ResolveAction = (typeof ACTIONS)[number];
-
-export const OUTCOMES = ['record', 'noRecord', 'noReport'] as const satisfies readonly ReportOutcome[];
 
 /** A decision as far as it has been given. */
 export interface DraftDecision {
@@ -88,7 +86,7 @@ export function tracedBy(proof: ReadProof | undefined): string | undefined {
 export async function draftOf(flags: DecisionFlags): Promise<DraftDecision> {
   const action = oneOf('--action', ACTIONS, flags.action);
   const providerSaid = oneOf('--provider-said', PROVIDER_SAID, flags.providerSaid);
-  const outcome = oneOf('--outcome', OUTCOMES, flags.outcome);
+  const outcome = oneOf('--outcome', REPORT_OUTCOMES, flags.outcome);
   const attempt = attemptOf(flags.attempt);
   return {
     decisionId: flags.decisionId ?? `D-${randomUUID()}`,
@@ -114,7 +112,7 @@ function missingFlags(flags: DecisionFlags, { attempt = true } = {}): string[] {
     ['--by <name>', flags.by, true],
     ['--reason <text>', flags.reason, true],
     [`--provider-said <${PROVIDER_SAID.join('|')}>`, flags.providerSaid, !isSeen],
-    [`--outcome <${OUTCOMES.join('|')}>`, flags.outcome, flags.action === 'accept'],
+    [`--outcome <${REPORT_OUTCOMES.join('|')}>`, flags.outcome, flags.action === 'accept'],
     ['--reference <file>', flags.reference, withRecord],
   ];
   return needed.flatMap(([name, value, isNeeded]) => (isNeeded && value === undefined ? [name] : []));

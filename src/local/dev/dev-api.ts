@@ -5,6 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { SCOPES } from '../../api/scopes.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { DEFAULT_PORT } from '../../api/settings.ts';
+import { defined } from '../../base/defined.ts';
 import { connectTo } from '../../client/connection/connect-options.ts';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
@@ -19,6 +20,8 @@ export interface DevApiOptions {
   taskQueue: string;
   keyRingFile: string;
   ledgerUrl: string;
+  /** The Temporal UI's address; absent without one. */
+  uiUrl?: string;
   /** Called with what a person should know; never a value, a key or the token. */
   onEvent: (message: string) => void;
 }
@@ -26,6 +29,8 @@ export interface DevApiOptions {
 export interface DevApi {
   url: string;
   port: number;
+  /** The page, with the token in its fragment: no server and no log sees that. */
+  pageUrl: string;
   /** Readable by its owner alone. A new key signs it at each start: none of before is good any more. */
   tokenFile: string;
   close(): Promise<void>;
@@ -54,21 +59,22 @@ export async function startDevApi(options: DevApiOptions): Promise<DevApi> {
     parts.defer(() => journeys.close());
     const [jwksFile, tokenFile, urlFile] = ['api-jwks.json', 'api-token', 'api-url'].map((name) => join(dataDir, name));
     const files = [jwksFile, tokenFile, urlFile] as [string, string, string];
-    await writeTokens(files[0], files[1]);
+    const token = await writeTokens(files[0], files[1]);
     const api = await listen(options, journeys, files[0]);
     parts.defer(() => api.close());
     await writeFile(files[2], `${api.url}\n`, { mode: 0o600 });
     parts.defer(async () => {
       for (const file of files) await rm(file, { force: true });
     });
-    return { url: api.url, port: api.port, tokenFile: files[1], close: () => parts.disposeAsync() };
+    const pageUrl = `${api.url}/#token=${token}`;
+    return { url: api.url, port: api.port, pageUrl, tokenFile: files[1], close: () => parts.disposeAsync() };
   } catch (error) {
     await parts.disposeAsync();
     throw error;
   }
 }
 
-async function writeTokens(jwksFile: string, tokenFile: string): Promise<void> {
+async function writeTokens(jwksFile: string, tokenFile: string): Promise<string> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keySet = { keys: [{ ...(await exportJWK(publicKey)), kid: 'dev', alg: 'ES256', use: 'sig' }] };
   await writeFile(jwksFile, JSON.stringify(keySet), { mode: 0o600 });
@@ -82,6 +88,7 @@ async function writeTokens(jwksFile: string, tokenFile: string): Promise<void> {
     .sign(privateKey);
   await rm(tokenFile, { force: true });
   await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
+  return token;
 }
 
 async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile: string): Promise<RunningApi> {
@@ -93,6 +100,8 @@ async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile
       maxApplicants: GATEWAY_LIMITS.maxApplicants.max,
       audit: { file: join(options.dataDir, 'api-audit.log') },
       host: '127.0.0.1',
+      signIn: 'token',
+      ...defined({ temporalUi: options.uiUrl }),
       port,
       onUnexpected: (error) => options.onEvent(`the HTTP API has failed: ${(error as Error).name}`),
     });

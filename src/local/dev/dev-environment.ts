@@ -44,6 +44,8 @@ export interface DevEnvironment {
   apiUrl: string;
   /** A file with a token that is good for this session, and for everything. */
   apiTokenFile: string;
+  /** The operators' page, with that token in the fragment: signs whoever opens it in. */
+  pageUrl: string;
   /** Absolute. */
   dataDir: string;
   worker: WorkerControl;
@@ -97,7 +99,10 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
     parts.defer(() => worker.stop());
     await worker.start();
-    const api = await startDevApi({ ...addresses, ...dataAddresses(dataDir), onEvent: notice });
+    const api = await startDevApi({
+      ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
+      ...defined({ uiUrl: server.uiUrl }),
+    });
     parts.defer(() => api.close());
     parts.defer(await writeReadyFile(dataDir, commandVariables(addresses)));
 
@@ -114,6 +119,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       codecEndpoint: codec.endpoint,
       apiUrl: api.url,
       apiTokenFile: api.tokenFile,
+      pageUrl: api.pageUrl,
       worker,
       variables: devVariables(addresses),
       env,

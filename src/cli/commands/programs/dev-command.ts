@@ -89,6 +89,8 @@ function story(environment: DevEnvironment): string {
     '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',
     `  sandbox   ${environment.sandboxUrl}`,
     `  API       ${environment.apiUrl}/v1 (reference: /v1/reference), with the token in ${environment.apiTokenFile}`,
+    `  page      ${environment.pageUrl}`,
+    '            what needs a person, and signs you in. Keep the address to yourself',
     `  data      ${environment.dataDir} (logs too)`,
     '',
     ...(isFound ? ['In another terminal, in this folder:'] : ['In another terminal:', ...exports, '']),

@@ -3,7 +3,8 @@
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../../model/failure-types.ts';
 import { PROVIDER_SAID } from '../../../model/provider-word.ts';
-import { OUTCOMES, type ResolveOptions } from '../../decisions/decision-flags.ts';
+import { REPORT_OUTCOMES } from '../../../model/report-outcome.ts';
+import type { ResolveOptions } from '../../decisions/decision-flags.ts';
 import { holdFilterOf, isFiltered, withHoldFilters } from '../../decisions/holds-query.ts';
 import { RUN_ID, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -19,7 +20,7 @@ export function registerResolveCommand(program: Command): void {
     .option('--reason <text>', 'why')
     .option('--provider-said <what>', PROVIDER_SAID.join(', '))
     .option('--attempt <number>', 'the attempt that is judged, as the hold shows it')
-    .option('--outcome <outcome>', `of accept: ${OUTCOMES.join(', ')}`)
+    .option('--outcome <outcome>', `of accept: ${REPORT_OUTCOMES.join(', ')}`)
     .option('--reference <file>', 'of accept with a record: JSON; - is standard input')
     .option(
       '--confirm-consumer-ids',

@@ -1,0 +1,94 @@
+/** The operators' page, as `npm run build` has left it: one document and its assets, read once, to anybody. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../../http/refusal.ts';
+
+/** Beside the compiled program, also where this runs from its sources. */
+export const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../../page', import.meta.url),
+);
+
+/** Its own scripts and styles, its own server, in no frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Its name changes with its content. */
+const ASSET = /^[\w.-]+-[\w-]{6,}\.(?:js|css|svg)$/;
+
+const A_YEAR = 'public, max-age=31536000, immutable';
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>credit-journey</title></head><body>
+<h1>The page is not built</h1>
+<p>Run <code>npm run build</code>, and load this again. The API itself works: <a href="/v1/reference">its reference</a>.</p>
+</body></html>
+`;
+
+interface PageFiles {
+  index: Buffer;
+  assets: ReadonlyMap<string, Buffer>;
+}
+
+export function addPage(app: FastifyInstance, directory = DEFAULT_PAGE_DIRECTORY): void {
+  let files = readPage(directory);
+  // Without a name in `config`: asked for by anybody, and limited by address.
+  app.get('/', async (_request, reply) => {
+    files ??= readPage(directory);
+    reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
+    return files ? reply.send(files.index) : reply.code(503).send(NOT_BUILT);
+  });
+  app.get('/assets/:name', async (request, reply) => {
+    const { name } = request.params as { name: string };
+    const content = files?.assets.get(name);
+    const type = TYPES[extname(name)];
+    if (content === undefined || type === undefined) throw notFound();
+    return asset(request, reply.type(type), content);
+  });
+}
+
+function asset({ headers }: FastifyRequest, reply: FastifyReply, content: Buffer): FastifyReply {
+  const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+  reply.headers({ 'cache-control': A_YEAR, etag });
+  return headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(content);
+}
+
+/** `undefined` where nothing is built. */
+function readPage(directory: string): PageFiles | undefined {
+  try {
+    const index = readFileSync(join(directory, 'index.html'));
+    const names = readdirSync(join(directory, 'assets')).filter((name) => ASSET.test(name));
+    return { index, assets: new Map(names.map((name) => [name, readFileSync(join(directory, 'assets', name))])) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Of every answer, also of problems: nothing here is for another page, nor for a frame of one. */
+export function protectFromPages(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+  });
+}

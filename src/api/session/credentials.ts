@@ -1,0 +1,99 @@
+/** Where a request's token comes from: a program's header, a proxy that knows the person, or the page's cookie. */
+import type { FastifyRequest } from 'fastify';
+import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
+import type { ProxyCheck } from '../../http/trusted-proxies.ts';
+import { ConfigError } from '../../model/problems.ts';
+
+export type SignedInBy = 'authorization' | 'header' | 'cookie';
+
+export interface CredentialSources {
+  /** In small letters. What an identity-aware proxy puts the person's token into. */
+  tokenHeader?: string;
+  /** Whose header of that name counts. */
+  isTrustedProxy?: ProxyCheck;
+  cookieName?: string;
+}
+
+export interface Credential {
+  /** As `Authorization` would have it; `undefined` where the request brings no token. */
+  authorization: string | undefined;
+  signedInBy: SignedInBy;
+}
+
+type Headers = Pick<FastifyRequest, 'headers' | 'raw' | 'socket'>;
+
+/** A JWT and nothing else: two headers of one name reach us with a comma between. */
+const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/** @throws ConfigError: such a header is anybody's word, unless a proxy that is known alone may send it */
+export function requireProxyFor(tokenHeader: string | undefined, trustedProxies: readonly string[] = []): void {
+  if (tokenHeader === undefined || trustedProxies.length > 0) return;
+  const rule = 'is required beside API_TOKEN_HEADER: only a proxy that is named may say who somebody is';
+  throw new ConfigError([{ variable: 'API_TRUSTED_PROXIES', rule }]);
+}
+
+/** @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy */
+export function credentialOf(
+  request: Headers,
+  { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
+): Credential {
+  const authorization = onlyOne(headersNamed(request, 'authorization'));
+  const given = tokenHeader === undefined ? undefined : onlyOne(headersNamed(request, tokenHeader));
+  if (given !== undefined && given !== '') {
+    if (!isTrustedProxy?.(request.socket.remoteAddress))
+      throw forbidden('proxy', 'only the proxy may send this header');
+    if (!TOKEN.test(given)) throw unauthenticated('malformed', 'the header must hold one token in JWT form');
+    const bearer = `Bearer ${given}`;
+    if (authorization !== undefined && authorization !== bearer) throw twoTokens();
+    return { authorization: bearer, signedInBy: 'header' };
+  }
+  if (authorization !== undefined) return { authorization, signedInBy: 'authorization' };
+  const cookie = cookieName === undefined ? undefined : onlyOne(cookiesNamed(request, cookieName));
+  if (cookie === undefined) return { authorization: undefined, signedInBy: 'authorization' };
+  return { authorization: `Bearer ${cookie}`, signedInBy: 'cookie' };
+}
+
+/** As they came: Node keeps the first of two `Authorization`, and joins others. */
+function headersNamed({ raw }: Headers, name: string): string[] {
+  const { rawHeaders } = raw;
+  const found: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) found.push((rawHeaders[at + 1] ?? '').trim());
+  }
+  return found;
+}
+
+function cookiesNamed({ headers }: Headers, name: string): string[] {
+  return (headers.cookie ?? '').split(';').flatMap((pair) => {
+    const at = pair.indexOf('=');
+    return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
+  });
+}
+
+/** Which of two would count is a matter of who reads them. */
+function onlyOne(values: string[]): string | undefined {
+  if (values.length > 1) throw twoTokens();
+  return values[0];
+}
+
+function twoTokens(): Refusal {
+  return unauthenticated('twoTokens', 'the request brings more than one token');
+}
+
+/**
+ * A browser adds a cookie, and a proxy its header, to whatever any page makes it send. So such a request must come from
+ * our own page, as the browser says; a program names its token itself, and needs to say nothing.
+ *
+ * @throws Refusal 403, 415
+ */
+export function requireOwnPage({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): void {
+  const site = headers['sec-fetch-site'];
+  const isRead = method === 'GET';
+  // `none`: somebody has typed the address.
+  const isOwn = site === 'same-origin' || (isRead && (site === undefined || site === 'none'));
+  if (!isOwn) throw forbidden('crossSite', 'only the page of this server may send this');
+  if (isRead || method === 'DELETE') return;
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new Refusal(415, 'UnsupportedMediaType', 'contentType', 'the body must be application/json');
+  }
+}

@@ -1,0 +1,85 @@
+/** Signing in to the page with a token, on this machine alone: it goes into a cookie that no script reads. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+import { parseJson } from '../../base/json-safety.ts';
+import { parseWith } from '../../fields/problems.ts';
+import type { AuditLog } from '../../http/audit.ts';
+import { badRequest, Refusal } from '../../http/refusal.ts';
+import { isLoopbackHost } from '../../http/server.ts';
+import type { TokenVerifier } from '../../http/token-verifier.ts';
+import { ConfigError } from '../../model/problems.ts';
+import type { ApiCaller } from '../caller.ts';
+import { requireOwnPage } from './credentials.ts';
+
+export interface SessionCookie {
+  name: string;
+  isSecure: boolean;
+}
+
+/** The browser forgets it then, however long the token is good. */
+const LONGEST_SECONDS = 12 * 60 * 60;
+
+/** Browsers drop a longer cookie without a word. */
+const MOST_CHARACTERS = 3_800;
+
+/** @throws ConfigError beyond this machine: there a proxy knows who somebody is */
+export function sessionCookie(host: string, isSecure: boolean): SessionCookie {
+  if (!isLoopbackHost(host)) {
+    const rule = 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token';
+    throw new ConfigError([{ variable: 'API_HOST', rule }]);
+  }
+  // The prefix binds it to this host and to TLS.
+  return isSecure ? { name: '__Host-credit-journey', isSecure } : { name: 'credit-journey-session', isSecure };
+}
+
+interface SignInParts {
+  cookie: SessionCookie;
+  verify: TokenVerifier<ApiCaller>;
+  audit: AuditLog;
+}
+
+const body = z.strictObject({ token: z.string().min(1).max(MOST_CHARACTERS) });
+
+/** Limited by address, as each route without a name is; who the caller is, the token in the body says. */
+export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignInParts): void {
+  const accessOf = (request: FastifyRequest, subject: string | undefined) => ({
+    address: request.ip,
+    route: `${request.method} /session`,
+    requestId: request.id,
+    ...(subject === undefined ? {} : { subject }),
+  });
+  app.post('/session', async (request, reply) => {
+    requireOwnPage(request);
+    const { token } = parseWith(body, contentOf(request));
+    try {
+      const { subject } = await verify(`Bearer ${token}`);
+      audit.record({ ...accessOf(request, subject), status: 204 });
+    } catch (error) {
+      if (error instanceof Refusal) {
+        audit.record({ ...accessOf(request, undefined), status: error.status, refused: error.reason });
+      }
+      throw error;
+    }
+    const { exp = 0 } = decodeJwt(token);
+    const left = Math.floor(exp - Date.now() / 1000);
+    return setCookie(reply, cookie, token, Math.max(0, Math.min(left, LONGEST_SECONDS)));
+  });
+  app.delete('/session', async (request, reply) => {
+    requireOwnPage(request);
+    return setCookie(reply, cookie, '', 0);
+  });
+}
+
+/** @throws Refusal 400 */
+function contentOf({ body: text }: FastifyRequest): unknown {
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  if (parsed === null) throw badRequest('notJson', 'the body must be JSON');
+  return parsed[0];
+}
+
+function setCookie(reply: FastifyReply, { name, isSecure }: SessionCookie, value: string, seconds: number) {
+  const rules = ['Path=/', `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])];
+  reply.header('set-cookie', [`${name}=${value}`, ...rules].join('; '));
+  return reply.code(204).send();
+}
