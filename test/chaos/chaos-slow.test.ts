@@ -11,6 +11,7 @@ const KINDS: readonly StormKind[] = [
   ...(['killSandbox', 'freezeWorker', 'ledgerLocked', 'ledgerFull', 'gatewayFault', 'answerBroken'] as const),
   ...(['gatewayUnreachable', 'gatewayHalfOpen', 'tokensRevoked', 'tokenServiceDown', 'resetWorkflow'] as const),
   ...(['resetActivity', 'widenRetries', 'terminateAndRestart', 'undecodableConsent', 'consentAgain'] as const),
+  'killApi',
 ];
 
 test('every promise stands after a small storm', async (t) => {

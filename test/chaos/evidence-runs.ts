@@ -26,6 +26,7 @@ import type { WebhookEvent } from '../../src/messages/webhooks/events.ts';
 import { RUN_KINDS } from '../../src/model/owner-id.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
+import { readMessages, readStart } from './evidence-api.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type Event = temporal.api.history.v1.IHistoryEvent;
@@ -79,6 +80,8 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
       paused: paused ?? false,
     })),
     ...(await readEvents(client, history)),
+    messages: await readMessages(client, history),
+    start: await readStart(client, history, runId),
     ...(pinnedTo === undefined ? {} : { pinnedTo }),
     ...(continuedFrom ? { continuedFrom } : {}),
     history,

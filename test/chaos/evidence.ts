@@ -23,6 +23,7 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
+import type { ApiEvidence, MessageTaken, StartTaken } from './evidence-api.ts';
 import { readLedger } from './evidence-ledger.ts';
 import type { EventTold, OtherPlan, ReviewResults, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';
 import { readRuns } from './evidence-runs.ts';
@@ -268,6 +269,9 @@ export interface RunEvidence {
   submissions: Submission[];
   /** In the order of the history. */
   consents: ConsentHeard[];
+  /** Its updates. */
+  messages?: MessageTaken[];
+  start?: StartTaken;
   /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
   recordedByRun: string[];
   /** Of a run that tells events, in its order. */
@@ -341,6 +345,8 @@ export interface Evidence {
   dataConverter?: DataConverter;
   versions?: VersionsEvidence;
   webhooks?: WebhooksEvidence;
+  /** In worlds with copies of the HTTP API. */
+  api?: ApiEvidence;
 }
 
 export interface EvidenceSources {
@@ -372,6 +378,8 @@ export interface EvidenceSources {
   dataConverter?: DataConverter;
   versions?: VersionsEvidence;
   webhooks?: WebhooksEvidence;
+  /** In worlds with copies of the HTTP API. */
+  api?: ApiEvidence;
 }
 
 /**
@@ -381,7 +389,7 @@ export interface EvidenceSources {
  */
 export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
   const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
-  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions, webhooks } = sources;
+  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions, webhooks, api } = sources;
   const sandbox = readJournal(journalFiles, sandboxAheadMs);
   // Runs first: what they say has been recorded must be in the ledger by then.
   const runs = await readRuns(client, taskQueue);
@@ -407,6 +415,7 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     ...(dataConverter ? { dataConverter } : {}),
     ...(versions ? { versions } : {}),
     ...(webhooks ? { webhooks } : {}),
+    ...(api ? { api } : {}),
   };
 }
 

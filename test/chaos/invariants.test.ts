@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { consumerIdOf } from '../../sandbox/records/records.ts';
+import { addApi, DOCTORED_API } from './doctored-api.ts';
 import { addOthers, DOCTORED_OTHERS } from './doctored-others.ts';
 import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from './evidence.ts';
@@ -707,6 +708,7 @@ const DOCTORED: readonly Doctored[] = [
   },
   ...DOCTORED_WEBHOOKS,
   ...DOCTORED_OTHERS,
+  ...DOCTORED_API,
 ];
 
 test('a workflow task that failed while its worker stood still is no failure', async () => {
@@ -733,7 +735,7 @@ test('an attempt beside which the wire’s own process stood still is told, and 
 });
 
 test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {
-  const verdicts = await checkInvariants(tellEvents(soundEvidence()));
+  const verdicts = await checkInvariants(addApi(tellEvents(soundEvidence())));
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);

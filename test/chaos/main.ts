@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--upgrade yes|no] [--plan file.json] [--shrink]`:
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--upgrade yes|no] [--api yes|no] [--plan file.json] [--shrink]`:
  * a storm of faults over real processes, then the promises, judged by what is left. The last line is
  * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
  */
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     versions: { type: 'string' },
     endpoints: { type: 'string' },
     upgrade: { type: 'string' },
+    api: { type: 'string' },
     plan: { type: 'string' },
     'keep-logs': { type: 'string' },
     shrink: { type: 'boolean', default: false },
@@ -37,7 +38,7 @@ const startedAt = performance.now();
 const say = (text: string) =>
   console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
 const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, handOverAfterEvents } = plan.world;
-const { isVersioned, hasEndpoints, isUpgraded, isOnGatewayQueue } = plan.world;
+const { isVersioned, hasEndpoints, isUpgraded, isOnGatewayQueue, apiCopies } = plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
   `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
@@ -45,7 +46,8 @@ console.log(
     `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
     `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints; ` +
     `${isUpgraded ? 'upgraded; ' : ''}hand-over after ${handOverAfterEvents} events; ` +
-    `attempts on ${isOnGatewayQueue ? 'gateway queues' : 'the workflow queue'}`,
+    `attempts on ${isOnGatewayQueue ? 'gateway queues' : 'the workflow queue'}; ` +
+    `${apiCopies === undefined ? 'no API' : `half of the messages by ${apiCopies} copies of the API`}`,
 );
 
 const stop = new AbortController();
@@ -84,12 +86,14 @@ process.exit();
 function drawn(): Plan {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
-  const { engine, versions, endpoints, upgrade } = values;
+  const { engine, versions, endpoints, upgrade, api } = values;
   const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
-  const areChoices = [versions, endpoints, upgrade].every((one) => one === undefined || one === 'yes' || one === 'no');
+  const areChoices = [versions, endpoints, upgrade, api].every(
+    (one) => one === undefined || one === 'yes' || one === 'no',
+  );
   if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !areChoices) {
     console.error(
-      '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints, --upgrade: yes, no',
+      '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints, --upgrade, --api: yes, no',
     );
     process.exit(2);
   }
@@ -99,5 +103,6 @@ function drawn(): Plan {
     ...(versions === undefined ? {} : { versions: versions === 'yes' }),
     ...(endpoints === undefined ? {} : { endpoints: endpoints === 'yes' }),
     ...(upgrade === undefined ? {} : { upgrade: upgrade === 'yes' }),
+    ...(api === undefined ? {} : { api: api === 'yes' }),
   });
 }

@@ -32,6 +32,11 @@ export class NewerVersion {
     return this.#upgraded.has(worker) ? join(this.#tree, 'src/cli.ts') : CLI;
   }
 
+  /** Of what claims nothing, and is this version's as soon as the ledger is: an older one is refused when it opens it. */
+  cli(): string {
+    return this.isMigrated ? join(this.#tree, 'src/cli.ts') : CLI;
+  }
+
   /** From its next start on. */
   upgrade(worker: number): void {
     this.#upgraded.add(worker);

@@ -3,6 +3,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { HoldStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
 import type { HoldAction } from '../../src/model/failure-types.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
+import { ApiRefusal } from './api/callers.ts';
 import { drawFrom } from './draw.ts';
 import type { SandboxPosting } from './evidence.ts';
 import { readJournal } from './evidence-sandbox.ts';
@@ -47,7 +48,8 @@ export class Operator {
       await this.#people.decide(decision);
       return true;
     } catch (error) {
-      if (error instanceof WorkflowUpdateFailedError) this.#refused.add(decision.decisionId);
+      const isRefused = error instanceof WorkflowUpdateFailedError || (error instanceof ApiRefusal && error.isFinal);
+      if (isRefused) this.#refused.add(decision.decisionId);
       return false;
     }
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { ConsentMessage, HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
-import { ownerIdOf, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import { ownerIdOf, ownerOf } from '../../src/model/owner-id.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';
 import { csvLine, HEADER } from '../support/portfolio-files.ts';
 import { applicantsOf } from './journey-inputs.ts';
@@ -78,15 +78,7 @@ export function portfolioText({ ssns }: ReviewPlan): string {
 /** As the typed client does. `false`: there is nothing yet that it could share. */
 export async function startOther(run: OtherRun, { people, world }: Scene): Promise<boolean> {
   if (run.share && (await sharable(run.share, { people, world })) !== 'yes') return false;
-  await people.patiently(() =>
-    world.client.workflow.start(run.workflowType, {
-      workflowId: workflowIdOf(run.ownerId),
-      taskQueue: world.taskQueue,
-      args: [run.input],
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    }),
-  );
+  await people.startRun(run.ownerId, run.workflowType, run.input);
   return true;
 }
 

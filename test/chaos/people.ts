@@ -9,7 +9,10 @@ import type { Applicant } from '../../src/model/applicant.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
+import { ApiCallers } from './api/callers.ts';
+import { messageOf, startOf } from './api/operations.ts';
 import type { ConsentSent, WithdrawalSent } from './evidence.ts';
+import type { ApiAnswer, ForeignCall } from './evidence-api.ts';
 import { consentOf, inputOf, shareOf } from './journey-inputs.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
 import type { World } from './world.ts';
@@ -30,16 +33,27 @@ export interface Books {
   /** By journey: applicants that an amendment named. */
   amended: Map<string, Applicant[][]>;
   cancelled: Set<string>;
+  /** Runs whose start was answered, by their owner's ids. */
+  started: Set<string>;
+  /** What the API has answered with 2xx. */
+  answers: ApiAnswer[];
+  foreign: ForeignCall[];
 }
 
 export class People {
   readonly world: World;
-  readonly books: Books = { consents: [], withdrawals: [], decisions: [], amended: new Map(), cancelled: new Set() };
+  readonly books: Books;
+  readonly #api: ApiCallers;
   /** A consent that is sent again is the same message. */
   readonly #messages = new Map<ConsentPlan, ConsentMessage>();
 
   constructor(world: World) {
     this.world = world;
+    this.#api = new ApiCallers(world);
+    this.books = {
+      ...{ consents: [], withdrawals: [], decisions: [], amended: new Map(), cancelled: new Set(), started: new Set() },
+      ...{ answers: this.#api.answers, foreign: [] },
+    };
   }
 
   handle(journeyId: string): JourneyHandle {
@@ -47,17 +61,26 @@ export class People {
   }
 
   /** As the typed client does; a journey that runs, or has completed, is left alone. */
-  async start(plan: JourneyPlan): Promise<void> {
+  start(plan: JourneyPlan): Promise<void> {
+    return this.startRun(plan.journeyId, 'lendingJourney', inputOf(plan));
+  }
+
+  /** Of any kind, by its owner's id. */
+  async startRun(ownerId: string, workflowType: string, input: object): Promise<void> {
     const { client, taskQueue } = this.world;
-    await this.patiently(() =>
-      client.workflow.start('lendingJourney', {
-        workflowId: workflowIdOf(plan.journeyId),
-        taskQueue,
-        args: [inputOf(plan)],
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
-    );
+    if (this.#api.takes(ownerId, 'start')) await this.#api.send(startOf(ownerId, input), 'start');
+    else {
+      await this.patiently(() =>
+        client.workflow.start(workflowType, {
+          workflowId: workflowIdOf(ownerId),
+          taskQueue,
+          args: [input],
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          workflowIdConflictPolicy: 'USE_EXISTING',
+        }),
+      );
+    }
+    this.books.started.add(ownerId);
   }
 
   status(journeyId: string): Promise<JourneyStatus> {
@@ -106,15 +129,17 @@ export class People {
     const { client, taskQueue } = this.world;
     const sent: ConsentSent = { atMs: Date.now(), message };
     this.books.consents.push(sent);
+    const key = businessKeys.recordConsent(message);
+    if (this.#api.takes(message.journeyId, key)) {
+      // With an open run or without one.
+      const answer = await this.#api.send(messageOf(message.journeyId, 'recordConsent', message), key);
+      if (answer.recorded === true) sent.acknowledgedAtMs = Date.now();
+      return;
+    }
     try {
       if (by === 'signal') await this.patiently(() => this.handle(message.journeyId).signal('consent', message));
       else {
-        const answer = await this.update(
-          message.journeyId,
-          'recordConsent',
-          message,
-          businessKeys.recordConsent(message),
-        );
+        const answer = await this.#updateRun(message.journeyId, 'recordConsent', message, key);
         if ((answer as { recorded?: boolean }).recorded === true) sent.acknowledgedAtMs = Date.now();
       }
     } catch (error) {
@@ -139,8 +164,13 @@ export class People {
     await this.patiently(() => this.handle(journeyId).cancel());
   }
 
-  /** Resolves with the run's answer. */
+  /** Resolves with the answer: the run's, or the API's. */
   update(journeyId: string, name: string, message: object, businessKey = name): Promise<unknown> {
+    if (!this.#api.takes(journeyId, businessKey)) return this.#updateRun(journeyId, name, message, businessKey);
+    return this.#api.send(messageOf(journeyId, name, message), businessKey);
+  }
+
+  #updateRun(journeyId: string, name: string, message: object, businessKey: string): Promise<unknown> {
     const updateId = updateIdOf(businessKey);
     return this.patiently(() => this.handle(journeyId).executeUpdate(name, { args: [message], updateId }));
   }

@@ -43,6 +43,7 @@ const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
   cancelOther: 0.7,
   terminateOther: 3,
   pauseInquiries: 3,
+  killApi: 8,
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
@@ -82,10 +83,11 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
 
 function isOfWorld(
   kind: StormKind,
-  { world: { engine, isVersioned, hasEndpoints, isUpgraded }, otherIds }: StormFrame,
+  { world: { engine, isVersioned, hasEndpoints, isUpgraded, apiCopies }, otherIds }: StormFrame,
 ): boolean {
   if (kind === 'deployVersion') return isVersioned === true;
   if (kind === 'upgrade') return isUpgraded === true;
+  if (kind === 'killApi') return apiCopies !== undefined;
   if (kind === 'endpointIll') return hasEndpoints === true;
   if (OF_OTHERS.includes(kind)) return otherIds.length > 0;
   return engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind);
@@ -105,6 +107,8 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
     case 'freezeWorker':
       // Around the heartbeat's time-out, `sendBy` and the time-out of HTTP.
       return { ...step, worker, forMs: draw.of([300, 1_200, 2_200, 4_000, 7_000]) };
+    case 'killApi':
+      return { ...step, copy: draw.between(0, (world.apiCopies ?? 1) - 1), forMs: draw.between(0, 2_000) };
     case 'killTemporal':
     case 'killPostgres':
     case 'killSandbox':

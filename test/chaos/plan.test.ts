@@ -40,9 +40,10 @@ test('everything of a plan is dated within the storm, and every journey is one t
       assert.equal(ids.size, one.journeys);
       assert.equal(new Set(ssns).size, ssns.length);
       assert.ok(ssns.every((ssn) => /^9\d{8}$/.test(ssn)));
-      for (const { atMs, worker = 0, journeyId = journeys[0]?.journeyId, ownerId } of storm) {
+      for (const { atMs, worker = 0, copy = 0, journeyId = journeys[0]?.journeyId, ownerId } of storm) {
         assert.ok(atMs >= 0 && atMs < lengthMs);
         assert.ok(ownerId === undefined || otherIds.includes(ownerId));
+        assert.ok(copy < (world.apiCopies ?? 1));
         assert.ok(worker < world.workersAheadMs.length && ids.has(journeyId ?? ''));
       }
       for (const { atMs, consents, shares } of journeys) {

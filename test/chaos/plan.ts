@@ -27,6 +27,8 @@ export interface WorldPlan {
   handOverAfterEvents: number;
   /** A rate limit that nothing meets: every attempt goes through the gateway queue. */
   isOnGatewayQueue?: true;
+  /** How many copies of the HTTP API take half of all messages. */
+  apiCopies?: number;
 }
 
 export interface GatewayFault {
@@ -121,6 +123,7 @@ export const STORM_KINDS = [
   // Last, as all that came later: what a seed drew before, it draws still.
   'upgrade',
   'pauseInquiries',
+  'killApi',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -129,6 +132,8 @@ export interface StormStep {
   kind: StormKind;
   /** Which worker, from 0. */
   worker?: number;
+  /** Which copy of the API, from 0. */
+  copy?: number;
   journeyId?: string;
   /** Of a pull, a share by itself or a review, as it is known beside the journeys (`pull:P-1`). */
   ownerId?: string;
@@ -165,6 +170,8 @@ export interface PlanOptions {
   versions?: boolean;
   endpoints?: boolean;
   upgrade?: boolean;
+  /** Half of all messages by HTTP. Default true. */
+  api?: boolean;
   /** Pulls, shares and a review beside the journeys. Default true. */
   others?: boolean;
   /** Only these kinds. Default: all. */
@@ -225,11 +232,13 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   const handOverAfterEvents = draw.of([100, 150, 3_000]);
   const isUpgraded = draw.chance(0.5);
   const isOnGatewayQueue = draw.chance(0.5);
+  const apiCopies = draw.between(2, 3);
   return {
     ...world,
     handOverAfterEvents,
     ...((options.upgrade ?? isUpgraded) ? { isUpgraded: true } : {}),
     ...(isOnGatewayQueue ? { isOnGatewayQueue } : {}),
+    ...((options.api ?? true) ? { apiCopies } : {}),
     ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
     ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };

@@ -5,6 +5,7 @@ import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { outputNamesOf } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { askAsForeigners } from './api/foreigners.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
 import type { OtherPlan, ReviewResults } from './evidence-others.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';
@@ -60,18 +61,23 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const isOver = new AbortController();
     const operating = operate(scene, scene.operator, AbortSignal.any([signal, isOver.signal]));
     const looking = lookOn(people, AbortSignal.any([signal, isOver.signal]));
+    const foreign = askAsForeigners(
+      world,
+      (ownerId) => people.books.started.has(ownerId),
+      AbortSignal.any([signal, isOver.signal]),
+    );
     const storm = runStorm(scene, signal).finally(() => isOver.abort());
     const [{ value: decided = 0 }] = (await Promise.allSettled([operating, storm])) as [{ value?: number }, unknown];
     world.count('statuses answered', await looking);
+    people.books.foreign.push(...(await foreign));
     const counts = await storm;
     onPhase('the storm is over');
     const settled = await settle(scene, signal);
     signal.throwIfAborted();
     onPhase(`at rest after ${Math.round(settled.tookMs / 1_000)} s`);
-    const endedByThemselves = [world.sandbox, ...world.fleet.everybody].map(({ name, endedByItself }) => [
-      name,
-      endedByItself,
-    ]);
+    const endedByThemselves = [world.sandbox, ...world.fleet.everybody, ...(world.api?.copies ?? [])].map(
+      ({ name, endedByItself }) => [name, endedByItself],
+    );
     const { verdicts, holes } = await judge(world, people.books, options);
     return {
       counts,
@@ -138,6 +144,7 @@ async function judge(
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
       ...versionsOf(world),
+      ...(world.api ? { api: { answers: books.answers, foreign: books.foreign } } : {}),
       ...(world.endpoint
         ? { webhooks: { endpoints: Object.values(ENDPOINTS), received: world.endpoint.received } }
         : {}),

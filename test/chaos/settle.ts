@@ -111,6 +111,10 @@ async function calm({ world }: Scene): Promise<void> {
     worker.thaw();
     worker.start();
   }
+  for (const copy of world.api?.copies ?? []) {
+    copy.tell({ ledgerIsFull: false } satisfies Conditions);
+    copy.start();
+  }
   await world.setFaults([]);
   const endsAt = performance.now() + DEPLOYS_LIMIT_MS;
   for (;;) {

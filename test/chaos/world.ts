@@ -13,6 +13,7 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { type ApiHouse, startApiHouse } from './api/house.ts';
 import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
 import { NewerVersion } from './newer-version.ts';
@@ -52,6 +53,8 @@ export interface World {
   /** Workflow ids of pinned runs that the deployer moved to another version. */
   moved: Set<string>;
   sandbox: Supervised;
+  /** Copies of the HTTP API, in worlds that have them. */
+  api?: ApiHouse;
   /** Straight to the sandbox. */
   sandboxUrl: string;
   journalFile: string;
@@ -183,6 +186,18 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   });
   resources.defer(() => fleet.stop());
   fleet.begin();
+  const { apiCopies } = plan.world;
+  const api =
+    apiCopies === undefined
+      ? undefined
+      : await startApiHouse({
+          ...{ copies: apiCopies, directory, logDir, conditions: CONDITIONS },
+          env: { ...workerEnv, TASK_QUEUE: taskQueue },
+          cli: () => newer?.cli() ?? CLI,
+          onLog: (file) => logFiles.push(file),
+          onWriteRefused: () => count(REFUSED_WRITES, 1),
+        });
+  resources.defer(() => api?.stop());
   const { namespace } = temporal;
   const dataConverter = createDataConverter({ keys: keyRing, namespace, mode: 'client' });
   const connection = await TemporalConnection.connect({
@@ -193,12 +208,14 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   resources.defer(() => connection.close());
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
   await waitFor('the sandbox', () => answers(sandboxUrl), LISTENING_LIMIT_MS);
+  await api?.untilServing();
   const world: World = {
     plan,
     client: new Client({ connection, namespace, dataConverter }),
     taskQueue,
     ...{ fleet, profiles, moved: new Set<string>(), ...(endpoint ? { endpoint } : {}) },
     ...(newer ? { newer } : {}),
+    ...(api ? { api } : {}),
     setupEnv: { ...workerEnv, GATEWAY_PROFILES_FILE: profiles.fileOf(0) },
     get workers() {
       return fleet.running;

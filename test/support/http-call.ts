@@ -15,9 +15,13 @@ export interface HttpRequest {
   headers?: Record<string, string>;
   /** A text is sent as it is. */
   body?: unknown;
+  signal?: AbortSignal;
 }
 
-export async function httpCall(url: string, { method, token, headers = {}, body }: HttpRequest): Promise<HttpAnswer> {
+export async function httpCall(
+  url: string,
+  { method, token, headers = {}, body, signal }: HttpRequest,
+): Promise<HttpAnswer> {
   const response = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
@@ -26,6 +30,7 @@ export async function httpCall(url: string, { method, token, headers = {}, body 
       ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: jsonOf(text) };

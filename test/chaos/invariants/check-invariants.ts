@@ -1,5 +1,6 @@
 /** Every invariant, judged one after another. */
 import type { Evidence } from '../evidence.ts';
+import { answeredIsKept, appliedOnce, foreignLooksUnknown } from './api.ts';
 import { consentsKept, noClaimAgainstRefusal, refusalAfterPosting, standingConsent } from './consents.ts';
 import { falseAlarms } from './false-alarms.ts';
 import type { Invariant, Verdict } from './invariant.ts';
@@ -58,6 +59,9 @@ export const INVARIANTS: readonly Invariant[] = [
   eventsInOrder,
   eventsSigned,
   eventsImpersonal,
+  answeredIsKept,
+  appliedOnce,
+  foreignLooksUnknown,
   nothingInLogs,
 ];
 

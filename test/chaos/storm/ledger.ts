@@ -15,7 +15,8 @@ export const ledgerSlow: Strike = async ({ forMs = 0, delayMs = 0 }, { world }) 
 
 export const ledgerFull: Strike = async ({ forMs = 0 }, { world }) => {
   const tell = (ledgerIsFull: boolean) => {
-    for (const worker of world.workers) worker.tell({ ledgerIsFull } satisfies Conditions);
+    const programs = [...world.workers, ...(world.api?.copies ?? [])];
+    for (const program of programs) program.tell({ ledgerIsFull } satisfies Conditions);
   };
   try {
     world.count(REFUSED_WRITES, await world.ledger.full(forMs, tell));

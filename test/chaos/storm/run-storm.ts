@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OtherRun, otherRunsOf, pauseFor, sayAbout, startOther } from '../other-runs.ts';
 import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
+import { killApi } from './api.ts';
 import { deployVersion } from './deploys.ts';
 import { endpointIll } from './endpoints.ts';
 import * as gateway from './gateway.ts';
@@ -16,7 +17,7 @@ import * as workers from './workers.ts';
 
 const STRIKES: Record<StormKind, Strike> = {
   ...{ ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages },
-  ...{ deployVersion, endpointIll, upgrade, pauseInquiries },
+  ...{ deployVersion, endpointIll, upgrade, pauseInquiries, killApi },
 };
 
 /** One at a time of each group: two hands on one switch would leave it off. */

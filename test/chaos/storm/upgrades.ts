@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Strike } from './strike.ts';
 
-/** `setup` of the newer version while the older workers run, then the newer workers, one after the other. */
+/** `setup` of the newer version while the older workers run, then the newer workers and copies of the API, one after the other. */
 export const upgrade: Strike = async ({ worker: first = 0, forMs = 0 }, { world }) => {
-  const { newer, fleet, plan } = world;
+  const { newer, fleet, plan, api } = world;
   if (!newer || newer.isMigrated) return false;
   await newer.migrate(world.setupEnv);
   const size = plan.world.workersAheadMs.length;
@@ -15,5 +15,6 @@ export const upgrade: Strike = async ({ worker: first = 0, forMs = 0 }, { world 
     newer.upgrade(worker);
     await Promise.all(fleet.numbered(worker).map((program) => program.end('SIGTERM', 0)));
   }
+  for (const copy of api?.copies ?? []) await copy.end('SIGTERM', 0);
   return true;
 };

@@ -1,0 +1,48 @@
+/** What people send, as operations of the HTTP API. */
+import type { Scope } from '../../../src/api/scopes.ts';
+import { ID_NAMES, ownerOf, type RunKind } from '../../../src/model/owner-id.ts';
+
+export interface Operation {
+  /** `start`, or the name of the run's update. */
+  message: string;
+  /** As the runs' owner ids are. */
+  ownerId: string;
+  path: string;
+  /** Without what the path and the token say. */
+  body: object;
+}
+
+const COLLECTIONS: Record<RunKind, string> = {
+  journey: '/v1/journeys',
+  pull: '/v1/pulls',
+  share: '/v1/shares',
+  portfolio: '/v1/portfolio-reviews',
+};
+
+/** The end of the path, by update. */
+const ENDS: Record<string, string> = {
+  ...{ advance: 'advance', requestShare: 'shares', extend: 'extend', withdraw: 'withdrawal' },
+  ...{ resolveInquiry: 'decisions', pause: 'pause', resume: 'resume' },
+};
+
+export const CONSENT_SCOPES: readonly Scope[] = ['consents:record'];
+export const OPERATOR_SCOPES: readonly Scope[] = ['holds:read', 'holds:decide', 'portfolios:control'];
+export const PLATFORM_SCOPES: readonly Scope[] = [
+  ...(['journeys:start', 'journeys:read', 'journeys:advance', 'journeys:withdraw', 'shares:request'] as const),
+  ...(['shares:withdraw', 'pulls:start', 'portfolios:start'] as const),
+];
+
+export function startOf(ownerId: string, input: object): Operation {
+  return { message: 'start', ownerId, path: COLLECTIONS[ownerOf(ownerId).kind], body: input };
+}
+
+/** @param message as the run takes it */
+export function messageOf(ownerId: string, name: string, message: object): Operation {
+  const { kind, id } = ownerOf(ownerId);
+  if (name === 'recordConsent') return { message: name, ownerId, path: '/v1/consents', body: message };
+  const run = `${COLLECTIONS[kind]}/${id}`;
+  const { by: _, journeyId: __, [ID_NAMES[kind]]: ___, ...body } = message as Record<string, unknown>;
+  if (name !== 'withdrawShare') return { message: name, ownerId, path: `${run}/${ENDS[name]}`, body };
+  const { shareId, ...rest } = body;
+  return { message: name, ownerId, path: `${run}/shares/${shareId}/withdrawal`, body: rest };
+}
