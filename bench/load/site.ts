@@ -54,6 +54,10 @@ export interface SiteWorker {
 export interface Site {
   journeys: CreditJourneys;
   taskQueue: string;
+  /** Removed at the end. */
+  dataDir: string;
+  /** Of its workers: a program that is given it is one of the site's. */
+  env: Readonly<Record<string, string>>;
   /** The workers' directory; empty at first. */
   portfolioDir: string;
   workers: Map<string, SiteWorker>;
@@ -183,6 +187,8 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
   return {
     journeys,
     taskQueue,
+    dataDir,
+    env,
     portfolioDir,
     workers,
     processes: () => new Map([...others, ...[...workers.values()].map((one) => [one.name, one.program.pid] as const)]),

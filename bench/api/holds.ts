@@ -1,0 +1,96 @@
+/** The list of what needs a person with very many open, and no worker: by the ledger alone. */
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { WorkToNote } from '../../src/ledger/work.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import type { LedgerEngine, Site } from '../load/site.ts';
+import { type Part, plain } from '../overload/finding.ts';
+import { residentBytes } from '../processes.ts';
+import { quantile } from '../report.ts';
+import { type BenchApi, call, callerToken } from './api-program.ts';
+
+export interface HoldsOptions {
+  ledger: LedgerEngine;
+  holds: number;
+  rounds: number;
+  say(text: string): void;
+}
+
+const MEGABYTE = 1024 * 1024;
+const NOTED_AT_ONCE = 500;
+const END_USERS = ['EU100', 'EU200', 'EU300'];
+const REASONS = ['GatewayUnreachable', 'OutcomeUnknown', 'RequestRefused'] as const;
+
+export async function holds(
+  site: Site,
+  api: BenchApi,
+  { ledger, holds: count, rounds, say }: HoldsOptions,
+): Promise<Part> {
+  await fill(site, count);
+  say(`${count} are open`);
+  const everything = await callerToken(1);
+  const timed = async (route: string) => {
+    const took: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const beganAt = performance.now();
+      await call(api, route, { token: everything }, [200]);
+      took.push(performance.now() - beganAt);
+    }
+    return took;
+  };
+  const beganAt = performance.now();
+  const { json } = await call(api, '/v1/holds?limit=50', { token: everything }, [200]);
+  const firstMs = performance.now() - beganAt;
+  if (json.holds.length !== 50) throw new Error('the first page is not whole');
+  const page = await timed('/v1/holds?limit=50');
+  const next = await timed(`/v1/holds?limit=50&after=${encodeURIComponent(json.next)}`);
+  const filtered = await timed('/v1/holds?limit=50&kind=held&endUserCode=EU200');
+  const counts = await timed('/v1/holds/counts');
+  const lines = (what: string, took: readonly number[]) => [
+    plain(`${what}, p50, ms`, quantile(took, 0.5)),
+    plain(`${what}, p95, ms`, quantile(took, 0.95)),
+  ];
+  return {
+    title: `holds on ${ledger === 'sqlite' ? 'SQLite' : 'PostgreSQL'}`,
+    run: `${count} open holds, no worker; ${rounds} times each, one at a time, a token for everything`,
+    findings: [
+      plain('first page (50), the first time, ms', firstMs),
+      ...lines('first page (50)', page),
+      ...lines('second page', next),
+      ...lines('first page of one end user', filtered),
+      ...lines('counts', counts),
+      plain('API memory, MB', residentBytes(api.program.pid) / MEGABYTE),
+    ],
+  };
+}
+
+/** As runs note their holds. */
+async function fill({ env }: Site, count: number): Promise<void> {
+  const keyRing = await createKeyRing(env.KEY_RING_FILE ?? '');
+  const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
+  try {
+    const beganAt = Date.now() - count * 1_000;
+    for (let from = 0; from < count; from += NOTED_AT_ONCE) {
+      const opened = Array.from({ length: Math.min(NOTED_AT_ONCE, count - from) }, (_, nth) =>
+        holdOf(from + nth, new Date(beganAt + (from + nth) * 1_000).toISOString()),
+      );
+      await ledger.work.note(ledger.identity.ledgerId, { asOf: new Date().toISOString(), opened, ended: [] });
+    }
+  } finally {
+    await ledger.close();
+  }
+}
+
+function holdOf(nth: number, since: string): WorkToNote {
+  const ownerId = `HELD-${nth}`;
+  return {
+    kind: 'held',
+    reason: REASONS[nth % REASONS.length] ?? 'OutcomeUnknown',
+    since,
+    ownerId,
+    gatewayProfile: 'default',
+    endUserCode: END_USERS[nth % END_USERS.length] ?? '',
+    productCode: 'PREQUAL',
+    customerTraceNumber: `${ownerId}-PQ0-BENCH`,
+    attempt: 1,
+  };
+}

@@ -1,0 +1,38 @@
+/** Promises of docs/http-api.md, each taken out by one edit. As `builds.ts`, which lists the fences. */
+import type { BrokenBuild } from './builds.ts';
+
+/** Journeys that are started and advanced by HTTP, and strangers who ask about them. */
+const STORM = { seed: 971, journeys: 20, minutes: 0.4 };
+
+export const BROKEN_API: readonly BrokenBuild[] = [
+  {
+    name: 'the API answers before Temporal has acknowledged',
+    chaos: STORM,
+    edits: [
+      {
+        file: 'src/api/routes/starting.ts',
+        find: '    await start(() => {\n      duplicate = true;\n    });\n',
+        replace: '    void start(() => {}).catch(() => {});\n',
+      },
+      {
+        file: 'src/api/routes/journey-messages.ts',
+        find: '      return messageReply(await services.journeys.get(journeyId).advance(message, sending));\n',
+        replace:
+          '      void services.journeys.get(journeyId).advance(message).catch(() => {});\n      return messageReply({ accepted: true, duplicate: false });\n',
+      },
+    ],
+    tests: [{ path: 'test/api/process-slow.test.ts', title: 'where Temporal is away the API answers 503' }],
+  },
+  {
+    name: 'the API shows runs to any token that has the scope',
+    chaos: STORM,
+    edits: [
+      {
+        file: 'src/api/server.ts',
+        find: '    if (!scope || !reaches(caller, scope)) throw unknownRun();\n',
+        replace: '    if (!scope) throw unknownRun();\n',
+      },
+    ],
+    tests: [{ path: 'test/api/access.test.ts', title: 'tells a token that does not reach the run no more' }],
+  },
+];
