@@ -29,7 +29,6 @@ import { WatchedKeyRing } from './protection/keys/watched-key-ring.ts';
 import { createDataConverter } from './protection/payloads/data-converter.ts';
 import { createConsentProofVerifier } from './protection/proofs/consent-proof.ts';
 import { createDecisionProofVerifier } from './protection/proofs/decision-proof.ts';
-import { errorFields } from './telemetry/log-fields.ts';
 import { makeRuntime } from './telemetry/metrics-exporter.ts';
 import { watchDeployment } from './temporal/deployment-watch.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
@@ -215,8 +214,7 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
 async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
   await makeMissingKeyRing(config);
   const keys = await WatchedKeyRing.open(config.keyRingFile, {
-    onReloadFailed: (error) =>
-      logger?.error({ error: errorFields(error) }, 'the key ring cannot be read again: the keys before stay'),
+    onReloadFailed: (error) => logger?.error({ error }, 'the key ring cannot be read again: the keys before stay'),
   });
   try {
     requireFreshKeys(keyAges(keys.ring), config.environment, ({ id, use, ageDays }) =>

@@ -1,7 +1,7 @@
 /** The list of what needs a person with very many open, and no worker: by the ledger alone. */
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { WorkToNote } from '../../src/ledger/work.ts';
-import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { LedgerEngine, Site } from '../load/site.ts';
 import { type Part, plain } from '../overload/finding.ts';
 import { residentBytes } from '../processes.ts';
@@ -65,7 +65,7 @@ export async function holds(
 
 /** As runs note their holds. */
 async function fill({ env }: Site, count: number): Promise<void> {
-  const keyRing = await createKeyRing(env.KEY_RING_FILE ?? '');
+  const keyRing = await loadKeyRing(env.KEY_RING_FILE ?? '');
   const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
   try {
     const beganAt = Date.now() - count * 1_000;

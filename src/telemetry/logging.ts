@@ -19,7 +19,6 @@ import { fieldsOf, foreignMessageOf, messageOf } from './log-fields.ts';
 import { prometheusExporter } from './metrics-exporter.ts';
 
 export type { LogLevel } from '../config/log-level.ts';
-export { errorFields } from './log-fields.ts';
 
 /** @param to default: standard error */
 export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = standardError()): Logger {

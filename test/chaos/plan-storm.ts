@@ -43,7 +43,7 @@ const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
   cancelOther: 0.7,
   terminateOther: 3,
   pauseInquiries: 3,
-  killApi: 8,
+  killApi: 5,
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];

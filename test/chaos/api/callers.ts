@@ -34,7 +34,7 @@ export class ApiRefusal extends Error {
 /** Of one try: a copy that was frozen or killed says nothing. */
 const TRY_LIMIT_MS = 5_000;
 const CALL_LIMIT_MS = 12_000;
-const AGAIN_AFTER_MS = 150;
+const AGAIN_AFTER_MS = 400;
 /** Gateways before several copies answer 502 and 504 for one that is gone. */
 const NO_ANSWER: readonly number[] = [429, 502, 503, 504];
 

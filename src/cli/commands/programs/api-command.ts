@@ -50,7 +50,7 @@ export function registerApiCommand(program: Command): void {
 }
 
 async function start({ options, ledgerAccess, logLevel, decisionKey }: ApiSettings) {
-  const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { createLogger, errorFields }] = await Promise.all([
+  const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { createLogger }] = await Promise.all([
     import('../../../api/server.ts'),
     import('../../../operator/configured-ledger.ts'),
     import('../../../operator/ledger-journeys.ts'),
@@ -67,7 +67,7 @@ async function start({ options, ledgerAccess, logLevel, decisionKey }: ApiSettin
       ...options,
       ...defined({ signer }),
       journeys,
-      onUnexpected: (error) => logger.error({ error: errorFields(error) }, 'the HTTP API has failed'),
+      onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
     });
     const close = async () => {
       await api.close();

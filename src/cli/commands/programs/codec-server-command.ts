@@ -56,14 +56,14 @@ export function registerCodecServerCommand(program: Command): void {
 }
 
 async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServerSettings) {
-  const [{ startCodecServer }, { WatchedKeyRing }, { createLogger, errorFields }] = await Promise.all([
+  const [{ startCodecServer }, { WatchedKeyRing }, { createLogger }] = await Promise.all([
     import('../../../codec/server.ts'),
     import('../../../protection/keys/watched-key-ring.ts'),
     import('../../../telemetry/logging.ts'),
   ]);
   const logger = createLogger(logLevel);
   const keys = await WatchedKeyRing.open(keyRingFile, {
-    onReloadFailed: (error) => logger.error({ error: errorFields(error) }, 'the key ring cannot be read again'),
+    onReloadFailed: (error) => logger.error({ error }, 'the key ring cannot be read again'),
   });
   try {
     const server = await startCodecServer({
@@ -71,7 +71,7 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServ
       keys,
       ...(ledgerAccess === undefined ? {} : { openLedger: () => ledgerOf(ledgerAccess, keys) }),
       onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
-      onUnexpected: (error) => logger.error({ error: errorFields(error) }, 'the codec server has failed'),
+      onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),
     });
     const close = async () => {
       await server.close();
