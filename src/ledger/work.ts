@@ -74,7 +74,7 @@ export interface WorkRow extends NeedsPerson {
 /**
  * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one has decided nothing,
  * and the run goes on with what the ledger has. `claimed`: another attempt was made. `replaced`: another reason stands.
- * `ended`: its run said that it is over. `disposed`: its inquiry was disposed of.
+ * `ended`: its run, or a later one of its id, said that it is over. `disposed`: its inquiry was disposed of.
  */
 export interface WorkEnd {
   at: string;
@@ -130,6 +130,11 @@ export interface WorkNote {
   ended: readonly WorkKey[];
   /** The run has ended: of what the ledger itself needs, only what may have been posted stays open. */
   isLast?: true;
+  /**
+   * The run was reset, and `opened` is all that it needs: what its earlier notes said is over, unless it is a lasting
+   * flag. The owner's id; of a review, about all of its rows.
+   */
+  resetOf?: string;
 }
 
 export interface Work {
@@ -152,4 +157,10 @@ export interface Work {
    * on, is not opened.
    */
   note(ledgerId: string, note: WorkNote): Promise<void>;
+
+  /**
+   * Ends what an earlier run of this id waited for by its own word, `before` the new run began (RFC 3339). Lasting flags
+   * stay, and what the ledger itself needs. Idempotent.
+   */
+  takeOver(ledgerId: string, begun: { ownerId: string; before: string }): Promise<void>;
 }

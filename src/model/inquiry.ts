@@ -11,6 +11,9 @@ export const SSN_MISMATCH = 'ssnMismatch';
 /** A preclose report has more changes than the journey's input lets pass, or could not be compared. */
 export const REPORT_CHANGED = 'reportChanged';
 
+/** What these say of a report does not end with its run: they stand until a person has seen them. */
+export const LASTING_FLAGS: readonly string[] = [SSN_MISMATCH, REPORT_CHANGED];
+
 /** The outcome of an attempt that was answered over HTTP. Small, and without the report. */
 export type Answer =
   | {

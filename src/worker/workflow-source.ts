@@ -17,6 +17,8 @@ const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
 const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
+const RUN_RESETS = moduleFile('../workflows/run/run-resets');
+
 const WORKFLOWS = moduleFile('../workflows/index');
 
 /** The SDK compiles TypeScript for ES2017; the built program is compiled for the Node that runs it, and so is this. */
@@ -34,7 +36,7 @@ const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config
  * module of it has state of its own, but what it keeps by run id.
  */
 export const BUNDLE_OPTIONS = {
-  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
+  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED, RUN_RESETS],
   preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks'), WORKFLOWS],
   webpackConfigHook: compiledForNode,
 };

@@ -2,6 +2,7 @@
 
 export { recordLateConsent } from './consent/record-late-consent.ts';
 export { lendingJourney } from './journey/lending-journey.ts';
+export { tellLedger } from './ledger/tell-ledger.ts';
 export { watchLedger } from './ledger/watch-ledger.ts';
 export { portfolioReview } from './portfolio/portfolio-review.ts';
 export { scheduledReview } from './portfolio/scheduled-review.ts';

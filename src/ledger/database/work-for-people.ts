@@ -1,4 +1,4 @@
-/** The table of what needs a person: runs that hold, and what was flagged. Part of version 10. */
+/** The tables of what needs a person: runs that hold, and what was flagged. Part of version 10. */
 import type { SqlDialect } from './sql-session.ts';
 
 export function workForPeople(dialect: SqlDialect): string[] {
@@ -39,5 +39,11 @@ export function workForPeople(dialect: SqlDialect): string[] {
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
     'CREATE INDEX work_of_caller ON work_for_people (caller_id)',
     ...dialect.guardRows('work_for_people', 'keepRows'),
+    // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
+    `CREATE TABLE work_of_resets (
+      caller_id TEXT PRIMARY KEY,
+      noted_at BIGINT NOT NULL
+    )`,
+    ...dialect.guardRows('work_of_resets', 'keepRows'),
   ];
 }

@@ -5,15 +5,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { differingPaths } from '../../base/differing-paths.ts';
-import { parseInstantMs } from '../../base/instants.ts';
-import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
-import type { AttemptState, InquiryDescription } from '../../model/inquiry.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import type { AttemptState } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { Writing } from '../database/writing.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
 import type { DisposalScope } from '../retention.ts';
-import type { WorkEnd, WorkKey, WorkNote, WorkToNote } from '../work.ts';
-import { insertInquiry, insertRow, lockInquiry } from './inquiry-writes.ts';
+import type { WorkEnd, WorkKey } from '../work.ts';
+import { insertRow } from './inquiry-writes.ts';
 import { LATE_COLUMNS, readUndecided, SEEN_AT, undecidedSelection } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
 
@@ -176,7 +175,7 @@ export async function endByDisposal(
 }
 
 /** @param where its values begin at `$1` */
-async function close(
+export async function close(
   { session, dialect }: Pick<Writing, 'session' | 'dialect'>,
   { how, by }: Omit<WorkEnd, 'at'>,
   where: string,
@@ -191,116 +190,11 @@ async function close(
   return closed.length;
 }
 
-/** As `Work.note`. */
-export async function noteWork(writing: Writing, { asOf, opened, ended, isLast }: WorkNote): Promise<void> {
-  const asOfMs = instantOf(asOf);
-  const numbers = [...opened, ...ended].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
-  // In one fixed order, so that two notes never wait for each other.
-  const inquiries = opened.flatMap(({ inquiry }) => inquiry ?? []);
-  for (const inquiry of inquiries.sort(byNumber)) await insertInquiry(writing, inquiry);
-  for (const customerTraceNumber of [...new Set(numbers)].sort()) await lockInquiry(writing, customerTraceNumber);
-  for (const key of ended) await endNoted(writing, key, { asOfMs, isLast: isLast === true });
-  for (const work of opened) await openNoted(writing, work, asOfMs);
-}
-
-function byNumber(one: InquiryDescription, other: InquiryDescription): number {
-  return one.customerTraceNumber < other.customerTraceNumber ? -1 : 1;
-}
-
-async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Promise<void> {
-  const { kind, reason, customerTraceNumber, attempt } = work;
-  if (await isOutOfDate(writing, work, asOfMs)) return;
-  const { session } = writing;
-  if (kind === 'held' && customerTraceNumber !== undefined) {
-    const open = await readHeld(writing, customerTraceNumber);
-    const isSame = open?.reason === reason && open.attempt === attempt;
-    if (open && isSame) {
-      await session.rows('UPDATE work_for_people SET noted_at = $2 WHERE work_id = $1', [open.work_id, asOfMs]);
-      return;
-    }
-    if (open) await close(writing, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
-  }
-  await insertRow(
-    session,
-    'work_for_people',
-    {
-      work_id: randomUUID(),
-      caller_id: work.ownerId,
-      kind,
-      reason,
-      since: instantOf(work.since),
-      profile: work.gatewayProfile,
-      end_user_code: work.endUserCode,
-      end_user: work.endUser,
-      product_code: work.productCode,
-      share_id: work.shareId,
-      customer_trace_number: customerTraceNumber,
-      attempt,
-      details: work.details && JSON.stringify(work.details),
-      noted_at: asOfMs,
-    },
-    { onConflict: 'ON CONFLICT DO NOTHING' },
-  );
-}
-
-async function endNoted(
-  writing: Writing,
-  key: WorkKey,
-  { asOfMs, isLast }: { asOfMs: number; isLast: boolean },
-): Promise<void> {
-  const { customerTraceNumber } = key;
-  const { sql, values } = sameAs(key);
-  const isOurs = `noted_at < $${values.length + 1} ${isLast ? 'OR noted_at IS NULL' : ''}`;
-  await close(writing, { how: 'ended' }, `${sql} AND (${isOurs})`, [...values, asOfMs]);
-  if (key.kind === 'flagged' || customerTraceNumber === undefined) return;
-  await openHeld(writing, customerTraceNumber, isLast ? (reason) => MAY_BE_POSTED.includes(reason) : undefined);
-}
-
-/** A later note of the run has said something else, or the ledger has gone on since the hold began. */
-async function isOutOfDate(writing: Writing, work: WorkToNote, asOfMs: number): Promise<boolean> {
-  const { session } = writing;
-  const { sql, values } = sameAs(work);
-  const later = await session.rows(
-    `SELECT 1 FROM work_for_people WHERE ${sql} AND noted_at >= $${values.length + 1} LIMIT 1`,
-    [...values, asOfMs],
-  );
-  if (later.length > 0) return true;
-  const { kind, customerTraceNumber, attempt = 0 } = work;
-  if (kind === 'flagged' || customerTraceNumber === undefined) return false;
-  const sinceMs = instantOf(work.since);
-  const decisions = await session.rows<{ decided_at: string }>(
-    `SELECT decided_at FROM decisions WHERE customer_trace_number = $1 AND attempt >= $2 AND action <> 'repeat'`,
-    [customerTraceNumber, attempt],
-  );
-  if (decisions.some(({ decided_at }) => instantOf(decided_at) >= sinceMs)) return true;
-  const claimed = await session.rows(
-    'SELECT 1 FROM attempts WHERE customer_trace_number = $1 AND attempt > $2 AND claimed_at > $3 LIMIT 1',
-    [customerTraceNumber, attempt, sinceMs],
-  );
-  return claimed.length > 0;
-}
-
-/** The rows about the same thing, open or closed. Each inquiry has one owner. */
-function sameAs({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): { sql: string; values: string[] } {
-  if (kind === 'held') return { sql: "kind = 'held' AND customer_trace_number = $1", values: [customerTraceNumber] };
-  return {
-    sql: "kind = 'flagged' AND caller_id = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
-    values: [ownerId, reason, customerTraceNumber],
-  };
-}
-
-async function readHeld({ session }: Writing, customerTraceNumber: string): Promise<HeldRow | undefined> {
+export async function readHeld({ session }: Writing, customerTraceNumber: string): Promise<HeldRow | undefined> {
   const [row] = await session.rows<HeldRow>(
     `SELECT work_id, reason, attempt, noted_at FROM work_for_people
      WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
     [customerTraceNumber],
   );
   return row;
-}
-
-/** @throws RangeError */
-function instantOf(text: string): number {
-  const ms = parseInstantMs(text);
-  if (ms === null) throw new RangeError('must be an RFC 3339 instant with offset');
-  return ms;
 }

@@ -59,6 +59,15 @@ export function everOfOwner(ownerId: string): WorkStatement {
   };
 }
 
+/** Whether anything stands by the word of a run of this owner. */
+export function openOfOwner(ownerId: string): WorkStatement {
+  const { sql, values } = condition({ ownerId });
+  return {
+    text: `SELECT 1 FROM work_for_people w WHERE ${sql} AND noted_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
+    values,
+  };
+}
+
 function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId }: WorkFilters) {
   const values: SqlValue[] = [];
   const terms: string[] = [];

@@ -3,8 +3,14 @@ import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { WriteTo } from '../database/writing.ts';
-import { noteWork } from '../rows/work-for-people.ts';
-import { countStatements, everOfOwner, pageStatements, type WorkStatement } from '../rows/work-statements.ts';
+import { noteWork, takeOver } from '../rows/work-notes.ts';
+import {
+  countStatements,
+  everOfOwner,
+  openOfOwner,
+  pageStatements,
+  type WorkStatement,
+} from '../rows/work-statements.ts';
 import type {
   Work,
   WorkCount,
@@ -87,6 +93,16 @@ export class SqlWork implements Work {
   note(ledgerId: string, note: WorkNote): Promise<void> {
     return this.#write(ledgerId, async (writing) => {
       await noteWork(writing, note);
+      return { keep: true, value: undefined };
+    });
+  }
+
+  async takeOver(ledgerId: string, begun: { ownerId: string; before: string }): Promise<void> {
+    const { text, values } = openOfOwner(begun.ownerId);
+    const open = await this.#engine.read((session) => session.rows(text, values));
+    if (open.length === 0) return;
+    return this.#write(ledgerId, async (writing) => {
+      await takeOver(writing, begun);
       return { keep: true, value: undefined };
     });
   }

@@ -1,8 +1,10 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
+import type { FlagReason } from '../../ledger/work.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
+import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
 
@@ -46,6 +48,7 @@ export abstract class SingleInquiry<
     return { ...super.carriedOver(), inquiry, ...(carried ? { carried } : {}) };
   }
 
+  abstract readonly ownerId: string;
   abstract readonly productCode: ProductCode;
   /** Of the search attribute: the end user that the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
@@ -55,7 +58,7 @@ export abstract class SingleInquiry<
   }
 
   /** What a person should look at although no inquiry waits for it. */
-  get attention(): string | undefined {
+  get attention(): FlagReason | undefined {
     return undefined;
   }
 
@@ -73,6 +76,20 @@ export abstract class SingleInquiry<
       ...(this.run ? { GatewayProfile: this.run.profile } : {}),
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
     });
+    this.noted.look();
+  }
+
+  override get flagged(): readonly NeededWork[] {
+    const { attention: reason, ownerId, customerTraceNumber, productCode } = this;
+    if (reason === undefined || customerTraceNumber === undefined) return [];
+    const gatewayProfile = this.run?.profile ?? '';
+    return [{ kind: 'flagged', reason, ownerId, gatewayProfile, customerTraceNumber, productCode, ...this.namedAs }];
+  }
+
+  /** Whom the inquiry is for, as the ledger's rows name them. */
+  protected get namedAs(): Pick<NeededWork, 'endUserCode' | 'endUser' | 'shareId'> {
+    const { endUserCode } = this;
+    return endUserCode === undefined ? {} : { endUserCode };
   }
 
   hostIn(run: PreparedRun): InquiryHost {

@@ -387,6 +387,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     { isPassing = false } = {},
   ): void {
     this.published.upsert(listedAttributes(this, journeyStage), { waits: isPassing ? 'JourneyStage' : undefined });
+    this.noted.look();
   }
 
   override get flagged(): NeededWork[] {

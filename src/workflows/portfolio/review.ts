@@ -1,6 +1,7 @@
 /** State of one run of a portfolio review. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
+import type { FlagReason } from '../../ledger/work.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
 import type {
@@ -119,17 +120,16 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   override get flagged(): readonly NeededWork[] {
-    const { attention: reason, ownerId, profile } = this;
-    if (reason === undefined) return [];
+    const { attention, ownerId, profile } = this;
+    // The result file names the rows.
+    const reasons: FlagReason[] = [];
+    if (attention) reasons.push(attention);
+    if (this.state?.flagged !== undefined) reasons.push(SSN_MISMATCH);
     const { endUserCode } = this.input;
-    const owned = {
-      kind: 'flagged' as const,
-      reason,
-      ownerId,
-      gatewayProfile: profile,
-      productCode: 'ACCTRVW' as const,
-    };
-    return [{ ...owned, ...(endUserCode === undefined ? {} : { endUserCode }) }];
+    return reasons.map((reason) => ({
+      ...{ kind: 'flagged', reason, ownerId, gatewayProfile: profile, productCode: 'ACCTRVW' },
+      ...(endUserCode === undefined ? {} : { endUserCode }),
+    }));
   }
 
   get done(): number {
@@ -149,6 +149,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       ...(this.run ? { GatewayProfile: this.run.profile } : {}),
       CustomerTraceNumber: [],
     });
+    this.noted.look();
   }
 
   #filesChanged(): void {

@@ -36,7 +36,7 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
 });
 
 /** Activities that a run cannot do without, and that are tried for as long as it takes. */
-type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks'>;
+type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks' | 'noteWork'>;
 
 /**
  * Runs one of them, until it is done or has failed for a reason that no repetition mends. An operator may bound its
@@ -85,6 +85,13 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
     ...UNHURRIED,
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'],
   },
+});
+
+/** `noteWork`: idempotent. Nothing waits for it but the run's end, and that no longer than this. */
+export const { noteWork } = proxyActivities<Pick<JourneyActivities, 'noteWork'>>({
+  startToCloseTimeout: '20 seconds',
+  scheduleToCloseTimeout: '1 hour',
+  retry: { ...UNHURRIED, nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'] },
 });
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */

@@ -8,6 +8,7 @@ import { refuseForeignState } from './hand-over.ts';
 import { handleResumption } from './inquiries-resumed.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { Run } from './run.ts';
+import { onReset } from './run-resets.ts';
 import { showDetails } from './show-details.ts';
 
 type AnyRun = Run<object, PreparedRun, string, object>;
@@ -43,6 +44,7 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
 ): Promise<Awaited<ReturnType<R['result']>>> {
   refuseForeignState(past);
   const run = new definition.State(input, past);
+  onReset(() => run.startAnew());
   if (past?.run) run.begin(past.run);
   handleResumption(run.inFlight);
   definition.handleMessages(run);

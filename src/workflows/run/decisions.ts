@@ -4,7 +4,8 @@ import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } fro
 import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
-import type { Decision, Holds, Judged } from './holds.ts';
+import type { Judged } from './hold-status.ts';
+import type { Decision, Holds } from './holds.ts';
 
 export type DecisionRecording =
   /** `latest`: the ledger has another resend of the very attempt, which permits the same. */

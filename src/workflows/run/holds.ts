@@ -5,17 +5,15 @@ import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../../model/failure-types.ts';
+import type { FailureType, HoldAction } from '../../model/failure-types.ts';
 import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../model/hold-guide.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import { memberDigests } from '../../model/member-digests.ts';
-import { ownerOf } from '../../model/owner-id.ts';
-import { problemsShown } from '../../model/problems.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import { resendProblem } from '../../model/resend-rule.ts';
-import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RestingPlace } from './hand-over.ts';
+import { type Judged, statusOf } from './hold-status.ts';
 import { isKnownToLedger, type NeededWork, type NotedWork, workOf } from './noted-work.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
@@ -77,20 +75,13 @@ export interface AskedOnce {
 }
 
 interface OpenHold extends CarriedHold {
+  /** Absent before the inquiry has come to its hold in this run. */
+  described?: InquiryDescription;
   /** A decision whose applicants are being checked. */
   deciding?: DecisionMessage;
   decision?: Decision;
   /** The ledger had its row before its decision. */
   isNoted?: boolean;
-}
-
-export interface Judged {
-  attempt: number;
-  applicantIds: readonly string[];
-  since: string;
-  isTold?: boolean;
-  /** The ledger has refused a decision about it: it takes one of its own. */
-  isRefused?: boolean;
 }
 
 export class Holds {
@@ -168,6 +159,7 @@ export class Holds {
       applicantIds: judged.applicantIds,
       ...(isKnownToLedger(failure) ? {} : { inquiry }),
     };
+    hold.described = inquiry;
     this.#open.set(customerTraceNumber, hold);
     this.#onChange();
     if (!judged.isTold) this.#tell(hold.status);
@@ -176,6 +168,7 @@ export class Holds {
     } catch (error) {
       this.#open.delete(customerTraceNumber);
       if (!hold.inquiry) this.#noted?.leave(workOf(hold.status, inquiry));
+      this.#noted?.look();
       throw error;
     }
     hold.isNoted = this.#noted?.has(workOf(hold.status, inquiry)) === true;
@@ -192,6 +185,18 @@ export class Holds {
     for (let isOver = false; !isOver; ) {
       isOver = await (this.#handOver?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
         condition(isDecided, ROW_SHOWN_FOR_MS, row));
+    }
+  }
+
+  /**
+   * The run was reset into its holds. The ledger may have closed their rows since, by decisions that the run has
+   * forgotten: it is told of each as of one that begins now.
+   */
+  startAnew(): void {
+    const since = new Date().toISOString();
+    for (const hold of this.#open.values()) {
+      hold.status = { ...hold.status, since };
+      if (hold.described) hold.inquiry = hold.described;
     }
   }
 
@@ -359,40 +364,4 @@ function contentOf({
 function ofRow(decision: Decision, row: { customerTraceNumber: string; attempt: number }): Decision {
   const { customerTraceNumber, attempt } = decision;
   return { ...decision, ...row, askedAbout: decision.askedAbout ?? { customerTraceNumber, attempt } };
-}
-
-function statusOf(
-  inquiry: InquiryDescription,
-  failure: InquiryFailure,
-  { attempt, since, applicantIds }: Judged,
-): HoldStatus {
-  const { httpStatus, refusalKept, returnCode, returnReasonCode, resendFrom, otherTraceNumber } = failure;
-  const { profileChange, problems } = failure;
-  const { accountId } = ownerOf(inquiry.ownerId);
-  return {
-    customerTraceNumber: inquiry.customerTraceNumber,
-    productCode: inquiry.productCode,
-    ...(accountId === undefined ? {} : { accountId }),
-    ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
-    profile: inquiry.profile,
-    ...(inquiry.endUserCode === undefined ? {} : { endUserCode: inquiry.endUserCode }),
-    ...(inquiry.endUser === undefined ? {} : { endUser: inquiry.endUser }),
-    applicantIds: [...applicantIds],
-    failureType: failure.failureType,
-    since,
-    attempts: attempt,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(refusalKept ? { refusalKept } : {}),
-    ...(returnCode === undefined ? {} : { returnCode }),
-    ...(returnReasonCode === undefined ? {} : { returnReasonCode }),
-    ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
-    ...(profileChange ? { profileChange } : {}),
-    ...(resendFrom === undefined ? {} : { resendFrom }),
-    ...(problems ? { problems: problemsShown(problems) } : {}),
-    // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
-    // more trace numbers than two digits count.
-    allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(
-      (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
-    ),
-  };
 }

@@ -1,15 +1,31 @@
 /**
  * Tells the ledger what needs a person and no transaction of the ledger has caused: in the background, so that no hold
- * waits for it. Each note has what has changed since the last one.
+ * waits for it. Each note has what has changed since the last one. A run that has nothing to tell begins nothing.
  */
-import { CancellationScope, condition } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import type { WorkKey, WorkNote, WorkToNote } from '../../ledger/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { MAY_BE_POSTED } from '../../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, type InquiryDescription, isKnownNotPosted } from '../../model/inquiry.ts';
-import { untilDone } from './activity-stubs.ts';
+import {
+  ATTEMPT_STATE_OF_FAILURE,
+  type InquiryDescription,
+  isKnownNotPosted,
+  LASTING_FLAGS,
+} from '../../model/inquiry.ts';
+import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
+import type { tellLedger } from '../ledger/tell-ledger.ts';
+import { noteWork, waitToTryAgain } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
 import { inBackground } from './in-background.ts';
 
@@ -33,9 +49,17 @@ export class NotedWork {
   readonly #told: Map<string, ToldWork>;
   /** Holds that the ledger would show for good: they ended with their run, and without a decision. */
   readonly #left: WorkKey[] = [];
+  /** What the ledger did not take for an hour: it is told again after all else, and by itself. */
+  readonly #refused = new Set<string>();
   #isOver = false;
+  /** A note is on its way. */
   #isTelling = false;
+  #isAtWork = false;
   #ledgerId: string | undefined;
+  /** The run was reset: the ledger may have what this run has forgotten. */
+  #wasReset = false;
+  /** The ledger is still to hear of the reset, or of the end of a run that was reset. */
+  #tellsReset = false;
 
   /** @param needed what needs a person now, as the run's status says */
   constructor(needed: () => readonly NeededWork[], past: CarriedNotes = []) {
@@ -45,7 +69,7 @@ export class NotedWork {
 
   begin({ ledgerId }: { ledgerId: string }): void {
     this.#ledgerId = ledgerId;
-    inBackground(async () => CancellationScope.nonCancellable(() => this.#tell()));
+    this.look();
   }
 
   get carried(): CarriedNotes {
@@ -68,64 +92,148 @@ export class NotedWork {
     if (!(MAY_BE_POSTED as readonly string[]).includes(key.reason)) this.#left.push(key);
   }
 
-  /** The run has ended: nothing waits any more. Resolves once the ledger has that. */
+  /** The run was reset. The ledger ends what stands by the run's earlier notes, and hears anew what the run needs. */
+  startAnew(): void {
+    for (const [name, { work }] of this.#told) if (!isLasting(work)) this.#told.delete(name);
+    this.#wasReset = true;
+    this.#tellsReset = true;
+    this.look();
+  }
+
+  /** Called whenever what needs a person may have changed. */
+  look(): void {
+    if (this.#isAtWork || this.#isQuiet) return;
+    this.#isAtWork = true;
+    inBackground(async () => CancellationScope.nonCancellable(() => this.#tell()));
+  }
+
+  /** The run has ended: nothing waits any more. Resolves once the ledger has that, or another run is to tell it. */
   async finish(): Promise<void> {
     this.#isOver = true;
-    if (this.#ledgerId === undefined || this.#isQuiet) return;
+    this.#tellsReset ||= this.#wasReset;
+    if (this.#isQuiet) return;
+    this.look();
     await CancellationScope.nonCancellable(() => condition(() => this.#isQuiet));
   }
 
   get #isQuiet(): boolean {
     if (this.#ledgerId === undefined) return true;
+    if (this.#isTelling || this.#tellsReset) return false;
     const { opened, ended } = this.#news();
-    return !this.#isTelling && opened.length === 0 && ended.length === 0;
+    return opened.length === 0 && ended.length === 0;
   }
 
   async #tell(): Promise<void> {
-    while (this.#ledgerId !== undefined) {
-      await condition(() => !this.#isQuiet);
-      const asOf = new Date().toISOString();
-      const { opened, ended } = this.#news();
-      const note: WorkNote = {
-        asOf,
-        opened: opened.slice(0, MOST_AT_ONCE).map((work) => ({ ...work, since: work.since ?? asOf })),
-        ended: ended.slice(0, MOST_AT_ONCE).map(keyOf),
-        ...(this.#isOver ? { isLast: true } : {}),
-      };
-      for (const work of note.opened) this.#told.set(nameOf(work), { work, isUnsure: true });
-      await this.#send(note);
+    await restOfTask();
+    for (let failures = 0; !this.#isQuiet; ) {
+      if (await this.#send(this.#nextNote())) failures = 0;
+      else if (this.#isOver) await this.#handOn();
+      else await waitToTryAgain('noteWork', failures++);
     }
+    this.#isAtWork = false;
   }
 
-  async #send(note: WorkNote): Promise<void> {
-    const { opened, ended } = note;
+  #nextNote(): WorkNote {
+    const asOf = new Date().toISOString();
+    const { opened, ended } = this.#news();
+    const [first] = [...opened, ...ended];
+    const atOnce = first && this.#refused.has(nameOf(first)) ? 1 : MOST_AT_ONCE;
+    const now = opened.filter((work) => atOnce === 1 || !this.#refused.has(nameOf(work))).slice(0, atOnce);
+    const over = ended.filter((work) => atOnce === 1 || !this.#refused.has(nameOf(work)));
+    return {
+      asOf,
+      opened: now.map((work) => ({ ...work, since: work.since ?? asOf })),
+      ended: (atOnce === 1 && now.length > 0 ? [] : over.slice(0, atOnce)).map(keyOf),
+      ...(this.#isOver ? { isLast: true } : {}),
+      ...(this.#tellsReset ? { resetOf: ownerIdOfWorkflow(workflowInfo().workflowId) ?? '' } : {}),
+    };
+  }
+
+  /** @returns whether the ledger has taken the note */
+  async #send(note: WorkNote): Promise<boolean> {
+    for (const work of note.opened) this.#told.set(nameOf(work), { work, isUnsure: true });
+    const tellsReset = this.#tellsReset;
+    this.#tellsReset = false;
     this.#isTelling = true;
     try {
       const summary = 'telling the ledger what needs a person';
-      await untilDone('noteWork', { summary }, { ledgerId: this.#ledgerId ?? '', note });
-      for (const work of opened) this.#told.set(nameOf(work), { work });
-      for (const key of ended) this.#told.delete(nameOf(key));
-      const names = new Set(ended.map(nameOf));
-      this.#left.splice(0, this.#left.length, ...this.#left.filter((key) => !names.has(nameOf(key))));
+      await noteWork.executeWithOptions({ summary }, [{ ledgerId: this.#ledgerId ?? '', note }]);
+      this.#taken(note);
+      return true;
     } catch (error) {
-      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-      // Nothing is written into a ledger that is not the run's.
-      this.#ledgerId = undefined;
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      if (applicationFailureOf(error)?.type === 'LedgerChanged') {
+        // Nothing is written into a ledger that is not the run's.
+        this.#ledgerId = undefined;
+        return true;
+      }
+      this.#tellsReset ||= tellsReset;
+      for (const key of [...note.opened, ...note.ended]) this.#refused.add(nameOf(key));
+      return false;
     } finally {
       this.#isTelling = false;
     }
   }
 
+  #taken({ opened, ended }: WorkNote): void {
+    // A reset, or a decision, may have come meanwhile.
+    for (const work of opened) if (this.#told.has(nameOf(work))) this.#told.set(nameOf(work), { work });
+    const names = new Set(ended.map(nameOf));
+    for (const name of names) this.#told.delete(name);
+    this.#left.splice(0, this.#left.length, ...this.#left.filter((key) => !names.has(nameOf(key))));
+    for (const key of [...opened, ...ended]) this.#refused.delete(nameOf(key));
+  }
+
+  /** A run never waits for a note alone: another one tells the ledger, for as long as that takes. */
+  async #handOn(): Promise<void> {
+    const ledgerId = this.#ledgerId ?? '';
+    const whole = { ...this.#nextNote(), ...this.#news() };
+    const { asOf, opened, ended, ...rest } = whole;
+    const notes: WorkNote[] = [
+      ...(rest.resetOf === undefined ? [] : [{ ...rest, asOf, opened: [], ended: [] }]),
+      ...ended.map((key) => ({ asOf, opened: [], ended: [keyOf(key)], isLast: true as const })),
+      ...opened.map((work) => ({ asOf, opened: [{ ...work, since: work.since ?? asOf }], ended: [] })),
+    ];
+    log.warn('the ledger does not take what this run has left: tellLedger goes on', { notes: notes.length });
+    const { workflowId, runId } = workflowInfo();
+    await startChild<typeof tellLedger>('tellLedger', {
+      workflowId: `work-${workflowId}-${runId}`,
+      args: [{ ledgerId, notes }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+    });
+    this.#ledgerId = undefined;
+  }
+
   #news(): { opened: NeededWork[]; ended: WorkKey[] } {
-    const needed = new Map(this.#isOver ? [] : this.#needed().map((work) => [nameOf(work), work]));
+    const wanted = this.#needed().filter((work) => !this.#isOver || isLasting(work));
+    const needed = new Map(wanted.map((work) => [nameOf(work), work]));
     const opened = [...needed.values()].filter((work) => {
       const told = this.#told.get(nameOf(work));
       return !told || (told.isUnsure && !this.#isTelling) || !isSame(told.work, work);
     });
-    const over = [...this.#told.values()].map(({ work }) => work).filter((work) => !needed.has(nameOf(work)));
+    const told = [...this.#told.values()].map(({ work }) => work);
+    const over = told.filter((work) => !needed.has(nameOf(work)) && !isLasting(work));
     const left = this.#left.filter((key) => !this.#told.has(nameOf(key)));
-    return { opened, ended: [...over, ...left] };
+    return { opened: this.#refusedLast(opened), ended: this.#refusedLast([...over, ...left]) };
   }
+
+  #refusedLast<T extends WorkKey>(keys: T[]): T[] {
+    if (this.#refused.size === 0) return keys;
+    const isRefused = (key: T) => this.#refused.has(nameOf(key));
+    return [...keys.filter((key) => !isRefused(key)), ...keys.filter(isRefused)];
+  }
+}
+
+/** Resolves when all else of this task has come to rest: one note has all of it. */
+async function restOfTask(): Promise<void> {
+  let isNext = false;
+  const rest = condition(() => isNext);
+  isNext = true;
+  await rest;
+}
+
+function isLasting({ kind, reason }: WorkKey): boolean {
+  return kind === 'flagged' && LASTING_FLAGS.includes(reason);
 }
 
 /** One inquiry has one hold, whatever its reason. */

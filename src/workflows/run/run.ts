@@ -58,7 +58,11 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     const { handOver } = this;
     this.noted = new NotedWork(() => [...this.holds.toNote, ...this.flagged], past.noted);
     const { noted } = this;
-    this.holds = new Holds(() => this.publish(), this.events, past.holds, {
+    const onChange = () => {
+      this.publish();
+      noted.look();
+    };
+    this.holds = new Holds(onChange, this.events, past.holds, {
       ...{ handOver, noted },
       ...(asked ? { asked } : {}),
     });
@@ -88,6 +92,12 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     this.run = run;
     this.events.begin(run, this.subject);
     this.noted.begin(run);
+  }
+
+  /** An operator has reset the run: the ledger may have what it has forgotten. */
+  startAnew(): void {
+    this.holds.startAnew();
+    this.noted.startAnew();
   }
 
   /** What a person should look at while the run goes on, and that the ledger does not know by itself. */

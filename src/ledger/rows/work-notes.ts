@@ -1,0 +1,200 @@
+/** What runs say that they wait for, as rows of `work_for_people`. Each function is part of one transaction. */
+import { randomUUID } from 'node:crypto';
+import { parseInstantMs } from '../../base/instants.ts';
+import { MAY_BE_POSTED } from '../../model/failure-types.ts';
+import { type InquiryDescription, LASTING_FLAGS } from '../../model/inquiry.ts';
+import type { Writing } from '../database/writing.ts';
+import type { WorkKey, WorkNote, WorkToNote } from '../work.ts';
+import { insertInquiry, insertRow, lockInquiry } from './inquiry-writes.ts';
+import { ofOwner, reviewOfRow } from './owner-rows.ts';
+import { close, openHeld, readHeld } from './work-for-people.ts';
+
+/** As `Work.note`. */
+export async function noteWork(writing: Writing, note: WorkNote): Promise<void> {
+  const { asOf, opened, ended, isLast, resetOf } = note;
+  const asOfMs = instantOf(asOf);
+  const told = resetOf === undefined ? [] : await toldBefore(writing, resetOf, asOfMs);
+  const numbers = [...opened, ...ended, ...told].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
+  // In one fixed order, so that two notes never wait for each other.
+  const inquiries = opened.flatMap(({ inquiry }) => inquiry ?? []);
+  for (const inquiry of inquiries.sort(byNumber)) await insertInquiry(writing, inquiry);
+  for (const customerTraceNumber of [...new Set(numbers)].sort()) await lockInquiry(writing, customerTraceNumber);
+  if (resetOf !== undefined) {
+    await forgetEarlier(writing, resetOf, asOfMs);
+    const named = new Set(opened.map(nameOf));
+    const over = told.filter((key) => !named.has(nameOf(key)));
+    for (const key of over) await endNoted(writing, key, { asOfMs, isLast: isLast === true });
+    if (isLast) await endWhatNobodyMeets(writing, resetOf, asOfMs);
+  }
+  for (const key of ended) await endNoted(writing, key, { asOfMs, isLast: isLast === true });
+  for (const work of opened) await openNoted(writing, work, asOfMs);
+}
+
+/**
+ * A run begins under an id that another run had. What that one waited for by its own word is over: the new run says it
+ * again where it comes to it.
+ */
+export async function takeOver(
+  writing: Writing,
+  { ownerId, before }: { ownerId: string; before: string },
+): Promise<void> {
+  const beforeMs = instantOf(before);
+  const told = await toldBefore(writing, ownerId, beforeMs);
+  const numbers = told.flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
+  for (const customerTraceNumber of numbers.sort()) await lockInquiry(writing, customerTraceNumber);
+  for (const key of told) await endNoted(writing, key, { asOfMs: beforeMs, isLast: false });
+}
+
+/** What stands of the earlier notes of this id's runs, but for what lasts longer than a run. */
+async function toldBefore(
+  { session }: Pick<Writing, 'session'>,
+  ownerId: string,
+  beforeMs: number,
+): Promise<WorkKey[]> {
+  const rows = await session.rows<{
+    caller_id: string;
+    kind: WorkKey['kind'];
+    reason: WorkKey['reason'];
+    customer_trace_number: string | null;
+  }>(
+    `SELECT caller_id, kind, reason, customer_trace_number FROM work_for_people
+     WHERE (${ofOwner(ownerId)} OR caller_id = $1) AND noted_at < $2 AND closed_at IS NULL`,
+    [ownerId, beforeMs],
+  );
+  return rows
+    .map(({ caller_id, kind, reason, customer_trace_number: customerTraceNumber }) => ({
+      ...{ ownerId: caller_id, kind, reason },
+      ...(customerTraceNumber === null ? {} : { customerTraceNumber }),
+    }))
+    .filter(({ kind, reason }) => kind === 'held' || !LASTING_FLAGS.includes(reason));
+}
+
+/** A note from before the reset, which comes later, opens nothing. */
+async function forgetEarlier({ session }: Writing, ownerId: string, asOfMs: number): Promise<void> {
+  await session.rows(
+    `INSERT INTO work_of_resets (caller_id, noted_at) VALUES ($1, $2)
+     ON CONFLICT (caller_id) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
+    [ownerId, asOfMs],
+  );
+}
+
+/** The run has ended without coming to these again: the ledger shows only what may have been posted for good. */
+async function endWhatNobodyMeets(writing: Writing, ownerId: string, asOfMs: number): Promise<void> {
+  const posted = MAY_BE_POSTED.map((reason) => `'${reason}'`).join(', ');
+  const ofRun = `(${ofOwner(ownerId)} OR caller_id = $1) AND coalesce(noted_at, since) < $2`;
+  const values = [ownerId, asOfMs];
+  await close(writing, { how: 'ended' }, `${ofRun} AND kind = 'held' AND reason NOT IN (${posted})`, values);
+}
+
+function nameOf({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): string {
+  return kind === 'held' ? customerTraceNumber : `${ownerId} ${reason} ${customerTraceNumber}`;
+}
+
+function byNumber(one: InquiryDescription, other: InquiryDescription): number {
+  return one.customerTraceNumber < other.customerTraceNumber ? -1 : 1;
+}
+
+async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Promise<void> {
+  const { kind, reason, customerTraceNumber, attempt } = work;
+  if (await isOutOfDate(writing, work, asOfMs)) return;
+  const { session } = writing;
+  if (kind === 'held' && customerTraceNumber !== undefined) {
+    const open = await readHeld(writing, customerTraceNumber);
+    const isSame = open?.reason === reason && open.attempt === attempt;
+    if (open && isSame) {
+      await session.rows('UPDATE work_for_people SET noted_at = $2 WHERE work_id = $1', [open.work_id, asOfMs]);
+      return;
+    }
+    if (open) await close(writing, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
+  }
+  await insertRow(
+    session,
+    'work_for_people',
+    {
+      work_id: randomUUID(),
+      caller_id: work.ownerId,
+      kind,
+      reason,
+      since: instantOf(work.since),
+      profile: work.gatewayProfile,
+      end_user_code: work.endUserCode,
+      end_user: work.endUser,
+      product_code: work.productCode,
+      share_id: work.shareId,
+      customer_trace_number: customerTraceNumber,
+      attempt,
+      details: work.details && JSON.stringify(work.details),
+      noted_at: asOfMs,
+    },
+    { onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+}
+
+async function endNoted(
+  writing: Writing,
+  key: WorkKey,
+  { asOfMs, isLast }: { asOfMs: number; isLast: boolean },
+): Promise<void> {
+  const { customerTraceNumber } = key;
+  const { sql, values } = sameAs(key);
+  const isOurs = `noted_at < $${values.length + 1} ${isLast ? 'OR noted_at IS NULL' : ''}`;
+  await close(writing, { how: 'ended' }, `${sql} AND (${isOurs})`, [...values, asOfMs]);
+  if (key.kind === 'flagged' || customerTraceNumber === undefined) return;
+  await openHeld(writing, customerTraceNumber, isLast ? (reason) => MAY_BE_POSTED.includes(reason) : undefined);
+}
+
+/** A later note of the run has said something else, or the ledger has gone on since the hold began. */
+async function isOutOfDate(writing: Writing, work: WorkToNote, asOfMs: number): Promise<boolean> {
+  const { session } = writing;
+  const { sql, values } = sameAs(work);
+  const later = await session.rows(
+    `SELECT 1 FROM work_for_people WHERE ${sql} AND noted_at >= $${values.length + 1} LIMIT 1`,
+    [...values, asOfMs],
+  );
+  if (later.length > 0 || (await isFromBeforeReset(writing, work, asOfMs))) return true;
+  const { kind, reason, customerTraceNumber, attempt = 0 } = work;
+  if (kind === 'flagged') return LASTING_FLAGS.includes(reason) && isSeen(writing, work);
+  if (customerTraceNumber === undefined) return false;
+  const sinceMs = instantOf(work.since);
+  const decisions = await session.rows<{ decided_at: string }>(
+    `SELECT decided_at FROM decisions WHERE customer_trace_number = $1 AND attempt >= $2 AND action <> 'repeat'`,
+    [customerTraceNumber, attempt],
+  );
+  if (decisions.some(({ decided_at }) => instantOf(decided_at) >= sinceMs)) return true;
+  const claimed = await session.rows(
+    'SELECT 1 FROM attempts WHERE customer_trace_number = $1 AND attempt > $2 AND claimed_at > $3 LIMIT 1',
+    [customerTraceNumber, attempt, sinceMs],
+  );
+  return claimed.length > 0;
+}
+
+async function isFromBeforeReset({ session }: Writing, { ownerId }: WorkKey, asOfMs: number): Promise<boolean> {
+  const [row] = await session.rows(
+    `SELECT 1 FROM work_of_resets WHERE caller_id IN ($1, $2) AND noted_at > $3 LIMIT 1`,
+    [ownerId, reviewOfRow(ownerId) ?? ownerId, asOfMs],
+  );
+  return row !== undefined;
+}
+
+/** Such a flag says something that does not change: who has seen it has seen it. */
+async function isSeen({ session }: Writing, key: WorkKey): Promise<boolean> {
+  const { sql, values } = sameAs(key);
+  const rows = await session.rows(`SELECT 1 FROM work_for_people WHERE ${sql} AND closed_how = 'seen' LIMIT 1`, values);
+  return rows.length > 0;
+}
+
+/** The rows about the same thing, open or closed. Each inquiry has one owner. */
+function sameAs({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): { sql: string; values: string[] } {
+  if (kind === 'held') return { sql: "kind = 'held' AND customer_trace_number = $1", values: [customerTraceNumber] };
+  return {
+    sql: "kind = 'flagged' AND caller_id = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
+    values: [ownerId, reason, customerTraceNumber],
+  };
+}
+
+/** @throws RangeError */
+function instantOf(text: string): number {
+  const ms = parseInstantMs(text);
+  if (ms === null) throw new RangeError('must be an RFC 3339 instant with offset');
+  return ms;
+}
