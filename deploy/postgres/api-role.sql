@@ -22,6 +22,7 @@ GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;
 -- What needs a person, and what a person has seen.
 GRANT INSERT, UPDATE ON work_for_people TO ledger_api;
 GRANT INSERT ON attention_seen TO ledger_api;
+GRANT UPDATE (seen_at, seen_by, seen_reason) ON kept_consents TO ledger_api;
 
 -- Who has read what.
 GRANT INSERT ON report_accesses TO ledger_api;

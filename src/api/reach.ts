@@ -1,14 +1,26 @@
-/** Whether a caller reaches a run that is found while its request is handled. */
+/** Whether a caller reaches runs that are found while its request is handled. */
+import { inParallel } from '../base/in-parallel.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { unknownRun } from './problem.ts';
 import type { Call } from './route.ts';
 
 type Asking = Pick<Call, 'caller' | 'services'>;
 
+const AT_ONCE = 8;
+
 export async function isReached({ caller, services }: Asking, ownerId: string): Promise<boolean> {
   if (reachesAll(caller)) return true;
   const scope = await services.runScope(ownerId);
   return scope !== undefined && reaches(caller, scope);
+}
+
+/** Those that the caller reaches; each is asked about once. */
+export async function reachedAmong(asking: Asking, ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const reached = new Set<string>();
+  await inParallel([...new Set(ownerIds)], AT_ONCE, async (ownerId) => {
+    if (await isReached(asking, ownerId)) reached.add(ownerId);
+  });
+  return reached;
 }
 
 /** @throws Refusal 404, as for an unknown id */

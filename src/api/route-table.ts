@@ -8,9 +8,11 @@ import { inquiryRoutes } from './routes/inquiries.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
 import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
+import { portfolioScheduleRoutes } from './routes/portfolio-schedules.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { shareRoutes } from './routes/shares.ts';
+import { unmatchedConsentRoutes } from './routes/unmatched-consents.ts';
 
 export const ROUTES: readonly Route[] = [
   ...journeyRoutes,
@@ -19,8 +21,10 @@ export const ROUTES: readonly Route[] = [
   ...pullRoutes,
   ...shareRoutes,
   ...portfolioReviewRoutes,
+  ...portfolioScheduleRoutes,
   ...holdRoutes,
   ...decisionRoutes,
+  ...unmatchedConsentRoutes,
   ...inquiryRoutes,
   ...reportRoutes,
   ...sessionRoutes,

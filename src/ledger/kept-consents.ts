@@ -66,8 +66,13 @@ export interface KeptConsents {
   /** Records what a run has received for shares that it does not know, and which of them it has come to know. */
   noteTold(ledgerId: string, told: ToldConsents): Promise<void>;
 
-  /** Reads only: the oldest consents that match nothing, and that no person has marked as seen. */
-  unmatched(limit: number): Promise<UnmatchedConsent[]>;
+  /**
+   * Reads only: the oldest consents that match nothing, and that no person has marked as seen.
+   *
+   * @param after the last one of the page before
+   * @throws RangeError where its `since` is no instant
+   */
+  unmatched(limit: number, after?: UnmatchedConsent): Promise<UnmatchedConsent[]>;
 
   /** Marks the consents of one owner as seen by a person; returns how many there were. */
   markSeen(ledgerId: string, seen: { ownerId: string; by: string; reason: string }): Promise<number>;

@@ -2,7 +2,7 @@
 import type { Priority } from '@temporalio/common';
 
 /** A person waits for `interactive` work; `batch` work uses the remaining capacity. */
-const WORK_CLASSES = ['interactive', 'batch'] as const;
+export const WORK_CLASSES = ['interactive', 'batch'] as const;
 export type WorkClass = (typeof WORK_CLASSES)[number];
 
 /** Of Temporal's five levels the middle one, which is also the default, and the last. */

@@ -223,6 +223,53 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([decision?.provenBy, decision?.by], ['api-1', 'platform-7']);
   });
 
+  test('consents that match nothing are listed page by page for who reaches their run, and marked as seen', async () => {
+    // A denial: a grant for a run that nobody knows takes a proof here, since its profile may ask for one.
+    const denied = { applicantId: '1A', decision: 'denied' } as const;
+    const unknown = consentMessage(`T-${randomUUID()}`, denied);
+    const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
+    const { journeyId: mine } = input;
+    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    await until(async () => {
+      const { json } = await api.call(`/v1/journeys/${mine}`);
+      return json.stages?.[0]?.state === 'record' ? true : undefined;
+    });
+    await harness.client.workflow.getHandle(`journey-${mine}`).terminate('gone');
+    const kept = await Promise.all(
+      [unknown, consentMessage(mine, { ...denied, shareId: 'S-TYPO' })].map((body) =>
+        api.call('/v1/consents', { body }),
+      ),
+    );
+    for (const { status, json, text } of kept) assert.deepEqual([status, json.answer], [202, 'kept'], text);
+    const listed = async (bearer?: string) => {
+      const found: [string, string][] = [];
+      for (let after = ''; ; ) {
+        const path = `/v1/unmatched-consents?limit=1${after}`;
+        const { json, text } = await api.call(path, bearer ? { token: bearer } : {});
+        assert.ok(json.consents.length <= 1, text);
+        for (const { journeyId, unmatched } of json.consents) found.push([journeyId, unmatched]);
+        if (json.next === undefined) return found.filter(([id]) => id === mine || id === unknown.journeyId).toSorted();
+        after = `&after=${json.next}`;
+      }
+    };
+    const narrow = await token({ profiles: ['default'], endUsers: ['EU123'] });
+    const both = [
+      [mine, 'share'],
+      [unknown.journeyId, 'journey'],
+    ].toSorted();
+    assert.deepEqual([await listed(), await listed(narrow)], [both, [[mine, 'share']]]);
+    const path = '/v1/unmatched-consents/seen';
+    const reason = 'asked the sender';
+    const body = { ownerId: unknown.journeyId, reason };
+    assert.equal((await api.call(path, { token: narrow, body })).status, 404);
+    assert.equal((await api.call(path, { token: narrow, body: { ownerId: mine, reason } })).json.count, 1);
+    const seen = await api.call(path, { body });
+    assert.deepEqual([seen.status, seen.json], [200, { accepted: true, count: 1 }], seen.text);
+    assert.equal((await api.call(path, { body })).json.count, 0);
+    assert.deepEqual(await listed(), []);
+    assert.equal((await api.call('/v1/unmatched-consents?after=x')).status, 400);
+  });
+
   test('so it takes a repeat, which makes a further inquiry', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], profile: 'deciding', repeatsOpenFor: 'PT1H' });
     const path = `/v1/journeys/${input.journeyId}`;

@@ -63,6 +63,18 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual(api.unexpected, []);
   });
 
+  test('one that nobody waits for gives way to others', async () => {
+    const priorityOf = async (query: string) => {
+      const input = pullInput();
+      const { status, text } = await api.call(`/v1/pulls${query}`, { body: input });
+      assert.equal(status, 201, text);
+      const described = await harness.client.workflow.getHandle(`pull-${input.pullId}`).describe();
+      return described.priority?.priorityKey;
+    };
+    assert.deepEqual([await priorityOf(''), await priorityOf('?workClass=batch')], [3, 5]);
+    assert.equal((await api.call('/v1/pulls?workClass=soon', { body: pullInput() })).status, 422);
+  });
+
   test('one on hold is decided, or ended early, by who the token names', async () => {
     const [decided, withdrawn] = [pullInput('4002'), pullInput('4002')];
     for (const body of [decided, withdrawn]) assert.equal((await api.call('/v1/pulls', { body })).status, 201);
@@ -131,6 +143,11 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([again.status, again.json.duplicate], [200, true]);
     const result = await api.call(`${path}/result`, { token: mine });
     assert.deepEqual([result.json.outcome, result.json.sharedWith], ['posted', { endUserCode: 'EU999' }]);
+    const references = await api.call(`${path}/references`, { token: mine });
+    assert.deepEqual([references.status, references.json.redacted], [200, true], references.text);
+    const [own] = references.json.shares;
+    assert.deepEqual([own.shareId, references.json.references], [input.shareId, []], references.text);
+    assert.equal((await api.call(`${path}/references`, { token: elsewhere })).status, 404);
     assert.deepEqual(api.unexpected, []);
   });
 

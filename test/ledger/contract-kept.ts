@@ -53,6 +53,10 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
     const [oldest] = await ledger.kept.unmatched(1);
     assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));
+    // Page by page, also where two came in the same millisecond.
+    const [second] = await ledger.kept.unmatched(1, oldest);
+    const rest = await ledger.kept.unmatched(10, second);
+    assert.deepEqual([second?.consentId, rest.map(({ consentId }) => consentId)], ['C-3', ['C-4']]);
   });
 
   test('one that is kept twice is known, listed once, and told where it differs', async (t) => {

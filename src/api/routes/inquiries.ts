@@ -1,27 +1,24 @@
 /** What was asked of the gateway, attempt by attempt, from the ledger. */
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { inParallel } from '../../base/in-parallel.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { badRequest } from '../../http/refusal.ts';
-import { AUDIT_OUTCOMES, type AuditedAttempt, type InquiriesQuery } from '../../ledger/inquiry-audit.ts';
+import { AUDIT_OUTCOMES, type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../ledger/inquiry-audit.ts';
 import { applicantOutcomeFields } from '../../messages/journey/result-schemas.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
 import { reaches, reachesAll } from '../caller.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
-import { isReached } from '../reach.ts';
+import { reachedAmong } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const instantText = z
   .string()
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset');
 
-const listQuery = z.strictObject({
-  limit: limitParameter,
-  after: z.string().max(200).exactOptional().describe('The `next` of the page before.'),
+const filters = {
   from: instantText.exactOptional().describe('Only what was claimed then or later, RFC 3339.'),
   before: instantText.exactOptional().describe('Only what was claimed before then, RFC 3339.'),
   ownerId: z
@@ -39,7 +36,10 @@ const listQuery = z.strictObject({
   productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only what came to this.'),
   reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
-});
+};
+const after = z.string().max(200).exactOptional().describe('The `next` of the page before.');
+const totalsQuery = z.strictObject({ after, ...filters });
+const listQuery = z.strictObject({ limit: limitParameter, after, ...filters });
 
 const text = z.string();
 const instant = z.string().meta({ format: 'date-time' });
@@ -96,6 +96,32 @@ const pageSchema = z
   })
   .meta({ id: 'inquiryList' });
 
+const count = z.int().min(0);
+const totalsSchema = z
+  .object({
+    totals: z
+      .array(
+        z.object({
+          productCode: z.enum(PRODUCTS),
+          endUserCode: text.exactOptional(),
+          endUser: text.exactOptional(),
+          sent: count.meta({ description: 'Attempts that were sent, at least in part: the sum of the other three.' }),
+          ...{ posted: count, notPosted: count, unknown: count },
+        }),
+      )
+      .meta({ description: 'By product, then end user.' }),
+    next: text.exactOptional().meta({
+      description: 'More is to be counted: for the query parameter `after`. The sums of all answers are the totals.',
+    }),
+  })
+  .meta({ id: 'inquiryTotals' });
+
+/** One answer counts at most so many attempts: some seconds of reading. */
+const COUNTED_AT_ONCE = 20_000;
+
+/** Where the runs must be asked whose they are. */
+const ASKED_AT_ONCE = 1_000;
+
 export const inquiryRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -119,9 +145,29 @@ export const inquiryRoutes: readonly Route[] = [
       return { status: 200, body: { inquiries, ...(next === undefined ? {} : { next }) } };
     },
   }),
+  route({
+    method: 'GET',
+    path: '/v1/inquiries/totals',
+    operationId: 'countInquiries',
+    summary: 'How many attempts were sent and posted, by product and end user: for comparison with an invoice',
+    description: `Only what the token reaches. One answer counts at most ${COUNTED_AT_ONCE} attempts; \`next\` leads to the rest.`,
+    scope: 'inquiries:read',
+    query: totalsQuery,
+    answers: { 200: { description: 'The totals, or a part of them.', schema: totalsSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const { services, caller, query, noted } = call;
+      const ledger = await services.openLedger();
+      const limit = reachesAll(caller) ? COUNTED_AT_ONCE : ASKED_AT_ONCE;
+      const { rows, next } = await pageOf(ledger.inquiriesBetween(queryOf(query)), placeIn(query.after), limit);
+      const totals = new InquiryTotals();
+      for (const one of await withinReach(call, rows)) totals.add(one);
+      noted({ count: totals.list.length });
+      return { status: 200, body: { totals: totals.list, ...(next === undefined ? {} : { next }) } };
+    },
+  }),
 ];
 
-function queryOf({ from, before, after, applicants, ...query }: z.infer<typeof listQuery>): InquiriesQuery {
+function queryOf({ from, before, after, applicants, ...query }: z.infer<typeof totalsQuery>): InquiriesQuery {
   const { ownerId, customerTraceNumber, endUser, productCode, outcome, reportReferenceNumber } = query;
   return defined({
     from: placeIn(after)?.claimedAt ?? from,
@@ -191,9 +237,9 @@ async function withinReach(call: Pick<Call, 'caller' | 'services'>, rows: Audite
       { profiles: [profile], endUsers },
     );
   });
-  const mine = new Set<string>();
-  await inParallel([...new Set(likely.map(({ ownerId }) => ownerId))], 8, async (ownerId) => {
-    if (await isReached(call, ownerId)) mine.add(ownerId);
-  });
+  const mine = await reachedAmong(
+    call,
+    likely.map(({ ownerId }) => ownerId),
+  );
   return likely.filter(({ ownerId }) => mine.has(ownerId));
 }

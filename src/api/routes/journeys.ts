@@ -15,7 +15,7 @@ import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
-import { startWithinReach } from './starting.ts';
+import { startQuery, startWithinReach } from './starting.ts';
 
 const journey = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max));
 /** Who made the standing decision is the token's to say. */
@@ -45,6 +45,7 @@ export const journeyRoutes: readonly Route[] = [
     description:
       'Takes `shares:request` as well where it names shares. Repeated with the same input it starts nothing.',
     scope: 'journeys:start',
+    query: startQuery,
     body: startSchema,
     answers: {
       201: { description: 'It was started.', schema: startedSchema, headers: { Location: 'Where its status is.' } },
@@ -66,7 +67,7 @@ export const journeyRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId: journeyId,
         scope: scopeOfInput(input),
-        start: (onFound) => services.journeys.start(input, { ...call.sending, onFound }),
+        start: (onFound) => services.journeys.start(input, { ...call.sending, ...call.query, onFound }),
       });
       const headers = { location: `/v1/journeys/${journeyId}` };
       return { status: duplicate ? 200 : 201, body: { journeyId, duplicate }, headers };

@@ -1,11 +1,11 @@
 /** Portfolio reviews: started by the name of a file, read, steered, and their results downloaded. */
 import { z } from 'zod';
+import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { parsePortfolioReviewInput } from '../../messages/parse-messages.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
 import { portfolioSchemas } from '../../messages/portfolio/schemas.ts';
 import type { PortfolioMessage } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import { InvalidInputError } from '../../model/problems.ts';
 import { openOutput, outputPaths } from '../../portfolio/file-path.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
@@ -13,22 +13,17 @@ import { away, unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
+import { fileNameSchema, requireFileName } from './file-name.ts';
 import { resultOf } from './results.ts';
 import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
 
 const { review, message } = portfolioSchemas();
 const told = message.omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
 
-const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
-const FILE_RULE = 'must be the name of a file in PORTFOLIO_DIR, without a folder';
-
 const startSchema = z
   .strictObject({
     ...review.shape,
-    file: z
-      .string()
-      .regex(FILE_NAME, FILE_RULE)
-      .meta({ description: 'A name in the workers’ PORTFOLIO_DIR; never a path.' }),
+    file: fileNameSchema,
   })
   .meta({ id: 'startPortfolioReview' });
 
@@ -62,6 +57,23 @@ function telling(name: Telling, path: 'pause' | 'resume' | 'withdrawal', summary
       return messageReply(await services.journeys.getPortfolio(params.reviewId)[name](content, sending));
     },
   });
+}
+
+/** Says who and why by the message that a review keeps, then ends it without its holds. */
+async function cancel({ services, params, body, by, noted, sending }: Call<'reviewId'>): Promise<Reply<200>> {
+  noted({ journeyId: reviewOf(params) });
+  const review = services.journeys.getPortfolio(params.reviewId);
+  const content = { ...body, by: by() } as unknown as Omit<PortfolioMessage, 'reviewId'>;
+  const { duplicate } = await review.withdraw(content, sending).catch((error: unknown) => {
+    // Somebody has ended it before, in other words; it may wait for its holds since then.
+    if (error instanceof UpdateRefusedError) return { duplicate: true };
+    throw error;
+  });
+  await review.cancel(sending).catch((error: unknown) => {
+    // The withdrawal has ended it already.
+    if (!(error instanceof JourneyNotFoundError)) throw error;
+  });
+  return messageReply({ accepted: true, duplicate });
 }
 
 /** Of a review that has ended, one JSON document a line. */
@@ -98,12 +110,12 @@ export const portfolioReviewRoutes: readonly Route[] = [
     async handle(call) {
       const { services, body, noted } = call;
       const input = parsePortfolioReviewInput(body);
-      if (!FILE_NAME.test(input.file)) throw new InvalidInputError([{ path: '/file', rule: FILE_RULE }]);
+      requireFileName(input.file, '/file');
       noted({ journeyId: reviewOf(input) });
       const { duplicate } = await startWithinReach(call, {
         ownerId: reviewOf(input),
         scope: scopeOfInput(input),
-        start: (onFound) => services.journeys.reviewPortfolio(input, { onFound }),
+        start: (onFound) => services.journeys.reviewPortfolio(input, { ...call.sending, onFound }),
       });
       return startReply(`/v1/portfolio-reviews/${input.reviewId}`, { reviewId: input.reviewId, duplicate });
     },
@@ -185,4 +197,17 @@ export const portfolioReviewRoutes: readonly Route[] = [
   telling('pause', 'pause', 'Send nothing more until resume'),
   telling('resume', 'resume', 'Go on after a pause'),
   telling('withdraw', 'withdrawal', 'End it after the attempts in flight, and once nothing is on hold'),
+  route({
+    method: 'POST',
+    path: '/v1/portfolio-reviews/{reviewId}/cancellation',
+    operationId: 'cancelPortfolioReview',
+    summary: 'End it after the attempts in flight, and leave what is on hold undecided in the ledger',
+    description: 'Withdraws it first, so that its history says who, and why. It has no result.',
+    scope: 'portfolios:control',
+    about: reviewOf,
+    body: told,
+    answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
+    problems: { 409: '`journeyFinished`: it has ended.' },
+    handle: cancel,
+  }),
 ];

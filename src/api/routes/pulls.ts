@@ -13,7 +13,7 @@ import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
-import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
+import { startAnswers, startProblems, startQuery, startReply, startWithinReach } from './starting.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
 const creditReport = creditReportSchema(applicantsSchema(max)).meta({ id: 'startCreditReport' });
@@ -41,6 +41,7 @@ export const pullRoutes: readonly Route[] = [
     description:
       'Repeated with the same input it starts nothing. A FAILSAFE without an end user takes a token for all end users.',
     scope: 'pulls:start',
+    query: startQuery,
     body: z.union([creditReport, failsafeCheck]).meta({ id: 'startPull' }),
     answers: startAnswers(startedSchema),
     problems: startProblems,
@@ -52,7 +53,7 @@ export const pullRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId,
         scope: scopeOfInput(input),
-        start: (onFound) => services.journeys.pull(input, { onFound }),
+        start: (onFound) => services.journeys.pull(input, { ...call.sending, ...call.query, onFound }),
       });
       return startReply(`/v1/pulls/${input.pullId}`, { pullId: input.pullId, duplicate });
     },

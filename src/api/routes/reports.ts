@@ -132,7 +132,17 @@ const problems = {
   410: 'It was disposed of.',
 } as const;
 
-function routesOf({ path, name, words, about, ownerOf }: Source): Route[] {
+/** It brings no report of its own. */
+const SHARE: Source = {
+  path: '/v1/shares/{shareId}',
+  name: 'Share',
+  words: 'a share by itself: its own, once it was posted',
+  about: ({ shareId = '' }) => ownerIdOf('share', shareId),
+  ownerOf: ({ shareId = '' }) => ownerIdOf('share', shareId),
+};
+
+function routesOf(source: Source): Route[] {
+  const { path, name, words, about, ownerOf } = source;
   return [
     {
       method: 'GET',
@@ -158,31 +168,36 @@ function routesOf({ path, name, words, about, ownerOf }: Source): Route[] {
         return { status: 200, body: text };
       },
     },
-    {
-      method: 'GET',
-      path: `${path}/references`,
-      operationId: `get${name}References`,
-      summary: `What must be stored for later shares, of ${words}`,
-      scope: 'reports:read',
-      about,
-      query: referencesQuery,
-      answers: { 200: { description: 'The references.', schema: referencesSchema } },
-      problems: { 410: problems[410] },
-      async handle(call): Promise<Reply<200>> {
-        const { services, params, noted } = call;
-        const ownerId = ownerOf(params);
-        noted({ journeyId: ownerId });
-        const { view } = readingOf(call, call.query as Words);
-        const { answer, count } = await referencesAnswer(await services.openLedger(), ownerId, view);
-        noted({ count, revealed: view === 'whole' });
-        return { status: 200, body: answer };
-      },
-    },
+    referencesRoute(source),
   ];
+}
+
+function referencesRoute({ path, name, words, about, ownerOf }: Source): Route {
+  return {
+    method: 'GET',
+    path: `${path}/references`,
+    operationId: `get${name}References`,
+    summary: `What must be stored for later shares, of ${words}`,
+    scope: 'reports:read',
+    about,
+    query: referencesQuery,
+    answers: { 200: { description: 'The references.', schema: referencesSchema } },
+    problems: { 410: problems[410] },
+    async handle(call): Promise<Reply<200>> {
+      const { services, params, noted } = call;
+      const ownerId = ownerOf(params);
+      noted({ journeyId: ownerId });
+      const { view } = readingOf(call, call.query as Words);
+      const { answer, count } = await referencesAnswer(await services.openLedger(), ownerId, view);
+      noted({ count, revealed: view === 'whole' });
+      return { status: 200, body: answer };
+    },
+  };
 }
 
 export const reportRoutes: readonly Route[] = [
   ...SOURCES.flatMap(routesOf),
+  referencesRoute(SHARE),
   route({
     method: 'GET',
     path: '/v1/journeys/{journeyId}/changes',

@@ -1,10 +1,18 @@
 /** What the start of a run of any kind has in common: whose it is to be, and what answers where its id is taken. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { InputDiffersError, JourneyFinishedError } from '../../client/connection/errors.ts';
 import { forbidden, type Refusal } from '../../http/refusal.ts';
+import { WORK_CLASSES } from '../../model/work-class.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
 import { conflict } from '../problem.ts';
 import type { AnswerForm, Call, Reply } from '../route.ts';
+
+export const startQuery = z.strictObject({
+  workClass: z
+    .enum(WORK_CLASSES)
+    .exactOptional()
+    .describe('A `batch` gives way to `interactive` (default) work wherever both wait for the gateway’s limit.'),
+});
 
 interface Start {
   /** As lists have it: of a pull `pull:<pullId>`. */

@@ -1,6 +1,8 @@
 /** Schedules of portfolio reviews: Temporal's own, with what they start. */
 
-import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleSummary } from '@temporalio/client';
+import { differingPaths } from '../../base/differing-paths.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { parsePortfolioSchedule } from '../../messages/parse-messages.ts';
 import { OVERLAPS } from '../../messages/portfolio/schedule.ts';
 import type { PortfolioSchedule } from '../../messages/portfolio/shapes.ts';
@@ -15,21 +17,26 @@ export interface ListedSchedule {
   note?: string;
   nextAt: string[];
   lastReviewIds: string[];
+  /** As it was created. Absent of one that another program has made. */
+  schedule?: PortfolioSchedule;
 }
 
 const DEFAULT_CATCH_UP_MS = 3_600_000;
 const PREFIX = 'portfolio-';
 
-/** No schedule has this id, or one has it already. */
+/** No schedule has this id, or another one has it already. */
 export class PortfolioScheduleError extends CreditJourneyError {
   override readonly name = 'PortfolioScheduleError';
   override readonly code: 'scheduleNotFound' | 'scheduleExists';
   readonly scheduleId: string;
+  /** Of one that exists: where it differs. */
+  readonly paths: readonly string[];
 
-  constructor(scheduleId: string, what: 'notFound' | 'exists') {
+  constructor(scheduleId: string, what: 'notFound' | 'exists', paths: readonly string[] = []) {
     super(what === 'exists' ? `schedule ${scheduleId} exists already` : `there is no schedule ${scheduleId}`);
     this.code = what === 'exists' ? 'scheduleExists' : 'scheduleNotFound';
     this.scheduleId = scheduleId;
+    this.paths = paths;
   }
 }
 
@@ -46,46 +53,60 @@ export class PortfolioSchedules {
     this.#taskQueue = taskQueue;
   }
 
-  async create(schedule: PortfolioSchedule, options: CallOptions = {}): Promise<void> {
-    const { scheduleId, order, cron, timeZone, overlap, jitterMs, catchUpMs, paused } =
-      parsePortfolioSchedule(schedule);
-    await this.#ask(scheduleId, options, () =>
-      this.#client.schedule.create({
-        scheduleId: `${PREFIX}${scheduleId}`,
-        spec: {
-          cronExpressions: [cron],
-          timezone: timeZone ?? 'UTC',
-          ...(jitterMs === undefined ? {} : { jitter: jitterMs }),
-        },
-        policies: { overlap: OVERLAPS[overlap ?? 'skip'], catchupWindow: catchUpMs ?? DEFAULT_CATCH_UP_MS },
-        ...(paused ? { state: { paused } } : {}),
-        action: {
-          type: 'startWorkflow',
-          workflowType: 'scheduledReview',
-          // The server adds the time.
-          workflowId: `scheduled-${PREFIX}${scheduleId}`,
-          taskQueue: this.#taskQueue,
-          args: [{ scheduleId, order }],
-          staticSummary: `portfolio schedule ${scheduleId} · ${order.endUserCode}`,
-        },
-      }),
-    );
+  /** @returns whether it was there already, with the same content */
+  async create(schedule: PortfolioSchedule, options: CallOptions = {}): Promise<{ duplicate: boolean }> {
+    const checked = parsePortfolioSchedule(schedule);
+    const { scheduleId } = checked;
+    try {
+      await this.#ask(scheduleId, options, () => this.#create(checked));
+      return { duplicate: false };
+    } catch (error) {
+      if (!(error instanceof PortfolioScheduleError)) throw error;
+      const { schedule: kept } = await this.get(scheduleId, options);
+      const paths = differingPaths(kept, checked);
+      if (paths.length > 0) throw new PortfolioScheduleError(scheduleId, 'exists', paths);
+      return { duplicate: true };
+    }
+  }
+
+  async #create(schedule: PortfolioSchedule): Promise<void> {
+    const { scheduleId, order, cron, timeZone, overlap, jitterMs, catchUpMs, paused } = schedule;
+    await this.#client.schedule.create({
+      scheduleId: `${PREFIX}${scheduleId}`,
+      // The server makes calendars of the expression, and forgets it.
+      memo: { schedule },
+      spec: {
+        cronExpressions: [cron],
+        timezone: timeZone ?? 'UTC',
+        ...(jitterMs === undefined ? {} : { jitter: jitterMs }),
+      },
+      policies: { overlap: OVERLAPS[overlap ?? 'skip'], catchupWindow: catchUpMs ?? DEFAULT_CATCH_UP_MS },
+      ...(paused ? { state: { paused } } : {}),
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'scheduledReview',
+        // The server adds the time.
+        workflowId: `scheduled-${PREFIX}${scheduleId}`,
+        taskQueue: this.#taskQueue,
+        args: [{ scheduleId, order }],
+        staticSummary: `portfolio schedule ${scheduleId} · ${order.endUserCode}`,
+      },
+    });
+  }
+
+  async get(scheduleId: string, options: CallOptions = {}): Promise<ListedSchedule> {
+    return this.#ask(scheduleId, options, async () => {
+      const described = await this.#handle(scheduleId).describe();
+      return listedSchedule(scheduleId, described);
+    });
   }
 
   async list(options: CallOptions = {}): Promise<ListedSchedule[]> {
     const found: ListedSchedule[] = [];
     await this.#ask('', options, async () => {
-      for await (const { scheduleId, state, info, action } of this.#client.schedule.list()) {
-        if (!scheduleId.startsWith(PREFIX) || action?.workflowType !== 'scheduledReview') continue;
-        found.push({
-          scheduleId: scheduleId.slice(PREFIX.length),
-          paused: state.paused,
-          ...(state.note ? { note: state.note } : {}),
-          nextAt: info.nextActionTimes.slice(0, 3).map((time) => time.toISOString()),
-          lastReviewIds: info.recentActions
-            .slice(-3)
-            .map(({ action: taken }) => reviewIdOf(scheduleId.slice(PREFIX.length), taken.workflow.workflowId)),
-        });
+      for await (const one of this.#client.schedule.list()) {
+        if (!one.scheduleId.startsWith(PREFIX) || one.action?.workflowType !== 'scheduledReview') continue;
+        found.push(listedSchedule(one.scheduleId.slice(PREFIX.length), one));
       }
     });
     return found;
@@ -114,11 +135,11 @@ export class PortfolioSchedules {
     return this.#client.schedule.getHandle(`${PREFIX}${scheduleId}`);
   }
 
-  async #ask(scheduleId: string, options: CallOptions, work: () => Promise<unknown>): Promise<void> {
+  async #ask<T>(scheduleId: string, options: CallOptions, work: () => Promise<T>): Promise<T> {
     const late = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
     const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: `portfolio:${scheduleId}`, late };
     try {
-      await this.#calls.make(call, work);
+      return await this.#calls.make(call, work);
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) throw new PortfolioScheduleError(scheduleId, 'exists');
       if (error instanceof ScheduleNotFoundError) throw new PortfolioScheduleError(scheduleId, 'notFound');
@@ -127,6 +148,20 @@ export class PortfolioSchedules {
       throw error;
     }
   }
+}
+
+function listedSchedule(
+  scheduleId: string,
+  { memo, state, info }: Pick<ScheduleSummary, 'memo' | 'state' | 'info'>,
+): ListedSchedule {
+  return {
+    scheduleId,
+    paused: state.paused,
+    ...(state.note ? { note: state.note } : {}),
+    nextAt: info.nextActionTimes.slice(0, 3).map((time) => time.toISOString()),
+    lastReviewIds: info.recentActions.slice(-3).map(({ action }) => reviewIdOf(scheduleId, action.workflow.workflowId)),
+    ...(isRecord(memo?.schedule) ? { schedule: memo.schedule as unknown as PortfolioSchedule } : {}),
+  };
 }
 
 /** Which expressions and time zones there are, the server knows; what it says of one repeats it. */

@@ -1,6 +1,6 @@
 /** Rows of `kept_consents` on any SQL engine: each method is one transaction. */
 
-import { utcInstant } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { revokesAllOf } from '../../consent/refusals.ts';
 import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
@@ -98,12 +98,15 @@ export class SqlKeptConsents implements KeptConsents {
     });
   }
 
-  unmatched(limit: number): Promise<UnmatchedConsent[]> {
+  unmatched(limit: number, after?: UnmatchedConsent): Promise<UnmatchedConsent[]> {
+    const order = ['kept_at', ...KEY].join(', ');
+    const last = after ? [instantMs(after.since), ...valuesOf(after)] : [];
+    const isLater = after ? `AND (${order}) > (${last.map((_, index) => `$${index + 2}`).join(', ')})` : '';
     return this.#engine.read(async (session) => {
       const rows = await session.rows<KeptRow>(
         `SELECT * FROM kept_consents WHERE unmatched IS NOT NULL AND seen_at IS NULL
-           AND listed_from <= ${this.#engine.dialect.now} ORDER BY kept_at LIMIT $1`,
-        [limit],
+           AND listed_from <= ${this.#engine.dialect.now} ${isLater} ORDER BY ${order} LIMIT $1`,
+        [limit, ...last],
       );
       return rows.map((row) => ({
         journeyId: row.journey_id,
@@ -139,6 +142,8 @@ export class SqlKeptConsents implements KeptConsents {
     });
   }
 }
+
+type UnmatchedKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
 
 interface KeptRow extends Pick<ConsentRow, (typeof KEY)[number]> {
   kept_at: number;
@@ -209,7 +214,14 @@ function whereKey(from: number): string {
   return KEY.map((column, index) => `${column} = $${from + index}`).join(' AND ');
 }
 
-function valuesOf({ journeyId, shareId, applicantId, consentId, decision }: ConsentRecord): string[] {
+/** @throws RangeError */
+function instantMs(text: string): number {
+  const ms = parseInstantMs(text);
+  if (ms === null) throw new RangeError('since must be an RFC 3339 instant with offset');
+  return ms;
+}
+
+function valuesOf({ journeyId, shareId, applicantId, consentId, decision }: UnmatchedKey): string[] {
   return [journeyId, shareId, applicantId, consentId, decision];
 }
 

@@ -58,8 +58,10 @@ function registerCreate(schedule: Command): void {
     }) as unknown as PortfolioSchedule;
     await checkMessage('portfolioSchedule', wanted);
     await withJourneys(options, async (journeys, output) => {
-      await journeys.portfolioSchedules.create(wanted);
-      output.answer({ scheduleId, created: true }, () => [output.colors.green(`created schedule ${scheduleId}`)]);
+      const { duplicate } = await journeys.portfolioSchedules.create(wanted);
+      output.answer({ scheduleId, created: !duplicate }, () => [
+        output.colors.green(duplicate ? `schedule ${scheduleId} was there already` : `created schedule ${scheduleId}`),
+      ]);
     });
   });
 }

@@ -1,0 +1,121 @@
+/** Consents that match nothing which the ledger knows: listed, and taken off the list. */
+import { z } from 'zod';
+import { parseInstantMs } from '../../base/instants.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { parseJson } from '../../base/json-safety.ts';
+import { text } from '../../fields/fields.ts';
+import { parseWith } from '../../fields/problems.ts';
+import { badRequest } from '../../http/refusal.ts';
+import { UNMATCHED, type UnmatchedConsent } from '../../ledger/kept-consents.ts';
+import { ownerIdProblem } from '../../model/owner-id.ts';
+import { limitIn, limitParameter } from '../page-limit.ts';
+import { reachedAmong, requireReach } from '../reach.ts';
+import { type Reply, type Route, route } from '../route.ts';
+
+const NOBODYS = 'Of an id that nobody knows, nobody can say whose the run will be: that takes a token for everything.';
+
+const unmatchedSchema = z
+  .object({
+    journeyId: z.string().meta({ description: 'As the consent names it: a journeyId, or share:<shareId>.' }),
+    shareId: z.string(),
+    applicantId: z.string(),
+    consentId: z.string(),
+    decision: z.enum(['granted', 'denied', 'revoked']),
+    unmatched: z.enum(UNMATCHED).meta({ description: 'What is not known yet.' }),
+    since: z.string().meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'unmatchedConsent' });
+
+const listQuery = z.strictObject({
+  limit: limitParameter,
+  after: z.string().max(1_000).exactOptional().describe('The `next` of the page before.'),
+});
+
+const pageSchema = z
+  .object({
+    consents: z.array(unmatchedSchema).meta({ description: 'The oldest first.' }),
+    next: z.string().exactOptional().meta({ description: 'For the query parameter `after`; absent on the last page.' }),
+  })
+  .meta({ id: 'unmatchedConsents' });
+
+const seenBody = z
+  .strictObject({
+    ownerId: z
+      .string()
+      .refine((id) => ownerIdProblem(id) === null, 'must be a journeyId or share:<shareId>')
+      .meta({ description: 'The `journeyId` of the consents, as the list has it.' }),
+    reason: text(500),
+  })
+  .meta({ id: 'seenConsents' });
+
+const seenSchema = z
+  .object({
+    accepted: z.literal(true),
+    count: z.int().min(0).meta({ description: 'How many were taken off; 0 where they were taken off before.' }),
+  })
+  .meta({ id: 'seenConsentsAnswer' });
+
+export const unmatchedConsentRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/unmatched-consents',
+    operationId: 'listUnmatchedConsents',
+    summary: 'Consents that match no journey, share or applicant: the oldest first',
+    description: `They are kept, and count once somebody knows them. ${NOBODYS} A page may hold fewer than \`limit\`, and none, while more follow.`,
+    scope: 'holds:read',
+    query: listQuery,
+    answers: { 200: { description: 'One page.', schema: pageSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const { services, query, noted } = call;
+      const limit = limitIn(query);
+      const after = query.after === undefined ? undefined : placeIn(query.after);
+      const ledger = await services.openLedger();
+      const found = await ledger.kept.unmatched(limit + 1, after);
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const reached = await reachedAmong(
+        call,
+        page.map(({ journeyId }) => journeyId),
+      );
+      const consents = page.filter(({ journeyId }) => reached.has(journeyId));
+      noted({ count: consents.length });
+      return { status: 200, body: { consents, ...(last ? { next: placeText(last) } : {}) } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/unmatched-consents/seen',
+    operationId: 'markConsentsSeen',
+    summary: 'Take the unmatched consents of one run off the list',
+    description: `They stay kept, and count once somebody knows them. ${NOBODYS}`,
+    scope: 'holds:decide',
+    body: seenBody,
+    answers: { 200: { description: 'They were taken off, now or before.', schema: seenSchema } },
+    problems: { 404: 'The token does not reach the run.' },
+    async handle(call): Promise<Reply<200>> {
+      const { ownerId, reason } = parseWith(seenBody, call.body);
+      call.noted({ journeyId: ownerId });
+      await requireReach(call, ownerId);
+      const count = await call.services.journeys.markConsentsSeen({ ownerId, by: call.by(), reason });
+      call.noted({ count });
+      return { status: 200, body: { accepted: true, count } };
+    },
+  }),
+];
+
+const PLACE = ['journeyId', 'shareId', 'applicantId', 'consentId', 'decision', 'unmatched', 'since'] as const;
+
+function placeText(last: UnmatchedConsent): string {
+  return Buffer.from(JSON.stringify(last)).toString('base64url');
+}
+
+/** @throws Refusal 400 */
+function placeIn(after: string): UnmatchedConsent {
+  const value = parseJson(Buffer.from(after, 'base64url').toString('utf8'))?.[0];
+  const isPlace =
+    isRecord(value) &&
+    PLACE.every((name) => typeof value[name] === 'string') &&
+    parseInstantMs(value.since as string) !== null;
+  if (!isPlace) throw badRequest('after', 'after must be the next of a page before');
+  return value as unknown as UnmatchedConsent;
+}
