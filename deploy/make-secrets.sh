@@ -87,8 +87,11 @@ for there in "$secrets" "$environment"; do
   fi
 done
 mkdir -p "$secrets/keys"
-for user in postgres_password temporal_db_password ledger_db_password grafana_password; do password "$user"; done
+for user in postgres_password temporal_db_password ledger_db_password ledger_api_db_password grafana_password; do
+  password "$user"
+done
 printf 'postgres://ledger:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_db_password")" | write ledger_url
+printf 'postgres://ledger_api:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_api_db_password")" | write api_ledger_url
 key_ring
 signing_key
 tokens

@@ -69,7 +69,7 @@ test('every script that a service runs reads no variable that the service lacks'
     const mount = mounts.find((one) => inside !== undefined && one.split(':')[1] === inside);
     return inside === undefined ? [] : [{ name, mount }];
   });
-  assert.equal(scripts.length, 4);
+  assert.equal(scripts.length, 5);
   for (const { name, mount } of scripts) {
     assert.ok(mount, `${name} mounts its script`);
     const script = join(ROOT, mount.split(':')[0] as string);
@@ -105,6 +105,9 @@ test('worker, setup, codec server, API and command line start with what the comp
   assert.ok(ledgerAccess);
   const api = loadApiSettings(await withSecrets(t, made, 'api'));
   assert.deepEqual([api.options.host, api.options.port], ['0.0.0.0', 7282]);
+  // A role that can claim nothing, and the owner's address is not within its reach.
+  assert.match(api.ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:[0-9a-f]{48}@postgres:5432\/ledger$/);
+  assert.ok(!service('api').secrets?.includes('ledger_url'));
   const client = loadClientSettings(await withSecrets(t, made, 'cli'));
   assert.equal(client.payloads.kind, 'codecServer');
   assert.ok(client.codecServer?.readToken);

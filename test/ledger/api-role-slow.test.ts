@@ -1,7 +1,12 @@
 /** The HTTP API's database role: what it needs works with it, and nothing that leads to an inquiry does. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
@@ -9,11 +14,13 @@ import { startPostgres } from '../support/postgres.ts';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 
 const GRANTS = readFileSync(new URL('../../deploy/postgres/api-role.sql', import.meta.url), 'utf8');
+const SCRIPT = fileURLToPath(new URL('../../deploy/postgres/make-api-role.sh', import.meta.url));
 const server = await startPostgres();
 
 let ledger: Ledger;
 let api: Ledger;
 let role: pg.Client;
+let roleUrl: string;
 
 before(async () => {
   const url = await server.url('ledger_api_role');
@@ -29,7 +36,8 @@ before(async () => {
   address.username = 'ledger_api';
   address.password = 'for-this-test';
   api = await openLedger({ url: address.href, environment: 'sandbox', keyRing: ring, create: false });
-  role = new pg.Client({ connectionString: address.href });
+  roleUrl = address.href;
+  role = new pg.Client({ connectionString: roleUrl });
   await role.connect();
 });
 after(async () => {
@@ -86,6 +94,9 @@ describe('the database role of the HTTP API', () => {
       reason: 'told',
     });
     assert.equal(late.kind, 'recorded');
+    await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
+    assert.equal((await api.kept.unmatched(10)).length, 1);
+    assert.equal(await api.kept.markSeen(ledgerId, { ownerId: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
     const report = traceOf('13');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));
     await ledger.recordOutcome(
@@ -126,6 +137,7 @@ describe('the database role of the HTTP API', () => {
       'UPDATE consents SET decision = decision',
       'INSERT INTO consents DEFAULT VALUES',
       'INSERT INTO kept_consents DEFAULT VALUES',
+      'UPDATE kept_consents SET told_to = NULL',
       'INSERT INTO approved_profile_changes DEFAULT VALUES',
       'INSERT INTO retention_events DEFAULT VALUES',
       'UPDATE reports SET attempt = 1',
@@ -149,5 +161,29 @@ describe('the database role of the HTTP API', () => {
         statement,
       );
     }
+  });
+
+  const withoutPsql = spawnSync('psql', ['--version']).status !== 0;
+  test('compose makes it by a script, which may run again with another password', { skip: withoutPsql }, async (t) => {
+    const url = await server.url('ledger');
+    await (await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true })).close();
+    const secrets = mkdtempSync(join(tmpdir(), 'credit-journey-role-'));
+    t.after(() => rmSync(secrets, { recursive: true, force: true }));
+    const { hostname, port, username, password } = new URL(url);
+    writeFileSync(join(secrets, 'postgres_password'), decodeURIComponent(password));
+    const env = { ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username, SECRETS_DIR: secrets };
+    for (const own of ['first', 'second']) {
+      writeFileSync(join(secrets, 'ledger_api_db_password'), own);
+      await promisify(execFile)('/bin/sh', [SCRIPT], { env });
+      const address = new URL(url);
+      [address.username, address.password] = ['ledger_api', own];
+      const client = new pg.Client({ connectionString: address.href });
+      await client.connect();
+      await client.query('SELECT count(*) FROM inquiries');
+      await assert.rejects(client.query("INSERT INTO attempts (customer_trace_number, attempt) VALUES ('T', 1)"));
+      await client.end();
+    }
+    // The other test's role has its own database, and the password of this one by now.
+    await assert.rejects(new pg.Client({ connectionString: roleUrl }).connect());
   });
 });
