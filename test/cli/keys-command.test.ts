@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { exportJWK, generateKeyPair } from 'jose';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { decisionContent, type ProvableDecision } from '../../src/model/decision-content.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
+import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
 import { runCli } from './run-cli.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-keys-command-'));
@@ -56,4 +60,57 @@ test('the ledger’s data keys are wrapped under the new key', async () => {
   const { keyId, ...rest } = JSON.parse(stdout);
   assert.notEqual(keyId, keyRing.current('ledger').id);
   assert.deepEqual(rest, { reports: 0, secret: true, unreadable: [] });
+});
+
+test('the key that signs decisions is made, and rotated so that no decision is refused meanwhile', async () => {
+  const [file, jwks] = [join(directory, 'api-decisions.json'), join(directory, 'decision-jwks.json')];
+  const env = { API_DECISION_KEY_FILE: file, DECISION_JWKS_FILE: jwks };
+  const other = { ...(await exportJWK((await generateKeyPair('ES256')).publicKey)), kid: 'people', alg: 'ES256' };
+  await writeFile(jwks, JSON.stringify({ keys: [other] }));
+  const verify = createDecisionProofVerifier(jwks);
+  const decision: ProvableDecision = {
+    ...{ decisionId: 'D-1', customerTraceNumber: 'T-1', attempt: 1, by: 'ann', reason: 'a test' },
+    action: 'abandon',
+    providerSaid: 'notAsked',
+  };
+  const isTaken = async (proof: string) => {
+    const receivedAt = new Date().toISOString();
+    return (await verify({ content: decisionContent('sandbox', decision), proof, receivedAt }, 'proof')).accepted;
+  };
+  const signed = async () => (await loadDecisionSigner(file)).sign(decisionContent('sandbox', decision));
+  const printed: string[] = [];
+  const signing = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCli(['keys', 'signing', ...args], { env });
+    printed.push(stdout, stderr);
+    return { code, stderr, answer: stdout === '' ? null : JSON.parse(stdout) };
+  };
+  const keyIds = async () => JSON.parse(await readFile(jwks, 'utf8')).keys.map(({ kid }: { kid: string }) => kid);
+  const made = await signing('new');
+  assert.equal(made.code, 0, made.stderr);
+  const { keyId } = made.answer;
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.deepEqual(await keyIds(), ['people', keyId]);
+  assert.doesNotMatch(await readFile(jwks, 'utf8'), /"d"/);
+  const first = await signed();
+  assert.equal(await isTaken(first), true);
+  assert.equal((await signing('new')).code, 1);
+  const rotated = await signing('rotate');
+  assert.deepEqual([rotated.code, rotated.answer.current], [0, keyId], rotated.stderr);
+  const { next } = rotated.answer;
+  assert.deepEqual(await keyIds(), ['people', keyId, next]);
+  // One at a time: the prepared key is not lost.
+  assert.equal((await signing('rotate')).code, 1);
+  assert.equal((await loadDecisionSigner(file)).keyId, keyId);
+  assert.equal((await signing('retire', keyId)).code, 1);
+  const activated = await signing('activate');
+  assert.deepEqual([activated.answer.former, activated.answer.current], [keyId, next], activated.stderr);
+  const second = await signed();
+  assert.deepEqual([await isTaken(first), await isTaken(second)], [true, true]);
+  assert.equal((await signing('activate')).code, 1);
+  assert.equal((await signing('retire', keyId)).code, 0);
+  assert.deepEqual(await keyIds(), ['people', next]);
+  assert.deepEqual([await isTaken(first), await isTaken(second)], [false, true]);
+  assert.equal((await runCli(['keys', 'signing', 'new', '--file', `${file}-2`])).code, 2);
+  const { d } = JSON.parse(await readFile(file, 'utf8'));
+  assert.ok(d.length > 40 && !printed.join().includes(d));
 });

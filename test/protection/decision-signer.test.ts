@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -9,6 +9,7 @@ import { decisionSignerChecks } from '../../src/doctor/checks/decision-signer-ch
 import { decisionContent } from '../../src/model/decision-content.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
 import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+import { makeSigningKey, prepareSigningKey } from '../../src/protection/proofs/signing-key-files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-signer-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -104,4 +105,22 @@ test('doctor says whether workers take what the API signs', async () => {
   const missing = await unusable?.run({ config: {} } as unknown as DoctorContext, new AbortController().signal);
   assert.equal(missing?.status, 'fail');
   assert.deepEqual(decisionSignerChecks(undefined), []);
+});
+
+test('doctor says whether workers take the key that is prepared to follow', async () => {
+  const [signer, keySet] = [join(directory, 'rotating.json'), join(directory, 'rotating-jwks.json')];
+  await makeSigningKey({ file: signer, keySet });
+  const before = readFileSync(keySet, 'utf8');
+  const { next } = await prepareSigningKey({ file: signer, keySet });
+  const [check] = decisionSignerChecks({ file: signer });
+  const found = async (environment: string) => {
+    const context = { config: { environment, decisionKeysFile: keySet } } as unknown as DoctorContext;
+    const { status, detail } = (await check?.run(context, new AbortController().signal)) ?? {};
+    return [status, detail?.includes(next)];
+  };
+  assert.deepEqual(await found('sandbox'), ['pass', true]);
+  writeFileSync(keySet, before);
+  assert.deepEqual(await found('sandbox'), ['warn', true]);
+  chmodSync(signer, 0o644);
+  assert.deepEqual(await found('production'), ['fail', false]);
 });

@@ -7,6 +7,7 @@ import { type OutputOptions, withExamples, withOutputOptions } from '../../outpu
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../../output/output.ts';
+import { registerSigningKeyCommands } from './signing-key-commands.ts';
 
 const DEFAULT_FILE = '.credit-journey/keys.json';
 const USES: readonly KeyUse[] = ['payload', 'ledger'];
@@ -17,7 +18,9 @@ interface FileOptions extends OutputOptions {
 }
 
 export function registerKeysCommand(program: Command): void {
-  const keys = program.command('keys').description('the key ring that encrypts payloads and seals reports');
+  const keys = program
+    .command('keys')
+    .description('the key ring that encrypts payloads and seals reports; and the key that signs decisions');
   withExamples(keys, 'credit-journey keys new --file my-keys.json');
   registerNew(keys);
   registerRotate(keys);
@@ -26,6 +29,7 @@ export function registerKeysCommand(program: Command): void {
   registerUnwrap(keys);
   registerRefuse(keys);
   registerRewrap(keys);
+  registerSigningKeyCommands(keys);
 }
 
 function registerNew(keys: Command): void {

@@ -1,0 +1,154 @@
+/**
+ * The key that the HTTP API signs decisions with, as files: a private JWK that its owner alone can read, and its public
+ * half in the key set of the workers. It is rotated in three steps, so that no decision is refused meanwhile: `prepare`
+ * puts the next public key into the set, `activate` lets the API sign with it, `retire` takes the one before out.
+ */
+import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { open, realpath, rename, unlink } from 'node:fs/promises';
+import { fileLock } from '../keys/file-lock.ts';
+import { SigningKeyError } from './errors.ts';
+import { readKeySet } from './key-set.ts';
+
+/** Beside the key that signs: the one that is to follow it. */
+export function nextKeyFile(file: string): string {
+  return `${file}.next`;
+}
+
+interface SigningKeyFiles {
+  /** Of the private key. */
+  file: string;
+  /** Of the public keys. */
+  keySet: string;
+}
+
+/**
+ * Makes the first key; what is there is never overwritten. The key set is made where there is none.
+ *
+ * @returns the key's id
+ * @throws SigningKeyError
+ */
+export function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise<string> {
+  return locked(keySet, () => makeKey(file, keySet));
+}
+
+/** Makes the key that is to follow. @throws SigningKeyError */
+export async function prepareSigningKey({ file, keySet }: SigningKeyFiles): Promise<{ current: string; next: string }> {
+  const current = keyIdIn(file);
+  return locked(keySet, async () => ({ current, next: await makeKey(nextKeyFile(file), keySet) }));
+}
+
+/** Lets the next start of the API sign with the prepared key. @throws SigningKeyError */
+export function activateSigningKey({ file, keySet }: SigningKeyFiles): Promise<{ former: string; current: string }> {
+  return locked(keySet, async () => {
+    const next = nextKeyFile(file);
+    const [former, current] = [keyIdIn(file), keyIdIn(next)];
+    if (!keysIn(keySet).some(({ kid }) => kid === current)) {
+      throw new SigningKeyError(`${keySet} lacks the public key ${current}: every decision would be refused`);
+    }
+    await rename(next, file).catch((error: unknown) => {
+      throw new SigningKeyError(`${file} could not be written (${codeOf(error)})`);
+    });
+    return { former, current };
+  });
+}
+
+/** Takes a public key out of the set: what it has signed is refused from then on. @throws SigningKeyError */
+export function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: string): Promise<void> {
+  return locked(keySet, async () => {
+    if (existsSync(file) && keyIdIn(file) === keyId) {
+      throw new SigningKeyError(`${keyId} is the key in ${file}: the API signs with it`);
+    }
+    const keys = keysIn(keySet);
+    const left = keys.filter(({ kid }) => kid !== keyId);
+    if (left.length === keys.length) throw new SigningKeyError(`${keySet} has no key ${keyId}`);
+    if (left.length === 0) throw new SigningKeyError(`${keyId} is the last key of ${keySet}, which must have one`);
+    await writeKeySet(keySet, left);
+  });
+}
+
+/** The `kid` of a private JWK. @throws SigningKeyError */
+export function keyIdIn(file: string): string {
+  try {
+    const { kid, d } = JSON.parse(readFileSync(file, 'utf8')) as { kid?: unknown; d?: unknown };
+    if (typeof kid === 'string' && kid !== '' && typeof d === 'string') return kid;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new SigningKeyError(`there is no ${file}`);
+    // A parser's reason may quote the key.
+  }
+  throw new SigningKeyError(`${file} is no private JWK with a kid, as \`credit-journey keys signing\` makes them`);
+}
+
+async function makeKey(file: string, keySet: string): Promise<string> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
+  const keys = existsSync(keySet) ? keysIn(keySet) : [];
+  const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
+  // Never one that is there: somebody may sign with it.
+  await writeFile(file, `${JSON.stringify(jwk, null, 2)}\n`, 0o600);
+  try {
+    await writeKeySet(keySet, [...keys, { ...createPublicKey(privateKey).export({ format: 'jwk' }), ...common }]);
+  } catch (error) {
+    await unlink(file).catch(() => {});
+    throw error;
+  }
+  return common.kid;
+}
+
+type PublicKey = JsonWebKey & { kid?: string };
+
+function keysIn(keySet: string): PublicKey[] {
+  try {
+    return readKeySet(keySet).keys as PublicKey[];
+  } catch {
+    throw new SigningKeyError(`${keySet} must be a file with public keys alone, {"keys": [...]}`);
+  }
+}
+
+/** Whole or not at all: workers read it while it is replaced. */
+async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<void> {
+  // Where the name is a link, the link stays and its target is replaced.
+  const target = await realpath(keySet).catch(() => keySet);
+  const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o644;
+  const aside = `${target}.${randomBytes(6).toString('hex')}`;
+  await writeFile(aside, `${JSON.stringify({ keys }, null, 2)}\n`, mode);
+  await rename(aside, target).catch(async (error: unknown) => {
+    await unlink(aside).catch(() => {});
+    throw new SigningKeyError(`${keySet} could not be written (${codeOf(error)})`);
+  });
+}
+
+/** Of a new file. @throws SigningKeyError */
+async function writeFile(file: string, text: string, mode: number): Promise<void> {
+  try {
+    const handle = await open(file, 'wx', mode);
+    try {
+      // The process's mask may have taken rights away that workers need.
+      await handle.chmod(mode);
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const code = codeOf(error);
+    throw new SigningKeyError(
+      code === 'EEXIST' ? `there is a ${file} already: it is left as it is` : `${file} could not be written (${code})`,
+    );
+  }
+}
+
+async function locked<T>(keySet: string, work: () => Promise<T>): Promise<T> {
+  const lock = await fileLock(`${keySet}.lock`).catch(() => {
+    throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
+  });
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
