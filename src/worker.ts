@@ -32,6 +32,7 @@ import { createDecisionProofVerifier } from './protection/proofs/decision-proof.
 import { makeRuntime } from './telemetry/metrics-exporter.ts';
 import { watchDeployment } from './temporal/deployment-watch.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
+import { fleetIsRunning } from './temporal/running-fleet.ts';
 import { startedEncrypted } from './temporal/started-encrypted.ts';
 import type { DeploymentVersion } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
@@ -114,13 +115,13 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   resources.defer(() => webhooks.close());
   const foundations = { connection, workflows, telemetry, webhooks };
   const workers = await createWorkers(config, foundations, dependencies, dataConverter);
-  const deployment = watchOwnDeployment(config, connection, options.logger);
+  const deployment = watchOwnDeployment(config, connection, { logger: options.logger, telemetry });
   if (deployment) resources.defer(() => deployment.close());
   const { namespace } = config.temporal;
   const { taskQueue, worker: settings } = config;
   const watched = { connection, namespace, taskQueue, dataConverter, ledger, everyMs: settings.ledgerWatchMs };
   await watchOwnLedger({ ...watched, logger: options.logger });
-  telemetry.watch({ ledger, connection, registeredSearchAttributes: registered });
+  telemetry.watch({ ledger, connection, keys, registeredSearchAttributes: registered });
   const tooOld = new AbortController();
   const writer = watchWriter(parts.ledger, () => {
     options.logger?.error({}, 'the ledger asks for newer workers: this one finishes what is on the wire, and ends');
@@ -131,19 +132,26 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     ...options,
     signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
     onReady: () => {
-      readiness.set(readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, deployment, writer }));
+      readiness.set(readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, writer }));
       options.onReady?.();
     },
   });
   if (writer.isTooOld) throw new WriterTooOldError();
 }
 
-function watchOwnDeployment(config: Config, connection: NativeConnection, logger: WorkerLogger | undefined) {
+function watchOwnDeployment(
+  config: Config,
+  connection: NativeConnection,
+  { logger, telemetry }: { logger: WorkerLogger | undefined; telemetry: WorkerTelemetry },
+) {
   const { deployment } = config.worker;
   if (!deployment) return undefined;
   const { namespace } = config.temporal;
   const service = connection.workflowService;
-  return watchDeployment({ service, namespace, version: deployment, logger: logger ?? { warn: () => {} } });
+  return watchDeployment({
+    ...{ service, namespace, version: deployment, logger: logger ?? { warn: () => {} } },
+    onAnswer: (answer) => telemetry.metrics.version(deployment.buildId, answer),
+  });
 }
 
 /** Opens all parts that a start may fail on at once, so that one error names everything that is wrong. */
@@ -158,18 +166,20 @@ async function openParts(
   });
   const runtime = (async () => makeRuntime())();
   const { healthAddress } = config.telemetry;
+  const connection = runtime.then(
+    () => keptIn(resources, connectTo(config)),
+    () => null,
+  );
+  const freshKeys = keyRing.then((keys) => withFreshKeys(config, keys, { connection, logger }));
   const parts = await allParts({
-    KEY_RING_FILE: keyRing,
+    KEY_RING_FILE: freshKeys,
     LEDGER_URL: keyRing.then(
       (keys) => keptIn(resources, openConfiguredLedger(config, keys)),
       // `KEY_RING_FILE` reports the missing keys.
       () => null,
     ),
     METRICS_ADDRESS: runtime,
-    TEMPORAL_ADDRESS: runtime.then(
-      () => keptIn(resources, connectTo(config)),
-      () => null,
-    ),
+    TEMPORAL_ADDRESS: connection,
     HEALTH_ADDRESS: healthAddress ? keptIn(resources, startHealthServer(healthAddress, readiness)) : Promise.resolve(),
     WORKFLOW_BUNDLE_FILE: (async () =>
       workflowSource({
@@ -213,21 +223,29 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
 /** Follows the key ring's file, so that keys are rotated under a running worker. */
 async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
   await makeMissingKeyRing(config);
-  const keys = await WatchedKeyRing.open(config.keyRingFile, {
+  return WatchedKeyRing.open(config.keyRingFile, {
     onReloadFailed: (error) => logger?.error({ error }, 'the key ring cannot be read again: the keys before stay'),
   });
-  try {
-    requireFreshKeys(keyAges(keys.ring), config.environment, ({ id, use, ageDays }) =>
+}
+
+async function withFreshKeys(
+  { environment, temporal, taskQueue, worker }: Config,
+  keys: WatchedKeyRing,
+  { connection, logger }: { connection: Promise<NativeConnection | null>; logger: WorkerLogger | undefined },
+): Promise<WatchedKeyRing> {
+  await requireFreshKeys(keyAges(keys.ring), environment, {
+    warn: ({ id, use, ageDays }) =>
       logger?.warn(
         { keyId: id, keyUse: use, ageDays },
         'this key has encrypted for long: `credit-journey keys rotate`',
       ),
-    );
-    return keys;
-  } catch (error) {
-    keys.close();
-    throw error;
-  }
+    isFleetRunning: async () => {
+      const found = await connection;
+      const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
+      return found !== null && fleetIsRunning(found.workflowService, fleet);
+    },
+  });
+  return keys;
 }
 
 function warnOfMissing(registered: readonly string[], logger: WorkerLogger | undefined): void {

@@ -9,6 +9,7 @@ import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import type { Config } from '../src/config/config-shape.ts';
 import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
 import { watchDeployment } from '../src/temporal/deployment-watch.ts';
+import { fleetIsRunning } from '../src/temporal/running-fleet.ts';
 import {
   type DeploymentVersion,
   describeDeployment,
@@ -110,6 +111,29 @@ test('a version without a worker is not promoted', async () => {
   const promoting = promote(service(), namespace(), { deploymentName, buildId: 'never-built' });
   await assert.rejects(promoting, PromotionRefusedError);
   assert.equal((await describeDeployment(service(), namespace(), deploymentName))?.currentBuildId, '1');
+});
+
+test('a deployment that a controller manages is promoted by nobody else, and is told so at once', async (t) => {
+  const controller = 'temporal-worker-controller/loans';
+  const manage = (managerIdentity: string) =>
+    service().setWorkerDeploymentManager({ namespace: namespace(), deploymentName, managerIdentity, identity: 'test' });
+  await manage(controller);
+  t.after(() => manage(''));
+  const startedAt = performance.now();
+  const refused = await deploy('promote', '--build-id', '1', '--wait', '60');
+  assert.equal(refused.code, 1, refused.stdout);
+  assert.match(refused.stderr, /ManagedElsewhereError.*temporal-worker-controller\/loans alone/);
+  assert.ok(performance.now() - startedAt < 50_000, 'it does not wait for what no waiting changes');
+  const status = JSON.parse((await deploy('status')).stdout);
+  assert.deepEqual([status.manager, status.currentBuildId], [controller, '1']);
+});
+
+test('a fleet is running where workers of the same version poll', async () => {
+  const fleet = { namespace: namespace(), taskQueue: harness.config.taskQueue };
+  assert.equal(await fleetIsRunning(service(), { ...fleet, version: first }), true);
+  assert.equal(await fleetIsRunning(service(), { ...fleet, version: second }), false);
+  assert.equal(await fleetIsRunning(service(), { ...fleet, version: undefined }), false);
+  assert.equal(await fleetIsRunning(service(), { ...fleet, taskQueue: 'nobody-polls', version: first }), false);
 });
 
 test('a late consent is pinned to the version that it began on, and a journey is not', async () => {

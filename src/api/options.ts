@@ -1,5 +1,6 @@
 /** Options of the API. */
 import type { AuditDestination } from '../http/audit.ts';
+import type { RequestMetrics } from '../http/request-metrics.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
@@ -39,6 +40,8 @@ export interface ApiOptions {
   temporalUi?: string;
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;
+  /** Counts what is answered. */
+  metrics?: RequestMetrics;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
 }

@@ -56,7 +56,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const host = options.host ?? '127.0.0.1';
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
-  const { tls, tokenHeader } = options;
+  const { tls, tokenHeader, metrics } = options;
   requireProxyFor(tokenHeader, options.trustedProxies);
   const cookie = options.signIn === 'token' ? sessionCookie(host, tls !== undefined) : undefined;
   const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
@@ -64,7 +64,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const audit = openAuditLog(options.audit ?? process.stderr);
   const app = createHttpServer({
     limits,
-    ...defined({ tls, isTrustedProxy }),
+    ...defined({ tls, isTrustedProxy, metrics }),
     onMalformedAddress: (request, reply) => {
       writeProblem(badRequest('address', 'the address is malformed'), request, reply);
     },

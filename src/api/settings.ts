@@ -3,12 +3,13 @@ import { defined } from '../base/defined.ts';
 import { addressProblem } from '../config/addresses.ts';
 import { loadClientSettings } from '../config/client-config.ts';
 import { readPortfolioDirectory } from '../config/config.ts';
-import type { LedgerAccess } from '../config/config-shape.ts';
+import type { LedgerAccess, ListenAddress } from '../config/config-shape.ts';
 import { EnvironmentReader } from '../config/environment-reader.ts';
 import { readLedgerAccess } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
 import { apiDecisionKey, type DecisionKey } from '../config/proof-keys.ts';
+import { readListenAddress } from '../config/telemetry-settings.ts';
 import { isLoopbackHost } from '../http/server.ts';
 import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
 import { ConfigError } from '../model/problems.ts';
@@ -28,6 +29,8 @@ export interface ApiSettings {
   decisionKey?: DecisionKey;
   ledgerAccess: LedgerAccess;
   logLevel: LogLevel;
+  /** Where Prometheus scrapes. */
+  metricsAddress?: ListenAddress;
 }
 
 /**
@@ -63,6 +66,7 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
     ...defined({ decisionKey: apiDecisionKey(env) }),
     ledgerAccess: readLedgerAccess(reader, environment, { needsId: true }),
     logLevel: readLogLevel(reader, environment),
+    ...defined({ metricsAddress: readListenAddress(reader, 'METRICS_ADDRESS') }),
   };
   reader.throwIfWrong();
   return settings;

@@ -1,6 +1,7 @@
 /** Options of a codec server, and its limits. */
 
 import type { AuditDestination } from '../http/audit.ts';
+import type { RequestMetrics } from '../http/request-metrics.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
@@ -43,6 +44,8 @@ export interface CodecServerOptions {
   limits?: Partial<CodecServerLimits>;
   /** An alert: a caller asked for a payload under a key that the key ring lacks. */
   onUnknownKey?: (keyId: string) => void;
+  /** Counts what is answered. */
+  metrics?: RequestMetrics;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
 }

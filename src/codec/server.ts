@@ -45,10 +45,10 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   const audit = openAuditLog(options.audit ?? process.stderr);
   const reports = new ReportWork(options.openLedger, options.namespaces[0]);
   const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
-  const { tls } = options;
+  const { tls, metrics } = options;
   const app = createHttpServer({
     limits,
-    ...defined({ tls, isTrustedProxy }),
+    ...defined({ tls, isTrustedProxy, metrics }),
     onMalformedAddress: (request, reply) => {
       writeError(badRequest('address', 'the address is malformed'), request, reply);
     },

@@ -1,10 +1,11 @@
 /** From environment variables to the codec server's options; docs/codec-server.md has the table. */
 import { defined } from '../base/defined.ts';
-import type { LedgerAccess } from '../config/config-shape.ts';
+import type { LedgerAccess, ListenAddress } from '../config/config-shape.ts';
 import { EnvironmentReader } from '../config/environment-reader.ts';
 import { readLedgerAccess } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
+import { readListenAddress } from '../config/telemetry-settings.ts';
 import { isLoopbackHost } from '../http/server.ts';
 import { readLimits, readList, readListening, readNamespaces, readTokenSettings } from '../http/settings.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
@@ -23,6 +24,8 @@ export interface CodecServerSettings {
   options: Omit<CodecServerOptions, 'keys' | 'openLedger'>;
   keyRingFile: string;
   logLevel: LogLevel;
+  /** Where Prometheus scrapes. */
+  metricsAddress?: ListenAddress;
   /** Absent where reports are not to be read here. */
   ledgerAccess?: LedgerAccess;
 }
@@ -62,6 +65,7 @@ export function loadCodecServerSettings(
     },
     ...readKeysAndLedger(reader, environment),
     logLevel: readLogLevel(reader, environment),
+    ...defined({ metricsAddress: readListenAddress(reader, 'METRICS_ADDRESS') }),
   };
   reader.throwIfWrong();
   return settings;

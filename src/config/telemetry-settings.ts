@@ -53,7 +53,7 @@ function endpointProblem(endpoint: string, environment: Environment): string | n
 }
 
 /** `9464`, `0.0.0.0:9464` or `[::]:9464`; without an address, this machine alone. */
-function readListenAddress(reader: EnvironmentReader, variable: string): TelemetrySettings['metricsAddress'] {
+export function readListenAddress(reader: EnvironmentReader, variable: string): TelemetrySettings['metricsAddress'] {
   const value = reader.optional(variable);
   if (value === undefined) return undefined;
   const [, given = '127.0.0.1', digits = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(value) ?? [];

@@ -1,10 +1,13 @@
-/** What makes a worker ready: it polls, on the ledger that it was started with, with keys, and with markers that hold. */
+/**
+ * What makes a worker ready: it polls, on the ledger that it was started with, with keys, and with markers that hold. Its
+ * version is no part of that: one that waits to be promoted is promoted since it is ready, and one that drains serves what
+ * is pinned to it.
+ */
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { LedgerChangedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { WatchedKeyRing } from '../protection/keys/watched-key-ring.ts';
-import { type DeploymentWatch, getsWork } from '../temporal/deployment-watch.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import type { WriterWatch } from './writer-watch.ts';
 
@@ -15,8 +18,6 @@ export interface WorkerParts {
   keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
   writer: Pick<WriterWatch, 'isTooOld'>;
-  /** With worker versioning. */
-  deployment?: Pick<DeploymentWatch, 'state'> | undefined;
 }
 
 const SERVER_TIMEOUT_MS = 1_000;
@@ -24,7 +25,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 const NO_TRACE_NUMBER = 'READINESS';
 
 export function readinessChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
-  const { workers, connection, ledger, keys, gateways, deployment, writer } = parts;
+  const { workers, connection, ledger, keys, gateways, writer } = parts;
   return {
     polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),
     temporal: async () => {
@@ -58,8 +59,5 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
       const broken = [...gateways].filter(([, { markersBroken }]) => markersBroken).map(([name]) => name);
       return broken.length === 0 ? null : `are broken, and nothing is sent: ${broken.join(', ')}`;
     },
-    ...(deployment
-      ? { deployment: () => (getsWork(deployment.state()) ? null : 'is not the current version of the workers') }
-      : {}),
   };
 }

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyServerOptions,
 } from 'fastify';
 import type { HttpLimits } from './limits.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import type { ProxyCheck } from './trusted-proxies.ts';
 
 interface HttpServerOptions {
@@ -14,6 +15,8 @@ interface HttpServerOptions {
   /** PEM. */
   tls?: { cert: string; key: string };
   isTrustedProxy?: ProxyCheck;
+  /** Counts what is answered. */
+  metrics?: RequestMetrics;
   /** Answers 400 to an address that cannot be read. */
   onMalformedAddress(request: FastifyRequest, reply: FastifyReply): void;
   /** Of the service's own. */
@@ -26,7 +29,7 @@ const MAX_CONNECTIONS = 4_000;
 const LONGEST_CHECK_MS = 5_000;
 
 export function createHttpServer(about: HttpServerOptions): FastifyInstance {
-  const { limits, tls, isTrustedProxy, onMalformedAddress, options = {} } = about;
+  const { limits, tls, isTrustedProxy, metrics, onMalformedAddress, options = {} } = about;
   const server = {
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMs,
@@ -46,6 +49,7 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
       : fastify({ ...server, http: { connectionsCheckingInterval } })
   ) as FastifyInstance;
   app.server.maxConnections = MAX_CONNECTIONS;
+  if (metrics) app.addHook('onResponse', async (request, reply) => metrics.onResponse(request, reply));
   // As text: how deep it nests and what it gives twice is seen there alone.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));

@@ -6,6 +6,7 @@ import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { GatewayErrorCode } from '../gateway/errors.ts';
 import { UNMATCHED, type Unmatched } from '../ledger/kept-consents.ts';
 import type { LedgerOperation } from '../ledger/observed-ledger.ts';
+import type { WorkCount, WorkKind } from '../ledger/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
@@ -13,6 +14,8 @@ import { ATTEMPT_STATE_OF_FAILURE, REPORT_CHANGED, SSN_MISMATCH } from '../model
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
+import type { KeyUse } from '../protection/keys/key-ring-file.ts';
+import type { VersionState } from '../temporal/worker-deployment.ts';
 import { baseName, METRICS, type MetricKey, unitOf } from './metric-names.ts';
 
 /** Why something needs a person: in the ledger, or as a search attribute. */
@@ -35,6 +38,16 @@ const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => ATTEMPT_S
 const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
+/** What a queue is for; the gateway queues of all profiles together. */
+export type QueueKind = 'journeys' | 'gateway' | 'webhooks';
+
+const WORK_KINDS: readonly WorkKind[] = ['held', 'flagged'];
+export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
+export type RunStage = (typeof RUN_STAGES)[number];
+const QUEUES: readonly QueueKind[] = ['journeys', 'gateway', 'webhooks'];
+const UNVERSIONED = 'unversioned';
+const VERSION_STATES: readonly VersionState[] = ['current', 'ramping', 'draining', 'drained', 'inactive', 'unknown'];
+
 type Instrument = (value: number, labels?: MetricTags) => void;
 
 /** A word of the label's list; any other word becomes `other`. */
@@ -54,7 +67,15 @@ export class Metrics {
   }
 
   /** Shows every series at 0. A counter that first appears at 1 would show no increase. */
-  begin(profiles: Iterable<string>): void {
+  begin(profiles: Iterable<string>, buildId?: string): void {
+    this.#put('started', performance.timeOrigin / 1_000);
+    this.ledgerOlderCopy(false);
+    this.needsPerson([]);
+    this.runningRuns(new Map());
+    for (const queue of QUEUES) this.taskBacklog(queue, 0);
+    // Until the server has answered, nothing is known to be amiss.
+    if (buildId === undefined) this.version(UNVERSIONED, { state: 'current', hasCurrent: true });
+    else this.version(buildId, { state: 'unknown', hasCurrent: true });
     for (const product of PRODUCTS) {
       for (const result of ATTEMPT_RESULTS) this.#put('attempts', 0, { product, result });
       for (const outcome of OUTCOMES) this.#put('inquiries', 0, { product, outcome });
@@ -131,6 +152,39 @@ export class Metrics {
   unmatchedConsents({ counts, oldestMs }: UnmatchedCounts): void {
     for (const unmatched of UNMATCHED) this.#put('unmatchedConsents', counts.get(unmatched) ?? 0, { unmatched });
     this.#put('oldestUnmatchedConsentAge', oldestMs / 1_000);
+  }
+
+  /** Sets every reason each time, so that an ended one returns to 0. */
+  needsPerson(counts: readonly Pick<WorkCount, 'kind' | 'reason' | 'count'>[]): void {
+    for (const kind of WORK_KINDS) {
+      for (const reason of ATTENTION_REASONS) {
+        const found = counts.filter((one) => one.kind === kind && one.reason === reason);
+        this.#put('needsPerson', found[0]?.count ?? 0, { kind, reason });
+      }
+    }
+  }
+
+  runningRuns(counts: ReadonlyMap<RunStage, number>): void {
+    for (const stage of RUN_STAGES) this.#put('runningRuns', counts.get(stage) ?? 0, { stage });
+  }
+
+  taskBacklog(queue: QueueKind, tasks: number): void {
+    this.#put('taskBacklog', tasks, { queue });
+  }
+
+  ledgerOlderCopy(isOlder: boolean): void {
+    this.#put('ledgerOlderCopy', isOlder ? 1 : 0);
+  }
+
+  keyDaysLeft(use: KeyUse, days: number): void {
+    this.#put('keyDaysLeft', days, { use });
+  }
+
+  version(buildId: string, { state, hasCurrent }: { state: VersionState; hasCurrent: boolean }): void {
+    for (const one of VERSION_STATES) {
+      this.#put('versionState', one === state ? 1 : 0, { build_id: buildId, state: one });
+    }
+    this.#put('deploymentHasCurrent', hasCurrent ? 1 : 0);
   }
 
   paused(isPaused: boolean): void {

@@ -1,6 +1,6 @@
 /** Watches whether this worker's version gets the work, and logs where it does not. */
 import type { Logger } from 'pino';
-import { type DeploymentVersion, type VersionState, versionState } from './worker-deployment.ts';
+import { type DeploymentVersion, describeDeployment, stateIn, type VersionState } from './worker-deployment.ts';
 
 /** How soon a promotion is noticed; asking costs the server a query. */
 const ASK_EVERY_MS = 15_000;
@@ -12,25 +12,28 @@ export interface DeploymentWatch {
 }
 
 interface WatchedDeployment {
-  service: Parameters<typeof versionState>[0];
+  service: Parameters<typeof describeDeployment>[0];
   namespace: string;
   version: DeploymentVersion;
   logger: Pick<Logger, 'warn'> & Partial<Pick<Logger, 'info'>>;
   askEveryMs?: number;
+  /** With each answer; `hasCurrent`: some version of the deployment gets the work. */
+  onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
 }
 
 /** Asks at once, then regularly. While the server does not answer, its last answer holds. */
 export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
-  const { service, namespace, version, askEveryMs = ASK_EVERY_MS } = watched;
+  const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
   let state: VersionState = 'unknown';
   let said: string | undefined;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const ask = async () => {
-    const answer = await versionState(service, namespace, version).catch(() => null);
+    const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
     if (isClosed) return;
-    if (answer !== null) {
-      state = answer;
+    if (view !== undefined) {
+      state = stateIn(view, version.buildId);
+      onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
       const text = textOf(state);
       if (text !== said) say(watched, state, text);
       said = text;

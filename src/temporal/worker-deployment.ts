@@ -20,6 +20,8 @@ export type VersionState = 'current' | 'ramping' | 'draining' | 'drained' | 'ina
 export interface DeploymentView {
   /** Absent where unversioned workers get the work. */
   currentBuildId?: string;
+  /** Who alone may promote, such as Temporal's Worker Controller; absent where everybody may. */
+  manager?: string;
   /** The newest first. */
   versions: { buildId: string; state: VersionState }[];
 }
@@ -34,6 +36,18 @@ export interface PromoteOptions {
 /** Thrown when the server refused to make the version current. */
 export class PromotionRefusedError extends Error {
   override readonly name = 'PromotionRefusedError';
+}
+
+/** Thrown where somebody else alone promotes the versions of this deployment. Waiting changes nothing about that. */
+export class ManagedElsewhereError extends Error {
+  override readonly name = 'ManagedElsewhereError';
+
+  constructor({ deploymentName, manager }: { deploymentName: string; manager: string }) {
+    super(
+      `the versions of ${deploymentName} are promoted by ${manager} alone: change its resource, or take the deployment ` +
+        'from it with `temporal worker deployment manager-identity set --self`',
+    );
+  }
 }
 
 /** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`; a version that was only created has no worker either. */
@@ -60,7 +74,8 @@ export async function describeDeployment(
       buildId: deploymentVersion?.buildId ?? '',
       state: STATES[status ?? 0] ?? 'unknown',
     }));
-    return { ...(currentBuildId ? { currentBuildId } : {}), versions };
+    const manager = info?.managerIdentity;
+    return { ...(currentBuildId ? { currentBuildId } : {}), ...(manager ? { manager } : {}), versions };
   } catch (error) {
     // Of a namespace that is not there the server says the same.
     if (isGrpcServiceError(error) && error.code === NOT_FOUND && !/^namespace\b/i.test(error.details)) return null;
@@ -73,7 +88,10 @@ export async function versionState(
   namespace: string,
   { deploymentName, buildId }: DeploymentVersion,
 ): Promise<VersionState> {
-  const deployment = await describeDeployment(service, namespace, deploymentName);
+  return stateIn(await describeDeployment(service, namespace, deploymentName), buildId);
+}
+
+export function stateIn(deployment: DeploymentView | null, buildId: string): VersionState {
   return deployment?.versions.find((version) => version.buildId === buildId)?.state ?? 'unknown';
 }
 
@@ -81,7 +99,8 @@ export async function versionState(
  * Makes a version current: from then on it gets all new runs, and every older one that upgrades. Returns the build id
  * of the former current version. The same version may be promoted again.
  *
- * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none
+ * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none; ManagedElsewhereError where
+ *   a controller manages the deployment
  */
 export async function promote(
   service: Service,
@@ -90,6 +109,10 @@ export async function promote(
   options: PromoteOptions = {},
 ): Promise<{ previousBuildId?: string }> {
   const before = await describeDeployment(service, namespace, version.deploymentName);
+  const { deploymentName } = version;
+  if (before?.manager && before.manager !== IDENTITY) {
+    throw new ManagedElsewhereError({ deploymentName, manager: before.manager });
+  }
   try {
     await service.setWorkerDeploymentCurrentVersion({
       namespace,

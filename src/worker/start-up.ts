@@ -43,13 +43,20 @@ function messageOf(reason: unknown): string {
 }
 
 /**
- * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere.
+ * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere. Where a fleet runs with
+ * them already, a worker that joins it is let in: on a key's birthday the machines that are being replaced would take one
+ * worker after the other with them, and none would come back. The alert `KeysNearLastDay` tells people long before.
  *
+ * @param isFleetRunning asked only where it decides; what it throws counts as no
  * @throws KeyRingError
  */
-export function requireFreshKeys(ages: readonly KeyAge[], environment: Environment, warn: (key: KeyAge) => void): void {
+export async function requireFreshKeys(
+  ages: readonly KeyAge[],
+  environment: Environment,
+  { warn, isFleetRunning }: { warn: (key: KeyAge) => void; isFleetRunning: () => Promise<boolean> },
+): Promise<void> {
   const overdue = ages.filter(({ verdict }) => verdict === 'overdue');
-  if (environment === 'production' && overdue.length > 0) {
+  if (environment === 'production' && overdue.length > 0 && !(await isFleetRunning().catch(() => false))) {
     const ids = overdue.map(({ id }) => id).join(', ');
     throw new KeyRingError(
       `production does not encrypt under a key for more than ${MAX_ENCRYPTING_DAYS} days: ${ids}. ` +

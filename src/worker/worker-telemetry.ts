@@ -12,10 +12,12 @@ import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/
 import { observedLedger } from '../ledger/observed-ledger.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
+import type { KeyRing } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
 import { watchEventLoop } from '../telemetry/event-loop.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
+import { watchFleetFigures } from './fleet-figures.ts';
 import { watchOpenWork } from './open-work.ts';
 
 export interface WorkerTelemetry {
@@ -35,6 +37,7 @@ export interface WorkerTelemetry {
 interface WatchedParts {
   ledger: Ledger;
   connection: NativeConnection;
+  keys: { readonly ring: KeyRing };
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
 }
 
@@ -45,10 +48,10 @@ const EVENT_LOOP_EVERY_MS = 5_000;
 export async function startWorkerTelemetry(config: Config): Promise<WorkerTelemetry> {
   const { telemetry, environment, profiles, taskQueue, temporal } = config;
   const metrics = new Metrics(Runtime.instance().metricMeter);
-  metrics.begin(profiles.keys());
+  metrics.begin(profiles.keys(), config.worker.deployment?.buildId);
   const tracing = await loadTracing(telemetry.traceEndpoint, environment);
   const end = new AbortController();
-  let watching: Promise<void> | undefined;
+  let watching: Promise<unknown> | undefined;
   const eventLoop = telemetry.metricsAddress ? watchEventLoop(metrics, EVENT_LOOP_EVERY_MS) : undefined;
   return {
     metrics,
@@ -57,17 +60,26 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
     observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
     observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
     observeLedger: (ledger) => observedLedger(ledger, (operation) => metrics.ledgerOperation(operation)),
-    watch({ ledger, connection, registeredSearchAttributes }) {
+    watch({ ledger, connection, keys, registeredSearchAttributes }) {
       if (!telemetry.metricsAddress) return;
-      watching = watchOpenWork({
+      const watched = {
         ledger,
         client: new Client({ connection, namespace: temporal.namespace }),
         taskQueue,
         metrics,
         everyMs: telemetry.metricsRefreshMs,
         signal: end.signal,
-        knowsAttention: async () => (await registeredSearchAttributes()).includes('NeedsAttention'),
-      });
+      };
+      const knows = async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name);
+      watching = Promise.all([
+        watchOpenWork({ ...watched, knowsAttention: () => knows('NeedsAttention') }),
+        watchFleetFigures({
+          ...watched,
+          keys,
+          profiles: [...profiles.keys()],
+          knowsStages: () => knows('JourneyStage'),
+        }),
+      ]);
     },
     async close() {
       end.abort();

@@ -34,6 +34,21 @@ describe('the deployment of a worker', () => {
     );
   });
 
+  it('is what a controller says, above the image and the configuration', () => {
+    const env = { DEPLOYMENT_NAME: 'loans', BUILD_ID: '1.5.0', TEMPORAL_DEPLOYMENT_NAME: 'loans-prod/worker' };
+    const { deployment } = loadConfig({ ...env, TEMPORAL_WORKER_BUILD_ID: '1.5.0-3f2a' }).worker;
+    assert.deepEqual(deployment, { deploymentName: 'loans-prod/worker', buildId: '1.5.0-3f2a' });
+    // The image's build id is none of the controller's: it would wait for another.
+    assert.deepEqual(
+      variablesOf(() => loadConfig(env)),
+      ['TEMPORAL_WORKER_BUILD_ID'],
+    );
+    assert.deepEqual(
+      variablesOf(() => loadConfig({ ...env, TEMPORAL_DEPLOYMENT_NAME: 'a/b/c', TEMPORAL_WORKER_BUILD_ID: 'a:b' })),
+      ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'],
+    );
+  });
+
   it('is promoted without keys and ledger, also in production', () => {
     const env = { GATEWAY_ENVIRONMENT: 'production', DEPLOYMENT_NAME: 'loans', TEMPORAL_ADDRESS: '127.0.0.1:7233' };
     assert.equal(loadDeploymentAccess(env).deploymentName, 'loans');

@@ -11,11 +11,16 @@ export const ROOT = join(import.meta.dirname, '../..');
 export type Check = (...files: string[]) => Promise<string>;
 
 /** Each resolves with what it printed, and rejects where it found something wrong. */
-export async function publishedChecks(): Promise<{ compose: Check; kubernetes: Check; dockerfile: Check }> {
+export async function publishedChecks(): Promise<{
+  compose: Check;
+  kubernetes: Check;
+  kustomize: (directory: string) => Promise<string>;
+  dockerfile: Check;
+}> {
   const packages = await pythonRequirements(join(import.meta.dirname, 'checks-requirements.txt'));
   const env = { ...process.env, PYTHONPATH: packages };
   const program = async (command: string, args: string[]) => {
-    const { stdout, stderr } = await run(command, args, { cwd: ROOT, env, timeout: 60_000 });
+    const { stdout, stderr } = await run(command, args, { cwd: ROOT, env, timeout: 60_000, maxBuffer: 1 << 22 });
     return stdout + stderr;
   };
   return {
@@ -23,6 +28,7 @@ export async function publishedChecks(): Promise<{ compose: Check; kubernetes: C
     compose: (...files) =>
       program('python3', ['-m', 'check_jsonschema', '--builtin-schema', 'vendor.compose-spec', ...files]),
     kubernetes: (...files) => program('python3', ['-m', 'kubernetes_validate', '--strict', ...files]),
+    kustomize: (directory) => program(join(packages, 'bin', 'kubectl'), ['kustomize', directory]),
     dockerfile: (...files) => program(join(packages, 'bin', 'hadolint'), files),
   };
 }

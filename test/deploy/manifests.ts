@@ -63,27 +63,28 @@ export interface PodSpec {
 
 export interface Manifest {
   kind: string;
-  metadata: { name: string };
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
   data?: Record<string, string>;
-  spec: { replicas?: number; template?: { spec: PodSpec } };
+  spec: {
+    replicas?: number;
+    selector?: { matchLabels?: Record<string, string> };
+    scaleTargetRef?: { name: string };
+    template?: { metadata: { labels: Record<string, string> }; spec: PodSpec };
+  };
 }
 
 /** By kind and name. As YAML 1.1, as Kubernetes reads it: 0440 is octal. */
-export function manifests(...files: string[]): Map<string, Manifest> {
-  const all = files.flatMap((file) =>
-    parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes', file), 'utf8'), { version: '1.1' }).map(
-      (document) => document.toJS() as Manifest,
-    ),
-  );
+export function manifestsIn(text: string): Map<string, Manifest> {
+  const all = parseAllDocuments(text, { version: '1.1' }).map((document) => document.toJS() as Manifest);
   return new Map(all.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]));
 }
 
-/** What a container's process finds in its environment. */
-export function environmentOf(container: Container, configMap: Manifest): Record<string, string> {
-  const { data = {} } = configMap;
-  const all = container.envFrom ? { ...data } : {};
+/** What a container's process finds in its environment. An empty variable counts as absent there. */
+export function environmentOf(container: Container, settings: readonly Manifest[]): Record<string, string> {
+  const named = (map: string) => settings.find(({ metadata }) => metadata.name === map)?.data ?? {};
+  const all = Object.assign({}, ...(container.envFrom ?? []).map(({ configMapRef }) => named(configMapRef.name)));
   for (const { name, value, valueFrom } of container.env ?? []) {
-    const given = value ?? (valueFrom && data[valueFrom.configMapKeyRef.key]);
+    const given = value ?? (valueFrom && named(valueFrom.configMapKeyRef.name)[valueFrom.configMapKeyRef.key]);
     if (given === undefined) throw new Error(`nothing gives ${name} a value`);
     all[name] = given;
   }
@@ -98,7 +99,10 @@ export async function mounted(
 ): Promise<Record<string, string>> {
   const root = await mkdtemp(join(tmpdir(), 'credit-journey-mounts-'));
   t.after(() => rm(root, { recursive: true, force: true }));
-  const here = (text: string) => text.replaceAll(/\/run\/(secrets|keys)\//g, join(root, 'run', '$1', '/'));
+  const here = (text: string) =>
+    text
+      .replaceAll(/\/run\/(secrets|keys)\//g, join(root, 'run', '$1', '/'))
+      .replaceAll('/var/lib/portfolios', join(root, 'var/lib/portfolios'));
   for (const [path, content] of Object.entries(files)) {
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });

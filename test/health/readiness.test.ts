@@ -43,7 +43,7 @@ async function partsOf(t: TestContext) {
     return ledger;
   };
   const state = {
-    ...{ worker: 'RUNNING', deployment: 'current', markersBroken: false, isTooOld: false },
+    ...{ worker: 'RUNNING', markersBroken: false, isTooOld: false },
     server: async () => ({}) as never,
   };
   const parts = {
@@ -64,7 +64,6 @@ async function partsOf(t: TestContext) {
         },
       ],
     ]),
-    deployment: { state: () => state.deployment },
     writer: {
       get isTooOld() {
         return state.isTooOld;
@@ -139,11 +138,6 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   assert.deepEqual(await wrong(parts), { markers: 'are broken, and nothing is sent: default' });
   state.markersBroken = false;
 
-  for (const other of ['inactive', 'drained', 'unknown']) {
-    state.deployment = other;
-    assert.deepEqual(await wrong(parts), { deployment: 'is not the current version of the workers' });
-  }
-  state.deployment = 'ramping';
   assert.deepEqual(await wrong(parts), {});
 
   await writeFile(keyFile, '{"not": "a key ring"}');

@@ -17,6 +17,7 @@ const LABELS = new Set(
   ['product', 'result', 'outcome', 'reason', 'unmatched', 'profile', 'operation', 'le'].concat(
     ['namespace', 'task_queue', 'service_name', 'workflow_type', 'activity_type', 'failure_reason'],
     ['poller_type', 'worker_type', 'eager', 'status_code'],
+    ['kind', 'queue', 'stage', 'use', 'build_id', 'state'],
   ),
 );
 
@@ -71,7 +72,11 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
   await until('the hold is counted', async () => {
     samples = await scrape();
     const counts = ['credit_journey_open_holds', 'credit_journey_journeys_needing_attention'];
-    return counts.every((name) => figureOf(samples, name, held) === 1);
+    return (
+      figureOf(samples, METRICS.runningRuns.name, { stage: 'PREQUAL' }) === 1 &&
+      figureOf(samples, METRICS.needsPerson.name, { kind: 'held', ...held }) === 1 &&
+      counts.every((name) => figureOf(samples, name, held) === 1)
+    );
   });
 
   await t.test('its figures are those of the journeys', () => {
@@ -91,6 +96,14 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
       [METRICS.inquiriesWithoutRun.name, {}, 0],
       [METRICS.unmatchedConsents.name, { unmatched: 'journey' }, 0],
       [METRICS.oldestUnmatchedConsentAge.name, {}, 0],
+      [METRICS.needsPerson.name, { kind: 'held', reason: 'OutcomeUnknown' }, 1],
+      [METRICS.needsPerson.name, { kind: 'held', reason: 'Throttled' }, 0],
+      [METRICS.runningRuns.name, { stage: product }, 1],
+      [METRICS.taskBacklog.name, { queue: 'journeys' }, 0],
+      [METRICS.ledgerOlderCopy.name, {}, 0],
+      [METRICS.keyDaysLeft.name, { use: 'ledger' }, 90],
+      [METRICS.versionState.name, { build_id: 'unversioned', state: 'current' }, 1],
+      [METRICS.deploymentHasCurrent.name, {}, 1],
       [METRICS.unknownKey.name, {}, 0],
       [METRICS.undecodable.name, { reason: 'tampered' }, 0],
       [METRICS.markersBroken.name, { profile: 'default' }, 0],

@@ -1,5 +1,5 @@
 /** Whether the version that this configuration names gets any work. docs/versioning.md */
-import { versionState } from '../../temporal/worker-deployment.ts';
+import { describeDeployment, stateIn } from '../../temporal/worker-deployment.ts';
 import type { Check } from './check.ts';
 import { fail, pass, warn } from './finding.ts';
 
@@ -10,10 +10,20 @@ export const deploymentCheck: Check = {
     const { deployment } = config.worker;
     if (!deployment) return pass('workers are unversioned: DEPLOYMENT_NAME is not set');
     const client = await temporal();
-    const state = await versionState(client.workflowService, client.options.namespace, deployment);
-    const told = `${deployment.deploymentName} ${deployment.buildId} is ${state}`;
+    const { deploymentName, buildId } = deployment;
+    const view = await describeDeployment(client.workflowService, client.options.namespace, deploymentName);
+    const state = stateIn(view, buildId);
+    const told = `${deploymentName} ${buildId} is ${state}`;
     if (state === 'current') return pass(told);
-    if (state === 'ramping') return warn(told, '`credit-journey deploy promote` once it has shown that it works');
-    return fail(`${told}: its workers get no new runs`, '`credit-journey deploy promote` makes it current');
+    const current = view?.currentBuildId;
+    const who = view?.manager === undefined ? '`credit-journey deploy promote`' : `${view.manager}`;
+    if (current === undefined) {
+      return fail(`${told}, and no version is current: journeys stand still`, `${who} makes it current`);
+    }
+    // Looked at before it is promoted, and while it drains: both are as they should be.
+    if (state === 'inactive') return pass(`${told}: ${current} gets the work until ${who} makes this one current`);
+    if (state === 'draining' || state === 'drained') return pass(`${told}: ${current} gets the work`);
+    if (state === 'ramping') return warn(told, `${who} makes it current once it has shown that it works`);
+    return warn(`${told}: none of its workers has polled yet; ${current} gets the work`, 'start its workers');
   },
 };

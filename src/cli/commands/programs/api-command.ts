@@ -49,32 +49,40 @@ export function registerApiCommand(program: Command): void {
     });
 }
 
-async function start({ options, ledgerAccess, logLevel, decisionKey }: ApiSettings) {
-  const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { createLogger }] = await Promise.all([
-    import('../../../api/server.ts'),
-    import('../../../operator/configured-ledger.ts'),
-    import('../../../operator/ledger-journeys.ts'),
-    import('../../../telemetry/logging.ts'),
-  ]);
+async function start({ options, ledgerAccess, logLevel, decisionKey, metricsAddress }: ApiSettings) {
+  const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { serveMetrics }, { createLogger }] =
+    await Promise.all([
+      import('../../../api/server.ts'),
+      import('../../../operator/configured-ledger.ts'),
+      import('../../../operator/ledger-journeys.ts'),
+      import('../../../http/request-metrics.ts'),
+      import('../../../telemetry/logging.ts'),
+    ]);
   const logger = createLogger(logLevel);
   const signer = decisionKey ? await signerOf(decisionKey) : undefined;
   const journeys = await LedgerJourneys.connect({
     besideLedger: true,
     openLedger: () => openLedgerAccess(ledgerAccess),
   });
+  const shown = await serveMetrics(metricsAddress, 'api').catch(async (error: unknown) => {
+    await journeys.close();
+    throw error;
+  });
   try {
     const api = await startApi({
       ...options,
-      ...defined({ signer }),
+      ...defined({ signer, metrics: shown?.metrics }),
       journeys,
       onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
     });
     const close = async () => {
       await api.close();
+      await shown?.close();
       await journeys.close();
     };
     return { ...api, close };
   } catch (error) {
+    await shown?.close();
     await journeys.close();
     throw error;
   }

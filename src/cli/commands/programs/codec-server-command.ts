@@ -55,19 +55,25 @@ export function registerCodecServerCommand(program: Command): void {
     });
 }
 
-async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServerSettings) {
-  const [{ startCodecServer }, { WatchedKeyRing }, { createLogger }] = await Promise.all([
+async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddress }: CodecServerSettings) {
+  const [{ startCodecServer }, { WatchedKeyRing }, { serveMetrics }, { createLogger }] = await Promise.all([
     import('../../../codec/server.ts'),
     import('../../../protection/keys/watched-key-ring.ts'),
+    import('../../../http/request-metrics.ts'),
     import('../../../telemetry/logging.ts'),
   ]);
   const logger = createLogger(logLevel);
   const keys = await WatchedKeyRing.open(keyRingFile, {
     onReloadFailed: (error) => logger.error({ error }, 'the key ring cannot be read again'),
   });
+  const shown = await serveMetrics(metricsAddress, 'codec-server').catch((error: unknown) => {
+    keys.close();
+    throw error;
+  });
   try {
     const server = await startCodecServer({
       ...options,
+      ...defined({ metrics: shown?.metrics }),
       keys,
       ...(ledgerAccess === undefined ? {} : { openLedger: () => ledgerOf(ledgerAccess, keys) }),
       onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
@@ -75,10 +81,12 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServ
     });
     const close = async () => {
       await server.close();
+      await shown?.close();
       keys.close();
     };
     return { server, close };
   } catch (error) {
+    await shown?.close();
     keys.close();
     throw error;
   }

@@ -28,7 +28,9 @@ const RETRY_EVERY_MS = 500;
 export function registerDeployCommand(program: Command): void {
   const deploy = program.command('deploy').description('say which version of the workers gets the work, or see it');
   const promoteCommand = withDeployment(deploy.command('promote'))
-    .description('make a version current: all new runs, and running journeys, go to it')
+    .description(
+      'make a version current: all new runs, and running journeys, go to it; refused where a controller does that',
+    )
     .option('--build-id <id>', 'the version (default: BUILD_ID)')
     .option('--wait <seconds>', `how long its workers may take to appear (default: ${DEFAULT_WAIT_S})`)
     .option('--ignore-missing-queues', 'although a queue of the current version would have no worker');
@@ -100,6 +102,7 @@ function statusLines(deploymentName: string, view: DeploymentView | null, output
       output.width,
     ),
     ...current.map((line) => output.colors.yellow(line)),
+    ...(view.manager === undefined ? [] : [`promoted by ${view.manager} alone`]),
   ];
 }
 
@@ -115,7 +118,13 @@ async function withServer(
   const { loadDeploymentAccess } = await import('../../../config/config.ts');
   const { temporal, deploymentName, buildId } = loadDeploymentAccess({
     ...environmentWith(options),
-    ...defined({ DEPLOYMENT_NAME: options.deployment, BUILD_ID: options.buildId }),
+    ...defined({
+      DEPLOYMENT_NAME: options.deployment,
+      BUILD_ID: options.buildId,
+      // What is said here stands above a controller's variables, too.
+      TEMPORAL_DEPLOYMENT_NAME: options.deployment === undefined ? undefined : '',
+      TEMPORAL_WORKER_BUILD_ID: options.buildId,
+    }),
   });
   if (deploymentName === undefined) throw new UsageError('--deployment or DEPLOYMENT_NAME must name the deployment');
   const [{ connectTo }, { translatedServerError }] = await Promise.all([

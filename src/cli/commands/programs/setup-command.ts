@@ -99,6 +99,8 @@ async function setUpDeployment(
   const version = { deploymentName, buildId };
   const before = await describeDeployment(workflowService, namespace, deploymentName);
   if (before?.currentBuildId !== undefined) return { ...version, currentBuildId: before.currentBuildId };
+  // It waits for the workers of the first version, and then promotes it.
+  if (before?.manager !== undefined) return { ...version, reason: `${before.manager} alone promotes its versions.` };
   try {
     await promote(workflowService, namespace, version, { allowNoPollers: true });
     return { ...version, currentBuildId: buildId };
