@@ -23,12 +23,24 @@ const PROBLEM = z
 
 /** What every operation may answer; 404 and 413 and 415 only where they can be. */
 const ALWAYS: Readonly<Record<number, string>> = {
-  400: 'The request cannot be read.',
+  400: 'The request cannot be read, or its headers are too long.',
   401: 'No token, or one that is not good here.',
   403: '`scope`, `reach` or `by`: what the token does not permit, or does not say.',
+  408: 'The request came too slowly.',
   429: 'Too many requests at once.',
   500: 'A bug, or something that was not foreseen.',
   503: 'Temporal, its workers or the ledger cannot be reached.',
+};
+
+const RESOURCES: Readonly<Record<string, string>> = {
+  journeys: 'The credit-report side of a loan, stage by stage.',
+  consents: 'What consumers have decided about shares.',
+  pulls: 'One report outside a loan’s stages.',
+  shares: 'Reports passed on by themselves, at any time.',
+  'portfolio-reviews': 'Accounts reviewed by the file.',
+  holds: 'What needs a person.',
+  inquiries: 'What was asked of the gateway, attempt by attempt.',
+  decisions: 'One decision about many inquiries.',
 };
 
 const WHEN_ABOUT_RUN = 'There is nothing of this name, or the token does not reach it: the answer is the same.';
@@ -57,7 +69,7 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
     },
     servers: [{ url: 'http://127.0.0.1:7282' }],
     security: [{ token: [] }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: RESOURCES[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -174,10 +186,24 @@ class Components {
 
 /** As a sender writes it, before ZIP codes and states have their normal form. Answers stay open to more members. */
 function plainSchema(schema: z.ZodType): Json {
-  const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: withoutId }) as Json;
+  const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: forGenerators }) as Json;
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
-function withoutId({ jsonSchema }: { jsonSchema: { id?: unknown } }): void {
+/**
+ * Generators of clients take a choice that stands beside members or a type for a type of its own, and drop what it stands
+ * beside. `if` says the same, and they pass it over.
+ */
+function forGenerators({ jsonSchema }: { jsonSchema: Json }): void {
   delete jsonSchema.id;
+  const { type, anyOf, oneOf } = jsonSchema;
+  const choice = anyOf ?? oneOf;
+  if (type === undefined || choice === undefined) return;
+  const [first, second, ...more] = choice as Json[];
+  if (!first || !second || more.length > 0) throw new Error('a choice beside a type must be between two');
+  delete jsonSchema.anyOf;
+  delete jsonSchema.oneOf;
+  const condition = anyOf ? [{ not: first }, second] : [first, { not: second }, second];
+  const words = ['if', 'then', 'else'];
+  for (const [index, part] of condition.entries()) jsonSchema[words[index] as string] = part;
 }

@@ -27,6 +27,8 @@ function pattern(description: string, source: string, rule: string): Parameter {
   };
 }
 
+export const TRACE_NUMBER = { form: '^[A-Z0-9]{28}$', rule: 'must be 28 capital letters and digits' } as const;
+
 export const PATH_PARAMETERS = {
   journeyId: id('Your own id of the loan.', MAX_ID_LENGTH),
   pullId: id('Your own id of the pull.', MAX_ID_LENGTH),
@@ -34,7 +36,7 @@ export const PATH_PARAMETERS = {
   reviewId: id('Your own id of the portfolio review.', MAX_ID_LENGTH),
   accountId: id('Your own id of the account, a row of the review.', MAX_ID_LENGTH),
   scheduleId: id('Your own id of the schedule.', MAX_SCHEDULE_ID_LENGTH),
-  customerTraceNumber: pattern('Names an inquiry.', '^[A-Z0-9]{28}$', 'must be 28 capital letters and digits'),
+  customerTraceNumber: pattern('Names an inquiry.', TRACE_NUMBER.form, TRACE_NUMBER.rule),
   attempt: pattern('The number of an attempt, from 1.', '^[1-9][0-9]{0,5}$', 'must be a whole number from 1'),
   productCode: {
     description: 'A product of the gateway.',

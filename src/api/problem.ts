@@ -1,4 +1,5 @@
 /** Errors as RFC 9457 has them: `application/problem+json`, with a code that programs branch on and never a value. */
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   InputDiffersError,
@@ -20,6 +21,8 @@ import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-e
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/errors.ts';
 
+const PROBLEM_TYPE = 'application/problem+json';
+
 /** Before a program tries again what cannot be answered now. */
 const RETRY_SECONDS = 2;
 
@@ -29,6 +32,7 @@ export const TITLES: Readonly<Record<number, string>> = {
   403: 'The token does not permit this',
   404: 'There is nothing of this name',
   405: 'The address does not take this method',
+  408: 'The request came too slowly',
   409: 'This contradicts what is there',
   410: 'It was destroyed',
   413: 'The body is too large',
@@ -39,7 +43,7 @@ export const TITLES: Readonly<Record<number, string>> = {
   503: 'This cannot be answered now',
 };
 
-export function problemDocument(refusal: Refusal, request: FastifyRequest): object {
+export function problemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>): object {
   const { status, reason, message, problems, details } = refusal;
   return {
     type: `urn:credit-journey:problem:${reason}`,
@@ -49,7 +53,7 @@ export function problemDocument(refusal: Refusal, request: FastifyRequest): obje
     code: reason,
     ...(problems.length > 0 ? { problems } : {}),
     ...details,
-    requestId: request.id,
+    requestId: id,
   };
 }
 
@@ -57,8 +61,15 @@ export function writeProblem(refusal: Refusal, request: FastifyRequest, reply: F
   // An address that cannot be read comes past all hooks.
   reply
     .header('x-request-id', request.id)
-    .type('application/problem+json')
+    .type(PROBLEM_TYPE)
     .send(JSON.stringify(problemDocument(refusal, request)));
+}
+
+/** Where there is no request that could be answered. */
+export function problemForm(refusal: Refusal) {
+  const id = randomUUID();
+  const body = JSON.stringify(problemDocument(refusal, { id }));
+  return { type: PROBLEM_TYPE, headers: { 'x-request-id': id }, body };
 }
 
 /** The same for an id that nobody knows and for a run that the token does not reach. */

@@ -10,13 +10,14 @@ import { badRequest, Refusal } from '../http/refusal.ts';
 import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
+import { answerUnreadable } from '../http/unreadable-requests.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type SignedInCaller } from './caller.ts';
 import { addDocuments } from './documents.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
-import { refusalOfError, unknownRun, writeProblem } from './problem.ts';
+import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import type { Call, Method, Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
@@ -46,6 +47,8 @@ type ApiGuard = RequestGuard<ApiNeeds, SignedInCaller, SignedInCaller>;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
+const NEVER_TAKEN = ['PATCH', 'HEAD', 'OPTIONS', 'TRACE'];
+
 const PROBE_MS = 1_500;
 
 /** A worker may replay a long history first. Callers and proxies give up after 30 s or more. */
@@ -68,7 +71,10 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     onMalformedAddress: (request, reply) => {
       writeProblem(badRequest('address', 'the address is malformed'), request, reply);
     },
-    options: { genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) },
+    options: {
+      genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
+      clientErrorHandler: answerUnreadable(problemForm),
+    },
   });
   const policy: AccessPolicy<ApiNeeds, SignedInCaller, SignedInCaller> = {
     describe: ({ id }) => ({ requestId: id }),
@@ -171,7 +177,7 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
   for (const url of new Set(ROUTES.map(urlOf))) {
     const taken = ROUTES.filter((one) => urlOf(one) === url).map(({ method }) => method);
     const others = METHODS.filter((method) => !taken.includes(method));
-    if (others.length > 0) app.route({ method: [...others, 'PATCH', 'HEAD'], url, handler: refuseMethod(taken) });
+    if (others.length > 0) app.route({ method: [...others, ...NEVER_TAKEN], url, handler: refuseMethod(taken) });
   }
 }
 

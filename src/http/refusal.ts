@@ -17,6 +17,7 @@ type RefusalCode =
   | 'MethodNotAllowed'
   | 'Conflict'
   | 'Invalid'
+  | 'Slow'
   | 'Failed';
 
 /** Thrown anywhere while a request is handled; `server.ts` makes the answer of it. */

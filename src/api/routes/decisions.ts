@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { messageFields } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { acceptedSchema, journeyStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { resolveInquirySchema } from '../../messages/journey/schemas.ts';
@@ -14,10 +13,10 @@ import { shareReportSchemas } from '../../messages/share/schemas.ts';
 import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
 import { type DecisionMade, decide } from '../holds/decide.ts';
 import { decidedSameSchema, decideMany, previewMany, previewSchema } from '../holds/decide-many.ts';
+import { TRACE_NUMBER } from '../parameters.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
-const fields = messageFields();
 
 const ofJourney = resolveInquirySchema(applicantsSchema(max))
   .omit({ journeyId: true, by: true })
@@ -77,7 +76,8 @@ const manyBody = z
       .array(
         z.strictObject({
           ownerId: z.string().refine((id) => ownerIdProblem(id) === null, 'must be as the list of holds has it'),
-          customerTraceNumber: fields.customerTraceNumber,
+          // The answer repeats it, so that it must be nothing else.
+          customerTraceNumber: z.string().regex(new RegExp(TRACE_NUMBER.form), TRACE_NUMBER.rule),
           attempt: ofPull.shape.attempt,
         }),
       )

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
+import { INSTANT } from '../../base/portable-patterns.ts';
 import { badRequest } from '../../http/refusal.ts';
 import { AUDIT_OUTCOMES, type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../ledger/inquiry-audit.ts';
 import { applicantOutcomeFields } from '../../messages/journey/result-schemas.ts';
@@ -16,7 +17,8 @@ import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const instantText = z
   .string()
-  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset');
+  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
+  .meta({ format: 'date-time', pattern: INSTANT });
 
 const filters = {
   from: instantText.exactOptional().describe('Only what was claimed then or later, RFC 3339.'),

@@ -14,7 +14,9 @@ const given = { journeyId: true, by: true } as const;
 const { extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
 
 /** A member and a value that say more than one operation's description can. */
-const passGate = passGateSchema(applicants).omit(given).meta({ id: 'passGate' });
+const passGate = passGateSchema(applicants)
+  .omit(given)
+  .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } });
 const repeatStage = repeatStageSchema(applicants).omit(given).meta({ id: 'repeatStage' });
 
 const accepted = { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } } as const;
@@ -37,7 +39,7 @@ export const journeyMessageRoutes: readonly Route[] = [
     async handle({ services, params: { journeyId }, body, by, noted, sending }) {
       noted({ journeyId });
       // Only who accepts an old report, skips a stage or repeats one decides anything.
-      const isDecision = ['acceptAge', 'skip', 'repeat', 'reason'].some((name) => Object.hasOwn(body, name));
+      const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(body, name));
       const message = await signedAdvance(services, { ...body, journeyId, ...(isDecision ? { by: by() } : {}) });
       return messageReply(await services.journeys.get(journeyId).advance(message, sending));
     },

@@ -47,8 +47,8 @@ const comparedWith = z.enum(STAGES);
 /** The changes of one stage. Nothing personal: no contributor, no account number. Each form is open. */
 export const stageChangesSchema = z
   .union([
-    z.object({ comparedWith, counts: countsSchema, totals: totalsSchema }),
-    z.object({ comparedWith, unavailable: z.enum(COMPARISON_GAPS) }),
+    z.object({ comparedWith, counts: countsSchema, totals: totalsSchema }).meta({ id: 'comparedStage' }),
+    z.object({ comparedWith, unavailable: z.enum(COMPARISON_GAPS) }).meta({ id: 'stageNotCompared' }),
   ])
   .meta({ id: 'stageChanges', description: 'What changed since the report before (docs/changes.md).' });
 

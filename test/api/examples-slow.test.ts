@@ -1,0 +1,188 @@
+/** The programs of examples/api, as they stand, against the API behind a network that loses answers. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
+import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { pythonPackages } from '../support/python.ts';
+import { type FaultyFront, startFaultyFront } from './faulty-front.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
+
+let harness: Harness;
+let api: TestApi;
+let front: FaultyFront;
+let packages: string;
+let env: NodeJS.ProcessEnv;
+
+const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+before(async () => {
+  const pinned = (await readFile(file('examples/api/requirements.txt'), 'utf8')).trim().split('\n');
+  [harness, packages] = await Promise.all([startHarness(), pythonPackages(...pinned)]);
+  api = await startTestApi(harness);
+  front = await startFaultyFront(api.url);
+  const tokenFile = join(harness.dataDir, 'token');
+  await writeFile(tokenFile, await token({ expiresAt: Math.floor(Date.now() / 1000) + 900 }), { mode: 0o600 });
+  env = { ...process.env, PYTHONPATH: packages, API_URL: front.url, API_TOKEN_FILE: tokenFile };
+});
+after(async () => {
+  await front?.close();
+  await api?.close();
+  await harness?.close();
+});
+
+const grant = (journeyId: string) => consentMessage(journeyId, { applicantId: '1A' });
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function run(command: string, args: string[], more: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(command, args, { env: { ...env, ...more }, timeout: 90_000 }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr });
+    });
+  });
+}
+
+type Message = object & { journeyId: string };
+
+async function put(content: Message): Promise<string> {
+  const path = join(harness.dataDir, `${content.journeyId}-${Math.random()}.json`);
+  await writeFile(path, JSON.stringify(content));
+  return path;
+}
+
+/** Where only what the script names is found: no jq. */
+async function pathWithoutJq(): Promise<string> {
+  const bin = join(harness.dataDir, 'bin');
+  await mkdir(bin);
+  for (const name of ['sh', 'mktemp', 'rm', 'cat', 'curl', 'sed', 'sleep', 'echo']) {
+    const { stdout } = await run('sh', ['-c', `command -v ${name}`]);
+    const found = stdout.trim();
+    if (found.startsWith('/')) await symlink(found, join(bin, name));
+  }
+  return bin;
+}
+
+describe('a consent system', { concurrency: 1 }, () => {
+  const shell = file('examples/api/send-consent.sh');
+  const programs: [name: string, send: (message: string) => Promise<Ran>][] = [
+    ['in Python', (message) => run('python3', [file('examples/api/send_consent.py'), message])],
+    ['in the shell', (message) => run('sh', [shell, message])],
+    [
+      'in the shell without jq',
+      (() => {
+        let bin: Promise<string> | undefined;
+        return async (message) => {
+          bin ??= pathWithoutJq();
+          return run('/bin/sh', [shell, message], { PATH: await bin });
+        };
+      })(),
+    ],
+  ];
+
+  for (const [name, send] of programs) {
+    test(`${name}: accepted in the end, once, whatever happens to the answers before`, async () => {
+      const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+      const handle = await harness.start(input);
+      const status = `/v1/journeys/${input.journeyId}`;
+      await until(async () => ((await api.call(status)).json.state === 'waitingForConsent' ? true : undefined));
+      const audited = api.audited().length;
+      front.put('POST /v1/consents', 'lost', 'away', 'garbage', 'pending');
+      const sent = await send(await put(grant(input.journeyId)));
+      assert.deepEqual([sent.code, sent.stdout], [0, 'accepted\n'], sent.stderr);
+      const reached = api.audited().slice(audited);
+      assert.equal(reached.filter(({ route }) => route === 'POST /v1/consents').length, 2, 'the one that was lost too');
+      const { shares } = await handle.result();
+      assert.equal(shares[0]?.state, 'posted');
+      const posted = await harness.posted(handle);
+      assert.equal(posted.filter(({ productCode }) => productCode === 'SECONDUSE').length, 1);
+    });
+
+    test(`${name}: kept where nobody knows the journey; refused where it says something else`, async () => {
+      const { journeyId } = journeyInput();
+      const message = grant(journeyId);
+      const first = await send(await put(message));
+      assert.deepEqual([first.code, first.stdout], [0, 'kept\n'], first.stderr);
+      const again = await send(await put(message));
+      assert.deepEqual([again.code, again.stdout], [0, 'kept\n'], again.stderr);
+      const other = await send(await put({ ...message, decidedAt: '2026-01-01T00:00:00Z' } as Message));
+      assert.equal(other.code, 1, other.stdout);
+      assert.match(other.stdout, /^refused: /);
+      const misspelt = await send(await put({ ...message, decision: 'maybe' } as Message));
+      assert.equal(misspelt.code, 1);
+      assert.match(misspelt.stdout, /^invalidInput: /);
+    });
+  }
+});
+
+describe('an origination platform by a generated client', { concurrency: 1 }, () => {
+  let generated: string;
+
+  test('the generator finds nothing in the document that it cannot express, and all that it makes can be loaded', async () => {
+    generated = join(harness.dataDir, 'generated');
+    await mkdir(generated);
+    const options = ['--path', file('schemas/api.openapi.json'), '--output-path', join(generated, 'credit_journey')];
+    const config = ['--meta', 'none', '--config', file('examples/api/openapi-python-client.yml')];
+    const made = await run('python3', ['-m', 'openapi_python_client', 'generate', ...options, ...config]);
+    assert.equal(made.code, 0, made.stderr);
+    assert.doesNotMatch(made.stdout + made.stderr, /warning|unable|error/i);
+    const load = [
+      'import credit_journey, importlib, pkgutil',
+      'for module in pkgutil.walk_packages(credit_journey.__path__, "credit_journey."): importlib.import_module(module.name)',
+      // Forms that were lost: a share was anything at all.
+      'from credit_journey.models import Share, ComparedStage, ExtendJourney',
+      'print(Share(share_id="S1", end_user_code="EU999").to_dict())',
+    ];
+    const loaded = await run('python3', ['-c', load.join('\n')], { PYTHONPATH: `${generated}:${packages}` });
+    assert.equal(loaded.stdout, "{'shareId': 'S1', 'endUserCode': 'EU999'}\n", loaded.stderr);
+  });
+
+  const originate = async (journey: Message) =>
+    run('python3', [file('examples/api/originate.py'), await put(journey)], { PYTHONPATH: `${generated}:${packages}` });
+
+  test('starts one journey, waits for its gate, passes it and reads the result, whatever is lost on the way', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants: [applicant('1A')] });
+    const { journeyId } = input;
+    front.put('POST /v1/journeys', 'lost', 'away');
+    front.put(`GET /v1/journeys/${journeyId}`, 'garbage', 'lost');
+    front.put(`POST /v1/journeys/${journeyId}/advance`, 'away', 'lost');
+    const before = front.seen.length;
+    const ran = await originate(input);
+    assert.equal(ran.code, 0, ran.stderr);
+    const result = JSON.parse(ran.stdout) as JourneyResult;
+    assert.deepEqual([result.journeyId, result.outcome], [journeyId, 'completed']);
+    assert.deepEqual(
+      result.stages.map(({ state, attempts }) => [state, attempts]),
+      [
+        ['record', 1],
+        ['record', 1],
+      ],
+    );
+    const asked = front.seen.slice(before).filter((line) => line === `GET /v1/journeys/${journeyId}`);
+    assert.ok(asked.length <= 12, `it asked ${asked.length} times: that is no long polling`);
+
+    const again = await originate(input);
+    assert.deepEqual([again.code, again.stdout], [0, ran.stdout], 'run again it reads the same result');
+  });
+
+  test('told that the application is another than before it says where, and starts nothing', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'] });
+    const first = await originate({ ...input });
+    assert.equal(first.code, 0, first.stderr);
+    const changed = {
+      ...input,
+      applicants: input.applicants.map((one) => ({ ...one, emailAddress: 'other@example.com' })),
+    };
+    const second = await originate(changed);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /^differs at \/applicants\/0\/emailAddress\n.*inputDiffers/s);
+  });
+});

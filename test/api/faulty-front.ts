@@ -1,0 +1,65 @@
+/** Stands before the API as a bad network does: it loses answers and puts its own in their place. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** lost: the API gets the request, its caller no answer. away: the API's own word. garbage: a proxy's. pending: of a consent. */
+export type Fault = 'lost' | 'away' | 'garbage' | 'pending';
+
+export interface FaultyFront {
+  url: string;
+  /** `POST /v1/consents`, once for each request. */
+  seen: string[];
+  /** For the next requests that begin so, one each. */
+  put(request: string, ...faults: Fault[]): void;
+  close(): Promise<void>;
+}
+
+const OWN: Record<Exclude<Fault, 'lost'>, [status: number, headers: Record<string, string>, body: string]> = {
+  away: [
+    503,
+    { 'content-type': 'application/problem+json', 'retry-after': '1' },
+    JSON.stringify({
+      ...{ type: 'urn:credit-journey:problem:ledgerUnavailable', title: 'away', status: 503, detail: 'away' },
+      ...{ code: 'ledgerUnavailable', requestId: 'R-1' },
+    }),
+  ],
+  garbage: [502, { 'content-type': 'text/html' }, '<h1>Bad Gateway</h1>'],
+  pending: [202, { 'content-type': 'application/json' }, '{"answer":"pending","duplicate":false,"recorded":false}'],
+};
+
+export async function startFaultyFront(api: string): Promise<FaultyFront> {
+  const seen: string[] = [];
+  const planned: [request: string, fault: Fault][] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const line = `${request.method} ${request.url}`;
+    seen.push(line);
+    const body = await buffer(request);
+    const next = planned.findIndex(([begin]) => line.startsWith(begin));
+    const [, fault] = next < 0 ? [] : (planned.splice(next, 1)[0] ?? []);
+    if (fault && fault !== 'lost') {
+      const [status, headers, own] = OWN[fault];
+      response.writeHead(status, headers).end(own);
+      return;
+    }
+    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>;
+    const method = request.method ?? 'GET';
+    const passed = await fetch(api + request.url, { method, headers, ...(body.length > 0 ? { body } : {}) });
+    const content = Buffer.from(await passed.arrayBuffer());
+    if (fault === 'lost') request.socket.destroy();
+    else response.writeHead(passed.status, Object.fromEntries(passed.headers)).end(content);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    put: (request, ...faults) => void planned.push(...faults.map((fault) => [request, fault] as [string, Fault])),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** The API as Schemathesis finds it, from its document alone. A worker runs: what is accepted is carried out. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startHarness } from '../support/journey-harness.ts';
+import { pythonPackages } from '../support/python.ts';
+import { startTestApi, token } from './fixtures.ts';
+
+const SCHEMATHESIS = 'schemathesis==4.32.5';
+
+const document = fileURLToPath(new URL('../../schemas/api.openapi.json', import.meta.url));
+const hooks = fileURLToPath(new URL('schemathesis_hooks.py', import.meta.url));
+
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'negative_data_rejection',
+  'unsupported_method',
+  'allow_header_conformance',
+  'ignored_auth',
+  'nothing_repeated',
+  'problem_document',
+];
+
+test('schemathesis finds nothing that is answered otherwise than the document says, and nothing repeated', {
+  timeout: 280_000,
+}, async (t) => {
+  const packages = await pythonPackages(SCHEMATHESIS);
+  const harness = await startHarness();
+  t.after(() => harness.close());
+  const api = await startTestApi(harness, { limits: { burst: 1e9, perSecond: 1e9 } });
+  t.after(() => api.close());
+  const caller = await token({ expiresAt: Math.floor(Date.now() / 1000) + 600 });
+  const bounds = ['--phases', 'examples,coverage,fuzzing', '--max-examples', '8', '--seed', '1', '--max-time', '60'];
+  const asked = [
+    '--url',
+    api.url,
+    '--checks',
+    CHECKS.join(','),
+    ...bounds,
+    '--header',
+    `Authorization: Bearer ${caller}`,
+  ];
+  const run = promisify(execFile)(
+    'python3',
+    // One worker: CPython 3.11 fails when two threads parse at once.
+    [
+      '-m',
+      'schemathesis.cli',
+      'run',
+      document,
+      ...asked,
+      '--workers',
+      '1',
+      '--no-color',
+      '--suppress-health-check',
+      'all',
+    ],
+    {
+      cwd: harness.dataDir,
+      env: { ...process.env, PYTHONPATH: packages, SCHEMATHESIS_HOOKS: hooks },
+      maxBuffer: 16 * 1024 * 1024,
+    },
+  );
+  const { stdout } = await run.catch((error: { stdout?: string; stderr?: string }) => {
+    assert.fail(`${error.stdout ?? ''}\n${error.stderr ?? ''}`.slice(-12_000));
+  });
+  t.diagnostic(stdout.trim().split('\n').slice(-3).join(' '));
+  assert.deepEqual(api.unexpected, []);
+  assert.ok(!api.lines.join('').includes('QZ SENTINEL QZ'));
+});
