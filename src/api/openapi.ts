@@ -38,9 +38,15 @@ const RESOURCES: Readonly<Record<string, string>> = {
   pulls: 'One report outside a loan’s stages.',
   shares: 'Reports passed on by themselves, at any time.',
   'portfolio-reviews': 'Accounts reviewed by the file.',
+  'portfolio-schedules': 'Reviews that start by themselves.',
   holds: 'What needs a person.',
+  'unmatched-consents': 'Consents that belong to no run.',
   inquiries: 'What was asked of the gateway, attempt by attempt.',
   decisions: 'One decision about many inquiries.',
+  session: 'Who calls.',
+  runs: 'Runs of every kind, by their owner’s id.',
+  search: 'Runs, inquiries and decisions by their ids.',
+  waiting: 'What waits by itself.',
 };
 
 const WHEN_ABOUT_RUN = 'There is nothing of this name, or the token does not reach it: the answer is the same.';
