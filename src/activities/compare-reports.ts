@@ -4,12 +4,9 @@ import { sealedChangesText } from '../changes/sealed-changes.ts';
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
-import { DisposedError } from '../ledger/errors.ts';
-import type { Ledger } from '../ledger/port.ts';
-import type { ReportOrigin } from '../ledger/records.ts';
+import type { ReportOrigin, ReportToCompare } from '../ledger/records.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
-import { SealBrokenError } from '../protection/errors.ts';
-import type { ComparedReport, JourneyActivities, SubmitInquiryArgs } from './contract.ts';
+import type { JourneyActivities, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
@@ -26,10 +23,9 @@ export function createCompareReports(dependencies: ActivityDependencies): Pick<J
       translating(async () => {
         const comparedWith = earlier.productCode;
         const options = preparedProfile(dependencies, run.profile).changes;
-        const [one, other] = [
-          await readParsed(ledger, run.ledgerId, earlier),
-          await readParsed(ledger, run.ledgerId, later),
-        ];
+        const numbers = [earlier.customerTraceNumber, later.customerTraceNumber];
+        const [one, other] = (await ledger.reportsToCompare(run.ledgerId, numbers)).map(parsed);
+        if (!one || !other) throw new Error('a report that was asked for and not told');
         if ('gap' in one) return { comparedWith, unavailable: one.gap };
         if ('gap' in other) return { comparedWith, unavailable: other.gap };
         const changes = changesBetween(one.report, other.report, options);
@@ -43,31 +39,18 @@ export function createCompareReports(dependencies: ActivityDependencies): Pick<J
 
 type Parsed = { report: GatewayResponse; origin: ReportOrigin } | { gap: ComparisonGap };
 
-async function readParsed(ledger: Ledger, ledgerId: string, { customerTraceNumber }: ComparedReport): Promise<Parsed> {
-  try {
-    const stored = await ledger.readReportOf(ledgerId, customerTraceNumber);
-    if (!stored) return { gap: 'noReport' };
-    const report = readResponse(stored.body);
-    if (!report) return { gap: 'unreadable' };
-    const origin = { customerTraceNumber, attempt: stored.attempt };
-    return { report: await named(ledger, report, customerTraceNumber), origin };
-  } catch (error) {
-    if (error instanceof DisposedError) return { gap: 'disposed' };
-    if (error instanceof SealBrokenError) return { gap: 'unreadable' };
-    throw error;
-  }
+function parsed(read: ReportToCompare): Parsed {
+  if ('gap' in read) return read;
+  const { customerTraceNumber, attempt, body } = read.report;
+  const report = readResponse(body);
+  if (!report) return { gap: 'unreadable' };
+  return { report: named(report, read.applicantIds), origin: { customerTraceNumber, attempt } };
 }
 
 /** The interface shows no `applicantId` in a report (2.4): the reference knows whose each `consumerId` is. */
-async function named(ledger: Ledger, report: GatewayResponse, customerTraceNumber: string): Promise<GatewayResponse> {
-  const attempts = (await ledger.inquiry(customerTraceNumber))?.attempts ?? [];
-  const ids = new Map<unknown, string>();
-  for (const { answer } of attempts) {
-    if (answer?.kind !== 'outcome') continue;
-    for (const { applicantId, consumerId } of answer.reference?.applicants ?? []) ids.set(consumerId, applicantId);
-  }
+function named(report: GatewayResponse, applicantIds: ReadonlyMap<unknown, string>): GatewayResponse {
   const applicants = report.applicants.map((entry) => {
-    const applicantId = ids.get(entry.consumerId);
+    const applicantId = applicantIds.get(entry.consumerId);
     return applicantId === undefined ? entry : { ...entry, applicantId };
   });
   return { ...report, applicants };

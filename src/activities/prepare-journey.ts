@@ -17,7 +17,15 @@ import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { consumersProblems, entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { fixRun, ifAnswered, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import {
+  factsAtStart,
+  fixRun,
+  ifAnswered,
+  ownerProblems,
+  preflight,
+  profileNameOf,
+  refuseInTheClear,
+} from './prepared-run.ts';
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,
@@ -33,18 +41,21 @@ export function createPrepareJourney(
         const profile = profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
         await refuseInTheClear(dependencies, profile);
-        const problems = [
-          ...(await ownerProblems(dependencies, { ownerId: journey.journeyId, path: '/journeyId' })),
+        const ownProblems = [
           ...journeyEntitlementProblems(profile, journey),
           ...madeUpProblems(profile, journey.applicants),
           ...closingProblems(profile, journey),
         ];
+        // The token service may be slow. Consents that come meanwhile are heard: the ledger is asked after it.
+        const token = ownProblems.length > 0 ? undefined : await preflight(dependencies, profile);
+        const facts = await factsAtStart(dependencies, journey.journeyId);
+        const problems = [...ownerProblems({ ownerId: journey.journeyId, path: '/journeyId' }, facts), ...ownProblems];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
         return {
-          ...(await fixRun(dependencies, profile)),
+          ...(await fixRun(dependencies, profile, facts, token)),
           ...closingAtStart(profile, journey),
-          ...(await heardAtStart(dependencies, journey, firstRunId)),
+          ...(facts?.hasConsents === false ? { heard: [] } : await heardAtStart(dependencies, journey, firstRunId)),
         };
       }),
 

@@ -5,7 +5,7 @@ import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import type { PortfolioActivities } from './portfolio-contract.ts';
-import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 
 export function createPreparePortfolio(
   dependencies: ActivityDependencies,
@@ -23,8 +23,10 @@ export function createPreparePortfolio(
         const review = parsePortfolioReviewInput(input);
         await refuseInTheClear(dependencies, profile);
         const { reviewId, endUserCode, permissiblePurposeCode } = review;
+        const ownerId = ownerIdOf('portfolio', reviewId);
+        const facts = await factsAtStart(dependencies, ownerId);
         const problems = [
-          ...(await ownerProblems(dependencies, { ownerId: ownerIdOf('portfolio', reviewId), path: '/reviewId' })),
+          ...ownerProblems({ ownerId, path: '/reviewId' }, facts),
           ...entitlementProblems(profile, {
             productCode: 'ACCTRVW',
             endUserCode,
@@ -34,7 +36,7 @@ export function createPreparePortfolio(
           }),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
-        return fixRun(dependencies, profile);
+        return fixRun(dependencies, profile, facts);
       }),
   };
 }

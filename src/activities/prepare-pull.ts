@@ -11,7 +11,7 @@ import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 
 export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {
   return {
@@ -26,8 +26,9 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
         const pull = parsed(input, profile);
         await refuseInTheClear(dependencies, profile);
         const ownerId = ownerIdOf('pull', pull.pullId);
+        const facts = await factsAtStart(dependencies, ownerId);
         const problems = [
-          ...(await ownerProblems(dependencies, { ownerId, path: '/pullId' })),
+          ...ownerProblems({ ownerId, path: '/pullId' }, facts),
           ...pullEntitlementProblems(profile, pull),
         ];
         if (problems.length === 0) problems.push(...(await productProblems(dependencies.ledger, ownerId, pull)));
@@ -38,7 +39,7 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
           ...defined({ endUserCode, permissiblePurposeCode }),
         };
         checkRequestCanBeBuilt(profile, asked, { applicants });
-        return fixRun(dependencies, profile);
+        return fixRun(dependencies, profile, facts);
       }),
   };
 }

@@ -10,7 +10,7 @@ import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { consumersProblems, entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 import { findSharedReport } from './shared-report.ts';
 
 export function createPrepareShareReport(
@@ -49,8 +49,9 @@ export function createPrepareShareReport(
         const share = parseShareReportInput(input);
         await refuseInTheClear(dependencies, profile);
         const ownerId = ownerIdOf('share', share.shareId);
+        const facts = await factsAtStart(dependencies, ownerId);
         const problems = [
-          ...(await ownerProblems(dependencies, { ownerId, path: '/shareId' })),
+          ...ownerProblems({ ownerId, path: '/shareId' }, facts),
           ...entitlementProblems(profile, {
             productCode: 'SECONDUSE',
             endUserCode: share.endUserCode,
@@ -98,7 +99,7 @@ export function createPrepareShareReport(
           await ledger.kept.noteTold(ledgerId, { ...told, consents: ofOthers });
         }
         const consents = tell(found, shareId, applicantIds);
-        return { ...(await fixRun(dependencies, profile)), report, reference, consents };
+        return { ...(await fixRun(dependencies, profile, facts)), report, reference, consents };
       }),
 
     /** @throws `LedgerUnavailable` (repeated) */

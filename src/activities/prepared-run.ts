@@ -5,6 +5,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
+import type { StartFacts } from '../ledger/records.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { PreparedRun } from './contract.ts';
@@ -16,29 +17,37 @@ export function profileNameOf(input: unknown): string {
   return typeof name === 'string' ? name : 'default';
 }
 
+/**
+ * What the ledger knows of the run's owner; `null` where it does not answer. That is no reason to refuse a start: each
+ * claim asks the same, and sends nothing either.
+ */
+export function factsAtStart({ ledger }: ActivityDependencies, ownerId: string): Promise<StartFacts | null> {
+  return ifAnswered(ledger.startFacts(ownerId));
+}
+
 /** Fixes the configuration that the run keeps to from now on. */
-export async function fixRun(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun> {
+export async function fixRun(
+  dependencies: ActivityDependencies,
+  profile: GatewayProfile,
+  facts: StartFacts | null,
+  token?: PreparedRun['token'],
+): Promise<PreparedRun> {
   return {
     environment: profile.environment,
     profile: profile.name,
     customerId: profile.customerId,
     profileFingerprint: profileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
-    ...(await newestAttempt(dependencies)),
+    // Without it the run sees attempts of its own.
+    ...(facts?.newest ? { seen: facts.newest } : {}),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
     ...(dependencies.permits.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
     ...defined({ runbookUrl: dependencies.config.runbookUrl }),
-    token: await preflight(dependencies, profile),
+    token: token ?? (await preflight(dependencies, profile)),
   };
-}
-
-/** A ledger that does not answer is no reason to refuse: the run sees attempts of its own. */
-async function newestAttempt({ ledger }: ActivityDependencies): Promise<Pick<PreparedRun, 'seen'>> {
-  const { newest } = (await ifAnswered(ledger.restoreState())) ?? {};
-  return newest ? { seen: newest } : {};
 }
 
 /** `null` where the ledger does not answer: that is no reason to refuse a start. */
@@ -62,8 +71,12 @@ interface OwnerInput {
  * Checks that the workflow id is made of the caller's id, so that one id is one run. Refuses an id that was disposed
  * of.
  */
-export async function ownerProblems(dependencies: ActivityDependencies, owner: OwnerInput): Promise<Problem[]> {
-  return [...workflowIdProblems(owner), ...(await disposalProblems(dependencies, owner))];
+export function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
+  const isDisposed = facts?.disposedAt !== undefined;
+  return [
+    ...workflowIdProblems(owner),
+    ...(isDisposed ? [{ path: owner.path, rule: 'was disposed of: choose another id' }] : []),
+  ];
 }
 
 function workflowIdProblems({ ownerId, path }: OwnerInput): Problem[] {
@@ -83,12 +96,6 @@ export async function refuseInTheClear(dependencies: ActivityDependencies, profi
   ]);
 }
 
-/** A ledger that does not answer is no reason to refuse: each claim asks it the same, and sends nothing either. */
-async function disposalProblems({ ledger }: ActivityDependencies, { ownerId, path }: OwnerInput): Promise<Problem[]> {
-  const disposedAt = await ifAnswered(ledger.retention.disposalOf(ownerId));
-  return disposedAt === null ? [] : [{ path, rule: 'was disposed of: choose another id' }];
-}
-
 /** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */
 const PREFLIGHT_TIMEOUT_MS = 10_000;
 
@@ -96,7 +103,10 @@ const PREFLIGHT_TIMEOUT_MS = 10_000;
  * Asks for a token. A token service that is down or refuses does not fail the start: the first inquiry asks again, and
  * waits.
  */
-async function preflight(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun['token']> {
+export async function preflight(
+  dependencies: ActivityDependencies,
+  profile: GatewayProfile,
+): Promise<PreparedRun['token']> {
   const tooLong = AbortSignal.timeout(PREFLIGHT_TIMEOUT_MS);
   try {
     await dependencies.tokens.get(profile, { signal: AbortSignal.any([cancellationSignal(), tooLong]) });

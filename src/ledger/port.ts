@@ -44,6 +44,7 @@ import type {
   RecordVerdict,
   ReferredInquiry,
   ReportOrigin,
+  ReportToCompare,
   RequestDigests,
   RestoreAcceptance,
   RewrapResult,
@@ -52,6 +53,7 @@ import type {
   ShareFacts,
   ShareWithdrawal,
   ShareWithdrawalVerdict,
+  StartFacts,
   StoredDocument,
   StoredReport,
 } from './records.ts';
@@ -210,11 +212,10 @@ export interface Ledger {
   readReport(ownerId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<StoredReport | null>;
 
   /**
-   * The newest answered report of one inquiry, unsealed; `null` where there is none.
-   *
-   * @throws DisposedError where it was disposed of
+   * The newest answered report of each inquiry, unsealed, and whose `consumerId`s it names; in the order asked for. It
+   * writes down no reader: they are compared, and leave no worker.
    */
-  readReportOf(ledgerId: string, customerTraceNumber: string): Promise<StoredReport | null>;
+  reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]>;
 
   /**
    * Seals a document, in place of an earlier one of its kind about the same report. `false` where one of the two
@@ -261,6 +262,9 @@ export interface Ledger {
    * @param seen by the watch over all runs: also `lost`, where it is missing and no operator has accepted its loss
    */
   restoreState(seen?: SeenAttempt): Promise<RestoreState>;
+
+  /** Reads only: what a run that begins asks, of the run's owner (model/owner-id.ts). */
+  startFacts(ownerId: string): Promise<StartFacts>;
 
   /** Permits claims again, on the basis of this ledger; returns as `lost` what was missing, where that was known. */
   acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState>;

@@ -1,5 +1,6 @@
 /** The input and output of the ledger (types). Nothing here is a row; port.ts says how each is used. */
 import type { ConsentRecord, ShareObjection } from '../consent/consent-record.ts';
+import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
@@ -238,6 +239,21 @@ export interface StoredReport {
   storedAt: string;
   /** The answer's JSON text as it came, unsealed. Personal throughout. */
   body: string;
+}
+
+/** A report, and whose `consumerId`s it names; or why there is none that could be compared. */
+export type ReportToCompare =
+  | { report: StoredReport; applicantIds: ReadonlyMap<string, string> }
+  | { gap: ComparisonGap };
+
+/** What the ledger knows of a run that begins. */
+export interface StartFacts {
+  /** When a disposal of the owner was begun. */
+  disposedAt?: string;
+  /** The newest attempt of all. */
+  newest?: SeenAttempt;
+  /** Whether a consent to a share of the owner is there: it may be for the run. */
+  hasConsents: boolean;
 }
 
 /** An inquiry whose answer, in time or late, brought the given `reportReferenceNumber`. */

@@ -50,13 +50,21 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.keepDerived('another', CHANGES, ''), LedgerChangedError);
   });
 
-  test('a report is read by its inquiry, and only from the ledger that is asked for', async (t) => {
-    const { ledger } = await opened(t);
+  test('reports are read by their inquiries, in the order asked for, and only from the ledger that is asked for', async (t) => {
+    const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
-    const { productCode, body } = (await ledger.readReportOf(ledgerId, LATER)) ?? assert.fail();
-    assert.deepEqual([productCode, body], ['PRECLOSE', '{"report":"PRECLOSE"}']);
-    assert.equal(await ledger.readReportOf(ledgerId, 'PCBBBBBBBBBBBBBBBBBBBBBBBB00'), null);
-    await assert.rejects(ledger.readReportOf('another', LATER), LedgerChangedError);
+    const missing = 'PCBBBBBBBBBBBBBBBBBBBBBBBB00';
+    const read = await ledger.reportsToCompare(ledgerId, [LATER, missing, TRACE]);
+    const told = read.map((one) => ('gap' in one ? one.gap : [one.report.productCode, one.report.body]));
+    assert.deepEqual(told, [['PRECLOSE', '{"report":"PRECLOSE"}'], 'noReport', ['PREQUAL', '{"report":"PREQUAL"}']]);
+    const [, , earlier] = read;
+    assert.ok(earlier && 'report' in earlier);
+    assert.deepEqual([...earlier.applicantIds], [['CONSUMER-SENTINEL', '01']], 'whose consumer id it names');
+    await assert.rejects(ledger.reportsToCompare('another', [LATER]), LedgerChangedError);
+    await backend.execute(url, `UPDATE reports SET algorithm = 'another' WHERE customer_trace_number = '${LATER}'`);
+    const [broken, whole] = await ledger.reportsToCompare(ledgerId, [LATER, TRACE]);
+    assert.deepEqual(broken, { gap: 'unreadable' });
+    assert.ok(whole && 'report' in whole, 'one that cannot be opened hides no other');
   });
 
   for (const productCode of ['PREQUAL', 'PRECLOSE'] as const) {
@@ -69,7 +77,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
       assert.equal((await ledger.retention.dispose(scope, AUTHORIZATION, 0)).kind, 'done');
       await assert.rejects(ledger.readDerived('J-1', 'changes'), DisposedError);
       const disposed = productCode === 'PREQUAL' ? TRACE : LATER;
-      await assert.rejects(ledger.readReportOf(ledgerId, disposed), DisposedError);
+      assert.deepEqual(await ledger.reportsToCompare(ledgerId, [disposed]), [{ gap: 'disposed' }]);
       assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
       const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM derived_documents';
       const [row] = (await backend.execute(url, sql)) as { n: unknown }[];

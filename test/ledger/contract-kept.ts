@@ -36,7 +36,10 @@ const DENIED = { consentId: 'C-NO', decision: 'denied' } as const;
 export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
   test('a consent that no run was told is kept, and what of it is not known is told and listed, oldest first', async (t) => {
     const { ledger } = await opened(t);
+    assert.equal((await ledger.startFacts('J-1')).hasConsents, false);
     assert.deepEqual(await keep(ledger), { verdict: { kind: 'recorded' }, unmatched: 'journey' });
+    assert.equal((await ledger.startFacts('J-1')).hasConsents, true, 'a start has something to hear');
+    assert.equal((await ledger.startFacts('J-2')).hasConsents, false);
     const report = { answer: RECORD, state: 'answered' } as const;
     await attempted(ledger, { applicantIds: ['01'] }, report);
     const share = { ...SHARE, ownerId: 'J-1' };

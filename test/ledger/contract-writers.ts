@@ -83,7 +83,8 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
       'recorded',
     );
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'answered');
-    assert.equal((await ledger.readReportOf(ledgerId, TRACE))?.body, '{}');
+    const [read] = await ledger.reportsToCompare(ledgerId, [TRACE]);
+    assert.equal(read && 'report' in read && read.report.body, '{}');
 
     await assert.rejects(
       openLedger({ url, environment: 'sandbox', keyRing: ring, create: true, migrate: true }),

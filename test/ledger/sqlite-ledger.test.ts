@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { after, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
@@ -37,6 +37,48 @@ async function open(t: TestContext, file: string): Promise<Ledger> {
   const ledger = await openLedger({ url: `file:${file}`, environment: 'sandbox', keyRing: keyRing(), create: true });
   t.after(() => ledger.close());
   return ledger;
+}
+
+/** The statements of a piece of work, those that begin and end its transactions included. */
+async function statementsOf(t: TestContext, work: () => Promise<unknown>): Promise<number> {
+  const asked = (['all', 'get', 'run'] as const).map((name) => t.mock.method(StatementSync.prototype, name));
+  await work();
+  const count = asked.reduce((sum, { mock }) => sum + mock.callCount(), 0);
+  for (const { mock } of asked) mock.restore();
+  return count;
+}
+
+test('SQLite: what each step of an inquiry asks', async (t) => {
+  const ledger = await open(t, newFile());
+  const { ledgerId } = ledger.identity;
+  const { seen } = await claimedBefore(ledger);
+  const change = {
+    seen,
+    inquiry: { productCode: 'PRECLOSE', customerTraceNumber: 'PCBBBBBBBBBBBBBBBBBBBBBBBB00' },
+  } as const;
+  const { customerTraceNumber } = change.inquiry;
+  const outcome = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD, httpStatus: 200 });
+  const numbers = [TRACE, customerTraceNumber];
+  const [of, from] = [
+    { customerTraceNumber, attempt: 1 },
+    { customerTraceNumber: TRACE, attempt: 1 },
+  ];
+  const steps = {
+    start: await statementsOf(t, () => ledger.startFacts('J-1')),
+    claim: await statementsOf(t, () => ledger.claim(claimOf(ledger, change))),
+    outcome: await statementsOf(t, () => ledger.recordOutcome(outcome, '{}')),
+    reports: await statementsOf(t, () => ledger.reportsToCompare(ledgerId, numbers)),
+    changes: await statementsOf(t, () => ledger.keepDerived(ledgerId, { kind: 'changes', of, from }, '{}')),
+  };
+  // Each has a beginning and an end; a read compares itself with the commits of others.
+  assert.deepEqual(steps, { start: 6, claim: 10, outcome: 8, reports: 6, changes: 5 });
+});
+
+async function claimedBefore(ledger: Ledger) {
+  const verdict = await ledger.claim(claimOf(ledger));
+  if (verdict.kind !== 'claimed') throw new Error(verdict.kind);
+  await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{}');
+  return { seen: { position: verdict.position, claimedAt: verdict.claimedAt } };
 }
 
 describe('SQLite: the file', () => {

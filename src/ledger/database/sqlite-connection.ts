@@ -19,6 +19,8 @@ export class SqliteConnection implements SqlSession {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #version: unknown;
+  /** Whether this transaction has compared itself with others already. */
+  #hasNoted = false;
 
   private constructor(file: string, database: DatabaseSync) {
     this.#database = database;
@@ -39,6 +41,8 @@ export class SqliteConnection implements SqlSession {
         if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
         // `log` syncs what is committed. SQLite itself still syncs log and database around each checkpoint.
         opened.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
+        // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
+        opened.exec('PRAGMA wal_autocheckpoint = 4000');
         // A process whose sync failed may have left a log with a hole, behind which a power cut would forget more.
         opened.exec('PRAGMA wal_checkpoint(PASSIVE)');
       });
@@ -49,40 +53,68 @@ export class SqliteConnection implements SqlSession {
     }
   }
 
-  /** Begins a transaction, and notes what other connections have committed since the last one. */
-  async begin(statements: readonly string[], until: number): Promise<void> {
-    for (const statement of statements) await patiently(until, () => this.#database.exec(statement));
-    const [row] = await this.rows<{ data_version: number }>('PRAGMA data_version');
-    if (row?.data_version !== this.#version) this.log.noteCommit();
-    this.#version = row?.data_version;
+  /** Keeps every other writer out. */
+  beginWrite(until: number): Promise<void> {
+    this.#hasNoted = false;
+    return patiently(until, () => this.#run('BEGIN IMMEDIATE'));
+  }
+
+  /** The first read shows whether the file can be read at all: busy errors are waited for here too. */
+  async beginRead(until: number): Promise<void> {
+    this.#hasNoted = false;
+    this.#run('BEGIN');
+    await patiently(until, () => this.#noteOthers());
   }
 
   async rows<Row = SqlRow>(text: string, values: Parameters<SqlSession['rows']>[1] = []): Promise<Row[]> {
     try {
-      let statement = this.#statements.get(text);
-      if (!statement) {
-        statement = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
-        this.#statements.set(text, statement);
-      }
-      return statement.all(...values.map((value) => value ?? null)) as Row[];
+      return this.#statement(text).all(...values.map((value) => value ?? null)) as Row[];
     } catch (error) {
       throw translated(error);
     }
   }
 
+  /** The sync of this commit covers what others have committed before it. */
   commit(): void {
     // What a failed log takes counts as not done: better it is not written.
     if (this.log.hasFailed) throw new LedgerUnavailableError('the ledger is opened anew');
-    this.#database.exec('COMMIT');
+    this.#run('COMMIT');
     this.log.noteCommit();
   }
 
+  /** Notes what others have committed before: an answer may say what this transaction has seen. */
   rollBack(): void {
     try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (!this.#hasNoted) this.#noteOthers();
+    } catch {
+      this.log.noteCommit();
+    }
+    try {
+      if (this.#database.isTransaction) this.#run('ROLLBACK');
     } catch {
       // The first error is the useful one.
     }
+  }
+
+  /** Compares with the commits of other connections that the last transaction without a commit has seen. */
+  #noteOthers(): void {
+    const version = this.#statement('PRAGMA data_version').get()?.data_version;
+    if (version !== this.#version) this.log.noteCommit();
+    this.#version = version;
+    this.#hasNoted = true;
+  }
+
+  #run(text: string): void {
+    this.#statement(text).run();
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
+      this.#statements.set(text, statement);
+    }
+    return statement;
   }
 
   /** Writes all of the log into the database, syncs that, and empties the log. `false` where others prevented it. */

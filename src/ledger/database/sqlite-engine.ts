@@ -10,9 +10,8 @@ const BUSY_TIMEOUT_MS = 2_000;
 /** How long a migration waits for a process that copies the file. */
 const MIGRATION_PATIENCE_MS = 10 * 60_000;
 
-// The first read of the file shows whether it can be read at all: busy errors are waited for here too.
-const BEGIN_READ = ['BEGIN', 'SELECT 1 FROM sqlite_master LIMIT 1'];
-const BEGIN_WRITE = ['BEGIN IMMEDIATE'];
+const BEGIN_READ = (connection: SqliteConnection, until: number) => connection.beginRead(until);
+const BEGIN_WRITE = (connection: SqliteConnection, until: number) => connection.beginWrite(until);
 
 const DIALECT: SqlDialect = {
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
@@ -104,14 +103,14 @@ class SqliteEngine implements SqlEngine {
 
   /** Its turn ends with its commit, and the next one begins. The caller is answered once the log is on disk. */
   async #transaction<T>(
-    begin: readonly string[],
+    begin: typeof BEGIN_WRITE,
     work: (session: SqlSession) => Promise<Written<T>>,
     patienceMs = BUSY_TIMEOUT_MS,
   ): Promise<T> {
     const until = performance.now() + patienceMs;
     const { ended, log } = await this.#inTurn(async () => {
       const connection = await this.#opened(until);
-      return { ended: await transact(connection, () => connection.begin(begin, until), work), log: connection.log };
+      return { ended: await transact(connection, () => begin(connection, until), work), log: connection.log };
     });
     // What was only read waits too, and so does what was refused: the commit that it saw may be another's, and not yet
     // on disk.

@@ -3,7 +3,7 @@ import type { Sealed } from '../../protection/sealed/sealing.ts';
 import type { SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { DerivedDocument, ReportOrigin } from '../records.ts';
-import { insertRow } from './inquiry-writes.ts';
+import { insertRow, placesOf } from './inquiry-writes.ts';
 
 /** Replaces an earlier row: the document is derived again from the same reports, and sealed under a key of its own. */
 export async function insertDerived(
@@ -34,17 +34,17 @@ export async function insertDerived(
   );
 }
 
-/** When the first of these inquiries was disposed of; `null` where none was. */
+/** The ledger's id, and when the first of these inquiries was disposed of; `null` where none was. */
 export async function disposalOfAny(
   session: SqlSession,
   customerTraceNumbers: readonly string[],
-): Promise<number | null> {
-  const places = customerTraceNumbers.map((_, index) => `$${index + 1}`).join(', ');
-  const [row] = await session.rows<{ disposed_at: number | null }>(
-    `SELECT min(disposed_at) AS disposed_at FROM inquiries WHERE customer_trace_number IN (${places})`,
+): Promise<{ ledgerId: string; disposedAtMs: number | null }> {
+  const [row] = await session.rows<{ ledger_id: string; disposed_at: number | null }>(
+    `SELECT ledger_id, (SELECT min(disposed_at) FROM inquiries
+       WHERE customer_trace_number IN (${placesOf(customerTraceNumbers)})) AS disposed_at FROM ledger_identity`,
     customerTraceNumbers,
   );
-  return row?.disposed_at ?? null;
+  return { ledgerId: row?.ledger_id ?? 'none', disposedAtMs: row?.disposed_at ?? null };
 }
 
 type FoundDerived =

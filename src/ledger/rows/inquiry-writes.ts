@@ -41,6 +41,11 @@ export async function insertRow(
   return row;
 }
 
+/** The places of a list of values: `$1, $2`. */
+export function placesOf(values: readonly unknown[]): string {
+  return values.map((_, index) => `$${index + 1}`).join(', ');
+}
+
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
   session: SqlSession,
@@ -95,8 +100,9 @@ export async function insertInquiry({ session, dialect }: Writing, inquiry: Inqu
   return inserted !== undefined;
 }
 
-/** Keeps every other writer of this inquiry out until the transaction ends. */
+/** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
 export async function lockInquiry({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  if (dialect.forUpdate === '') return;
   await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
     customerTraceNumber,
   ]);

@@ -5,9 +5,9 @@ import type { SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { SealedRefusal } from '../reading.ts';
 import type { OutcomeRecord, ReportOrigin } from '../records.ts';
-import { insertRow } from './inquiry-writes.ts';
+import { insertRow, placesOf } from './inquiry-writes.ts';
 
-interface SealedReport extends Sealed {
+export interface SealedReport extends Sealed {
   customerTraceNumber: string;
   attempt: number;
   storedAtMs: number;
@@ -63,16 +63,16 @@ export async function newestReport(session: SqlSession, report: WantedReport): P
   return row ? sealedReport(row) : null;
 }
 
-/** The newest report of one inquiry, of those that `newestReport` may return. */
-export async function reportOfInquiry(
+/** The reports of these inquiries, of those that `newestReport` may return; the newest last. */
+export async function reportsOfInquiries(
   session: SqlSession,
-  customerTraceNumber: string,
-): Promise<(SealedReport & { productCode: ProductCode }) | null> {
-  const [row] = await session.rows<ReportRow>(
-    `${JUDGED_REPORTS} AND i.customer_trace_number = $1 ORDER BY r.attempt DESC LIMIT 1`,
-    [customerTraceNumber],
+  customerTraceNumbers: readonly string[],
+): Promise<(SealedReport & { productCode: ProductCode })[]> {
+  const rows = await session.rows<ReportRow>(
+    `${JUDGED_REPORTS} AND i.customer_trace_number IN (${placesOf(customerTraceNumbers)}) ORDER BY r.attempt`,
+    customerTraceNumbers,
   );
-  return row ? { ...sealedReport(row), productCode: row.product_code } : null;
+  return rows.map((row) => ({ ...sealedReport(row), productCode: row.product_code }));
 }
 
 const JUDGED_REPORTS = `SELECT r.*, i.product_code FROM reports r

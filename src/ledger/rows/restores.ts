@@ -12,37 +12,50 @@ import type { Writing } from '../database/writing.ts';
 import type { RestoreAcceptance } from '../records.ts';
 import { insertRow } from './inquiry-writes.ts';
 
-interface StateRow {
+interface LossRow {
   found_position: number | null;
   found_claimed_at: number | null;
-  newest_position: number | null;
-  newest_claimed_at: number | null;
   accepted_at: number | null;
   is_there: number;
 }
+
+const FOUND = `(SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
+  LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
+    ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)`;
+
+const LOSS = `found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
+  (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there`;
 
 /**
  * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
  */
 export async function readRestore(session: SqlSession, seen?: SeenAttempt): Promise<RestoreState> {
-  const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
-  const [row] = await session.rows<StateRow>(
-    `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at,
-       newest.position AS newest_position, newest.claimed_at AS newest_claimed_at, accepted.accepted_at,
-       (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there
-     FROM (SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
-       LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
-         ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)
-       LEFT JOIN (SELECT position, claimed_at FROM attempts WHERE position IS NOT NULL
-         ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
-    [seen?.position ?? -1, seenAtMs ?? -1],
+  const [row] = await session.rows<LossRow & { newest_position: number | null; newest_claimed_at: number | null }>(
+    `SELECT ${LOSS}, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at
+     FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts WHERE position IS NOT NULL
+       ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
+    placeOf(seen),
   );
   if (!row) return {};
-  const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
-  const lost = seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
   const newest = seenOf(row.newest_position, row.newest_claimed_at);
-  return defined({ newest, lost });
+  return defined({ newest, lost: lostIn(row, seen) });
+}
+
+/** As `lost` of `readRestore`. */
+export async function readLost(session: SqlSession, seen?: SeenAttempt): Promise<SeenAttempt | undefined> {
+  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(seen));
+  return row && lostIn(row, seen);
+}
+
+function placeOf(seen: SeenAttempt | undefined): number[] {
+  return [seen?.position ?? -1, seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1];
+}
+
+function lostIn(row: LossRow, seen: SeenAttempt | undefined): SeenAttempt | undefined {
+  const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
+  const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
+  return seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
 }
 
 function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {

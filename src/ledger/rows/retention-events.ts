@@ -38,6 +38,15 @@ export async function insertEvent(
   );
 }
 
+/** When the first disposal of the owner was begun, in milliseconds; `null` where none was. */
+export async function readDisposalOf(session: SqlSession, ownerId: string): Promise<number | null> {
+  const [row] = await session.rows<{ begun_at: number | null }>(
+    `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun'`,
+    [ownerId],
+  );
+  return row?.begun_at ?? null;
+}
+
 function laterThanOthers({ now }: SqlDialect): string {
   const others = 'SELECT max(recorded_at) + 1 FROM retention_events WHERE caller_id = $1';
   return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;

@@ -48,7 +48,7 @@ import { isPaused } from '../rows/pauses.ts';
 import { isUnapproved } from '../rows/profile-changes.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertRefusal, insertReport } from '../rows/report-rows.ts';
-import { readRestore } from '../rows/restores.ts';
+import { readLost } from '../rows/restores.ts';
 import { objectionOf, readClaimedShare } from '../rows/shares/claimed-shares.ts';
 import { flagIfRefused } from '../rows/shares/refused-postings.ts';
 import { insertShare } from '../rows/shares/report-shares.ts';
@@ -78,13 +78,13 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   const { session } = writing;
   const { customerTraceNumber, profile } = request.inquiry;
   // All in one go. The lock comes before what is read, in the order of these lines.
-  const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }, isProfileChanged] = await Promise.all([
+  const [isNew, , { permittedRepeat, otherNumber }, state, share, lost, isProfileChanged] = await Promise.all([
     insertInquiry(writing, request.inquiry),
     lockInquiry(writing, customerTraceNumber),
     readRepeat(session, request.inquiry),
     stateOf(writing, customerTraceNumber),
     readClaimedShare(writing, request),
-    readRestore(session, request.seen),
+    readLost(session, request.seen),
     isUnapproved(session, profile, request.profileChange),
   ]);
   const digest = comparableDigest(state.inquiry, request.digests);

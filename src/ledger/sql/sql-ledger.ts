@@ -56,6 +56,7 @@ import type {
   RecordVerdict,
   ReferredInquiry,
   ReportOrigin,
+  ReportToCompare,
   RequestDigests,
   RestoreAcceptance,
   RewrapResult,
@@ -64,6 +65,7 @@ import type {
   ShareFacts,
   ShareWithdrawal,
   ShareWithdrawalVerdict,
+  StartFacts,
   StoredDocument,
   StoredReport,
 } from '../records.ts';
@@ -74,12 +76,14 @@ import { lockInquiry } from '../rows/inquiry-writes.ts';
 import { readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
 import { noteWaiting } from '../rows/pauses.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
-import { disposedReport, newestReport, REFUSAL, reportOfInquiry } from '../rows/report-rows.ts';
+import { disposedReport, newestReport, REFUSAL } from '../rows/report-rows.ts';
+import { openToCompare, readToCompare } from '../rows/reports-to-compare.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
 import { insertRunDecisions } from '../rows/run-decisions.ts';
 import { flagShares } from '../rows/shares/refused-postings.ts';
 import { insertShare, readShareFacts } from '../rows/shares/report-shares.ts';
 import { withdrawShare } from '../rows/shares/withdrawn-shares.ts';
+import { readStartFacts } from '../rows/start-facts.ts';
 import { insertSeen } from '../rows/work-for-people.ts';
 import type { RunDecision } from '../run-decisions.ts';
 import type { AuditedShare, SharesQuery } from '../share-audit.ts';
@@ -284,16 +288,10 @@ export class SqlLedger implements Ledger {
     return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
   }
 
-  async readReportOf(ledgerId: string, customerTraceNumber: string): Promise<StoredReport | null> {
-    const { sealed, disposal } = await this.#engine.read(async (session) => ({
-      sealed: await reportOfInquiry(session, customerTraceNumber),
-      disposal: await this.#disposalOf(session, ledgerId, [customerTraceNumber]),
-    }));
-    if (disposal !== null) throw new DisposedError(utcInstant(disposal));
-    if (!sealed) return null;
-    const { attempt, storedAtMs, productCode } = sealed;
-    const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
-    return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
+  async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
+    const asked = await this.#engine.read((session) => readToCompare(session, this.#cipher, customerTraceNumbers));
+    requireSameLedger(ledgerId, asked.ledgerId);
+    return Promise.all(asked.found.map((found) => openToCompare(this.#keys, ledgerId, found)));
   }
 
   async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
@@ -302,7 +300,9 @@ export class SqlLedger implements Ledger {
     return this.#write(async (writing) => {
       const sources = [of.customerTraceNumber, from.customerTraceNumber].sort();
       for (const source of sources) await lockInquiry(writing, source);
-      const isDisposed = (await this.#disposalOf(writing.session, ledgerId, sources)) !== null;
+      const found = await disposalOfAny(writing.session, sources);
+      requireSameLedger(ledgerId, found.ledgerId);
+      const isDisposed = found.disposedAtMs !== null;
       if (!isDisposed) await insertDerived(writing, document, sealed);
       return { keep: !isDisposed, value: !isDisposed };
     });
@@ -328,6 +328,10 @@ export class SqlLedger implements Ledger {
 
   restoreState(seen?: SeenAttempt): Promise<RestoreState> {
     return this.#engine.read((session) => readRestore(session, seen));
+  }
+
+  startFacts(ownerId: string): Promise<StartFacts> {
+    return this.#engine.read((session) => readStartFacts(session, ownerId));
   }
 
   acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState> {
@@ -371,11 +375,6 @@ export class SqlLedger implements Ledger {
   async #checkLedger(session: SqlSession, ledgerId: string): Promise<void> {
     const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
     requireSameLedger(ledgerId, row?.ledger_id ?? 'none');
-  }
-
-  async #disposalOf(session: SqlSession, ledgerId: string, inquiries: readonly string[]): Promise<number | null> {
-    await this.#checkLedger(session, ledgerId);
-    return disposalOfAny(session, inquiries);
   }
 
   /** One transaction in the ledger of this id. */

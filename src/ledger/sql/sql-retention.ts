@@ -18,7 +18,7 @@ import type {
 } from '../retention.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan } from '../rows/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-hold.ts';
-import { readEvents, readUnfinished } from '../rows/retention-events.ts';
+import { readDisposalOf, readEvents, readUnfinished } from '../rows/retention-events.ts';
 import { readSeparateShares } from '../rows/shares/report-shares.ts';
 
 export class SqlRetention implements Retention {
@@ -60,11 +60,7 @@ export class SqlRetention implements Retention {
 
   disposalOf(ownerId: string): Promise<string | null> {
     return this.#engine.read(async (session) => {
-      const [row] = await session.rows<{ begun_at: number | null }>(
-        `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun'`,
-        [ownerId],
-      );
-      const begunAtMs = row?.begun_at ?? null;
+      const begunAtMs = await readDisposalOf(session, ownerId);
       return begunAtMs === null ? null : utcInstant(begunAtMs);
     });
   }
