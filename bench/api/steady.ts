@@ -30,6 +30,7 @@ const MIX: readonly Kind[] = [
   ...(['status', 'status', 'holds', 'status', 'start', 'status', 'status', 'inquiries', 'status', 'consent'] as const),
   ...(['status', 'status', 'share', 'status', 'holds', 'status', 'status', 'start', 'status', 'status'] as const),
 ];
+const OF_THE_LEDGER: readonly Kind[] = ['holds', 'inquiries'];
 const MESSAGES: readonly Kind[] = ['start', 'consent', 'share'];
 
 interface Answered {
@@ -62,23 +63,30 @@ export async function steady(site: Site, api: BenchApi, options: SteadyOptions):
   const good = all.filter(({ status }) => status >= 200 && status < 400);
   const times = (of: (one: Answered) => boolean) => good.filter(of).map(({ ms }) => ms);
   const isMessage = ({ kind }: Answered) => MESSAGES.includes(kind);
-  const isRead = (one: Answered) => !isMessage(one);
   const lines = (what: string, of: (one: Answered) => boolean) =>
     [0.5, 0.95, 0.99].map((share) => plain(`${what}, p${share * 100}, ms`, quantile(times(of), share)));
+  say(`refused or without an answer: ${JSON.stringify(countsOf(all.filter((one) => !good.includes(one))))}`);
   return {
     title: 'steady',
-    run: `${perSecond} requests a second for ${seconds} s, six of seven of them reads, about ${journeys} journeys; one worker`,
+    run: `${perSecond} requests a second for ${seconds} s, four of five of them reads, about ${journeys} journeys; one worker`,
     findings: [
       plain('requests a second sent', calls / sentS),
       plain('answered with 2xx or 304', good.length),
       plain('answered otherwise, or not within 30 s', all.length - good.length),
-      ...lines('reads', isRead),
+      ...lines('reads of the ledger (holds, inquiries)', ({ kind }) => OF_THE_LEDGER.includes(kind)),
+      ...lines('status, by the worker', ({ kind }) => kind === 'status'),
       ...lines('messages', isMessage),
       plain('API memory before, MB', before.residentMb),
       plain('API memory, highest, MB', peak(memory.series.get('api') ?? []) / MEGABYTE),
       plain('API CPU, % of a core', cpuPercent),
     ],
   };
+}
+
+/** How many answers of each kind and status; 0: none. */
+function countsOf(answers: readonly Answered[]): Record<string, number> {
+  const groups = Map.groupBy(answers, ({ kind, status }) => `${kind} ${status}`);
+  return Object.fromEntries([...groups].map(([name, of]) => [name, of.length]));
 }
 
 /** Each waits for the consent of two. */
