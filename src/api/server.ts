@@ -9,6 +9,7 @@ import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, Refusal } from '../http/refusal.ts';
 import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
+import { Slots } from '../http/slots.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { answerUnreadable } from '../http/unreadable-requests.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
@@ -97,10 +98,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { journeys, maxApplicants, environment, signer, portfolioDirectory, temporalUi } = options;
   const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
+  const querySlots = new Slots(limits);
   const runScope = runScopes({ client, openLedger });
   const services: ApiServices = {
     ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, temporalUi },
-    ...{ runScope, feeds },
+    ...{ runScope, feeds, querySlots },
   };
   protectAnswers(app);
   protectFromPages(app);

@@ -1,5 +1,6 @@
 /** What the handlers work with, for all of the API's life. */
 import type { Client } from '@temporalio/client';
+import type { Slots } from '../http/slots.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
@@ -21,6 +22,8 @@ export interface ApiServices {
   temporalUi: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
+  /** Of callers whom only a worker can answer, perhaps in vain. */
+  querySlots: Slots;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
 }

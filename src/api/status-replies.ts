@@ -1,5 +1,6 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
 import type { FastifyRequest } from 'fastify';
+import { unavailable } from '../http/refusal.ts';
 import { etagOf } from './etag.ts';
 import type { Call, Reply } from './route.ts';
 
@@ -39,16 +40,28 @@ interface StatusRun {
 
 type Waiting = Pick<Call, 'request' | 'services' | 'signal' | 'stopping' | 'giveUpSlot'>;
 
+/**
+ * As the run's worker says. Without one the callers wait, and leave the slots to those who need none: the list of holds,
+ * say. They have read no body.
+ */
+async function statusOf({ services, signal, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
+  giveUpSlot();
+  if (!(await services.querySlots.take())) throw unavailable('busy', 'too many requests are waiting');
+  try {
+    return await run.status({ signal });
+  } finally {
+    services.querySlots.release();
+  }
+}
+
 /** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */
-export async function statusReply(
-  { request, services, signal, stopping, giveUpSlot }: Waiting,
-  run: StatusRun,
-): Promise<Reply<200 | 304>> {
+export async function statusReply(call: Waiting, run: StatusRun): Promise<Reply<200 | 304>> {
+  const { request, services, signal, stopping, giveUpSlot } = call;
   const seconds = request.headers['if-none-match'] === undefined ? 0 : waitSeconds(request);
-  if (seconds === 0) return taggedReply(request, await run.status({ signal }));
+  if (seconds === 0) return taggedReply(request, await statusOf(call, run));
   giveUpSlot();
   const waiting = { waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
   const found = await services.feeds.next(run, (etag) => hasAlready(request, etag), waiting);
-  const reply = taggedReply(request, found?.status ?? (await run.status({ signal })));
+  const reply = taggedReply(request, found?.status ?? (await statusOf(call, run)));
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };
 }

@@ -159,6 +159,24 @@ describe('what is away', () => {
     assert.deepEqual([ready.status, ready.json.checks.ledger.ok], [503, false]);
   });
 
+  test('the workers: those who wait for a status keep nobody else waiting', async (t) => {
+    const journeys = await connectTo(harness, { dataConverter: {}, queryTimeoutMs: 1_500 });
+    const busy = await startTestApi(harness, { journeys, limits: { running: 2 } });
+    t.after(async () => {
+      await busy.close();
+      await journeys.close();
+    });
+    const { journeyId } = journeyInput();
+    await journeys.start({ ...journeyInput(), journeyId });
+    const statuses = Array.from({ length: 6 }, () => busy.call(`/v1/journeys/${journeyId}`));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const first = await Promise.race([...statuses, busy.call('/v1/journeys')]);
+    assert.deepEqual([first.status, Array.isArray(first.json.runs)], [200, true], first.text);
+    for (const { status, headers, text } of await Promise.all(statuses)) {
+      assert.deepEqual([status, headers.has('retry-after')], [503, true], text);
+    }
+  });
+
   test('the audit log: nothing is given out', async (t) => {
     const mute = await startTestApi(harness, {
       audit: {

@@ -33,6 +33,6 @@ export const BROKEN_API: readonly BrokenBuild[] = [
         replace: '    if (!scope) throw unknownRun();\n',
       },
     ],
-    tests: [{ path: 'test/api/access.test.ts', title: 'tells a token that does not reach the run no more' }],
+    tests: [{ path: 'test/api/journeys.test.ts', title: 'a run of another end user answers as an unknown id does' }],
   },
 ];
