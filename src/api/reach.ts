@@ -3,6 +3,7 @@ import { inParallel } from '../base/in-parallel.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { unknownRun } from './problem.ts';
 import type { Call } from './route.ts';
+import { NOBODYS_ID } from './run-scope.ts';
 
 type Asking = Pick<Call, 'caller' | 'services'>;
 
@@ -26,4 +27,18 @@ export async function reachedAmong(asking: Asking, ownerIds: readonly string[]):
 /** @throws Refusal 404, as for an unknown id */
 export async function requireReach(asking: Asking, ownerId: string): Promise<void> {
   if (!(await isReached(asking, ownerId))) throw unknownRun();
+}
+
+/**
+ * Whether the caller reaches the run of an inquiry that was looked up; where there is none, the same is asked.
+ *
+ * @throws Refusal 404
+ */
+export async function requireFound<Inquiry extends { ownerId: string }>(
+  asking: Asking,
+  inquiry: Inquiry | null,
+): Promise<Inquiry> {
+  await requireReach(asking, inquiry?.ownerId ?? NOBODYS_ID);
+  if (!inquiry) throw unknownRun();
+  return inquiry;
 }

@@ -5,8 +5,8 @@ import { isRecord } from '../base/is-record.ts';
 import { translatedServerError } from '../client/connection/error-translation.ts';
 import { startedInput } from '../client/runs/start-once.ts';
 import type { Ledger } from '../ledger/port.ts';
+import type { MadeFor } from '../ledger/reading.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import type { InquiryDescription } from '../model/inquiry.ts';
 import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';
 import type { RunScope } from './caller.ts';
 
@@ -22,6 +22,12 @@ const TIMEOUT_MS = 5_000;
 
 const DEFAULT_PROFILE = 'default';
 
+/** No id has this form: asked about where nothing is known, so that the answer takes the calls that a known one takes. */
+export const NOBODYS_ID = '~';
+
+/** Of a share whose report names nobody: a secondary user does not see it. */
+const NOBODYS = { endUsers: null };
+
 /** Only a token that reaches everything reaches what cannot be read. */
 const UNREADABLE: RunScope = { profiles: [], endUsers: null };
 
@@ -35,37 +41,42 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
   async function scopeOf(ownerId: string, depth = 0): Promise<RunScope | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       ofTemporal(client, ownerId),
-      openLedger().then((ledger) => ledger.inquiriesOf(ownerId)),
+      openLedger().then((ledger) => ledger.reading.madeFor(ownerId)),
     ]);
     const found: RunScope[] = [];
-    if (ofRun.status === 'fulfilled' && ofRun.value) {
-      found.push('input' in ofRun.value ? await ofInput(ofRun.value.input, ownerId, depth) : UNREADABLE);
-    }
+    const run = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
+    const source = ownerOf(ownerId).kind !== 'share' ? undefined : depth === 0 ? await sourceOf(run) : NOBODYS;
+    if (run) found.push('input' in run ? ofInput(run.input, source) : UNREADABLE);
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, ownerId));
     if (found.length > 0) return joined(found);
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
     return undefined;
   }
 
-  /** A share's end user is that of its report. */
-  async function ofInput(input: unknown, ownerId: string, depth: number): Promise<RunScope> {
-    const own = scopeOfInput(input);
-    if (ownerOf(ownerId).kind !== 'share' || !isRecord(input) || !isRecord(input.report)) return own;
-    const { endUserCode, pullId, journeyId } = input.report;
-    if (typeof endUserCode === 'string') return { ...own, endUsers: [endUserCode] };
+  /** A share's end user is that of its report. Also where there is no such share, somebody's report is looked for. */
+  async function sourceOf(run: StartedRun | undefined): Promise<Pick<RunScope, 'endUsers'>> {
+    const report = run && 'input' in run && isRecord(run.input) ? run.input.report : undefined;
+    const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
     const owner = typeof pullId === 'string' ? ownerIdOf('pull', pullId) : journeyId;
-    const source = typeof owner === 'string' && depth === 0 ? await scopeOf(owner, depth + 1) : undefined;
-    return { ...own, endUsers: source?.endUsers ?? null };
+    if (typeof endUserCode !== 'string' && typeof owner === 'string') {
+      return { endUsers: (await scopeOf(owner, 1))?.endUsers ?? null };
+    }
+    // For its time alone.
+    await scopeOf(NOBODYS_ID, 1).catch(() => undefined);
+    return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NOBODYS;
   }
 
   return (ownerId) => scopeOf(ownerId);
 }
 
+function ofInput(input: unknown, source: Pick<RunScope, 'endUsers'> | undefined): RunScope {
+  return { ...scopeOfInput(input), ...source };
+}
+
+type StartedRun = { input: unknown } | { isUnreadable: true };
+
 /** `undefined` where Temporal has no such run; without an input where its payloads are encrypted under foreign keys. */
-async function ofTemporal(
-  client: Client,
-  ownerId: string,
-): Promise<{ input: unknown } | { isUnreadable: true } | undefined> {
+async function ofTemporal(client: Client, ownerId: string): Promise<StartedRun | undefined> {
   try {
     const read = () => startedInput(client, workflowIdOf(ownerId));
     return { input: await client.withDeadline(Date.now() + TIMEOUT_MS, read) };
@@ -96,7 +107,7 @@ export function scopeOfInput(input: unknown): RunScope {
 }
 
 /** A share names another end user than the journey that it belongs to. Of a share by itself only its input tells. */
-function ofInquiries(inquiries: readonly InquiryDescription[], ownerId: string): RunScope {
+function ofInquiries(inquiries: readonly MadeFor[], ownerId: string): RunScope {
   const profiles = [...new Set(inquiries.map(({ profile }) => profile))];
   if (ownerOf(ownerId).kind === 'share') return { profiles, endUsers: null };
   const own = inquiries.filter(({ productCode }) => productCode !== 'SECONDUSE');

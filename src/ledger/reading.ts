@@ -2,6 +2,7 @@
  * The part of the ledger's port by which people and programs read what is sealed. Nothing is given out without a row
  * that says who read it. What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row.
  */
+import type { InquiryDescription } from '../model/inquiry.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { Sealed } from '../protection/sealed/sealing.ts';
@@ -72,6 +73,9 @@ export interface AccessesQuery extends RecordsQuery {
   by?: string;
 }
 
+/** By what it is decided who may see an inquiry. A share's end user is the secondary user. */
+export type MadeFor = Pick<InquiryDescription, 'profile' | 'productCode' | 'endUserCode' | 'endUser'>;
+
 /**
  * Each method throws `DisposedError` where what it reads was disposed of, and `OtherEndUserError` where `endUser` is
  * another than the one that the report was pulled for: giving it to another one is a share.
@@ -88,6 +92,9 @@ export interface Reading {
 
   /** The newest list of changes of an owner; `null` where there is none. */
   changes(ownerId: string, reader: Reader): Promise<StoredDocument | null>;
+
+  /** Reads only: whose an owner's inquiries are, each combination once; none where there is no inquiry. */
+  madeFor(ownerId: string): Promise<MadeFor[]>;
 
   /** Reads only, in pages: every reading in a period, oldest first. */
   accessesBetween(query?: AccessesQuery): AsyncIterable<AuditedAccess>;

@@ -11,8 +11,8 @@ import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
 import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
-import { conflict, unknownRun } from '../problem.ts';
-import { requireReach } from '../reach.ts';
+import { conflict } from '../problem.ts';
+import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
 const REASONS = [
@@ -122,9 +122,8 @@ export const holdRoutes: readonly Route[] = [
       const { services, params, body, by, noted } = call;
       const { customerTraceNumber } = params;
       const { decisionId, reason } = parseWith(seenBody, body);
-      const inquiry = await (await services.openLedger()).inquiry(customerTraceNumber);
-      if (!inquiry) throw unknownRun();
-      await requireReach(call, inquiry.ownerId);
+      const ledger = await services.openLedger();
+      const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       noted({ journeyId: inquiry.ownerId, customerTraceNumber });
       try {
         const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });

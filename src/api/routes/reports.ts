@@ -15,8 +15,7 @@ import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { requireScope } from '../caller.ts';
-import { unknownRun } from '../problem.ts';
-import { requireReach } from '../reach.ts';
+import { requireFound } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const reveal = z
@@ -232,9 +231,7 @@ export const reportRoutes: readonly Route[] = [
       const { services, params, query, noted } = call;
       const { customerTraceNumber } = params;
       const ledger = await services.openLedger();
-      const inquiry = await ledger.inquiry(customerTraceNumber);
-      if (!inquiry) throw unknownRun();
-      await requireReach(call, inquiry.ownerId);
+      const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       noted({ journeyId: inquiry.ownerId, customerTraceNumber });
       const reading = readingOf(call, query);
       const of = { customerTraceNumber, attempt: Number(params.attempt) };

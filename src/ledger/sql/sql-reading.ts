@@ -1,5 +1,6 @@
 /** The readings of the ledger on any SQL engine: nothing is given out before its row is committed. */
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
@@ -8,10 +9,13 @@ import { auditedAccesses } from '../audit-pages/record-pages.ts';
 import type { SqlEngine } from '../database/sql-session.ts';
 import { DisposedError } from '../errors.ts';
 import type { Ledger } from '../port.ts';
-import type { AccessesQuery, AccessKind, AuditedAccess, Reader, Reading, StoredRefusal } from '../reading.ts';
+import type { AccessesQuery, AccessKind, AuditedAccess, MadeFor, Reader, Reading, StoredRefusal } from '../reading.ts';
 import type { ReportOrigin, StoredDocument, StoredReport } from '../records.ts';
+import type { InquiryRow } from '../rows/inquiry-rows.ts';
 import { insertRow } from '../rows/inquiry-writes.ts';
 import { REFUSAL, readRefusal } from '../rows/report-rows.ts';
+
+type MadeForRow = Pick<InquiryRow, 'profile' | 'product_code' | 'end_user_code' | 'end_user'>;
 
 export class SqlReading implements Reading {
   readonly #engine: SqlEngine;
@@ -49,6 +53,19 @@ export class SqlReading implements Reading {
     const found = await this.#ledger.readDerived(ownerId, 'changes');
     if (found) await this.#note('changes', found.of, reader);
     return found;
+  }
+
+  madeFor(ownerId: string): Promise<MadeFor[]> {
+    return this.#engine.read(async (session) => {
+      const rows = await session.rows<MadeForRow>(
+        'SELECT DISTINCT profile, product_code, end_user_code, end_user FROM inquiries WHERE caller_id = $1',
+        [ownerId],
+      );
+      return rows.map(({ profile, product_code: productCode, end_user_code: code, end_user: name }) => ({
+        ...{ profile, productCode },
+        ...defined({ endUserCode: code ?? undefined, endUser: name ?? undefined }),
+      }));
+    });
   }
 
   accessesBetween(query: AccessesQuery = {}): AsyncIterable<AuditedAccess> {
