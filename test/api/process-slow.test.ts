@@ -5,11 +5,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { HTTP_METRICS } from '../../src/http/request-metrics.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
 import { runCli, spawnCli } from '../cli/run-cli.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { httpCall } from '../support/http-call.ts';
 import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { figureOf, samplesIn } from '../telemetry/prometheus-text.ts';
 import { type ApiCall, AUDIENCE, ISSUER, KEY_SET, startTestApi, token } from './fixtures.ts';
 
 let harness: Harness;
@@ -56,6 +59,7 @@ test('where Temporal is away the API answers 503 with a time to come again, and 
 
 test('the command says where it listens, in one line, serves a journey, and stops when it is told to', async (t) => {
   const { config, dataDir } = harness;
+  const [metricsPort = 0] = await freePorts(1);
   const keySet = join(dataDir, 'api-keys.json');
   await writeFile(keySet, JSON.stringify(KEY_SET));
   const env = {
@@ -69,6 +73,7 @@ test('the command says where it listens, in one line, serves a journey, and stop
     API_JWT_ISSUER: ISSUER,
     API_JWT_AUDIENCE: AUDIENCE,
     API_AUDIT_FILE: join(dataDir, 'api-audit.log'),
+    METRICS_ADDRESS: String(metricsPort),
   };
   const child = spawnCli(['api', '--port', '0'], { env, cwd: dataDir });
   t.after(() => child.kill('SIGKILL'));
@@ -78,6 +83,9 @@ test('the command says where it listens, in one line, serves a journey, and stop
   assert.equal(environment, 'sandbox');
   const started = await httpCall(`${url}/v1/journeys`, { token: await token(), body: journeyInput() });
   assert.equal(started.status, 201, started.text);
+  const samples = samplesIn(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
+  const asked = { service: 'api', operation: 'POST /v1/journeys', status: '201' };
+  assert.equal(figureOf(samples, HTTP_METRICS.requests, asked), 1);
   child.kill('SIGTERM');
   assert.deepEqual(await exit, [0, null]);
   const audited = (await readFile(env.API_AUDIT_FILE, 'utf8'))

@@ -12,6 +12,8 @@ import { promisify } from 'node:util';
 import { ROOT } from './checks.ts';
 
 const run = promisify(execFile);
+/** As every stage names it. */
+const BASE = ['$', '{NODE_IMAGE}'].join('');
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   devDependencies: Record<string, string>;
@@ -29,7 +31,10 @@ test('the image is built of files that are there and that .dockerignore lets in,
   }
   for (const path of allowed) assert.ok(copied.includes(path), `${path} is let in and not copied`);
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-  assert.deepEqual([...new Set(images)], [`node:${packageJson.devDependencies.node}-bookworm-slim`]);
+  // One of them all, which whoever releases gives with its digest.
+  assert.deepEqual([...new Set(images)], [BASE]);
+  const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
+  assert.equal(base, `node:${packageJson.devDependencies.node}-bookworm-slim`);
   for (const [, script = ''] of dockerfile.matchAll(/npm run (\S+)/g)) assert.ok(script in packageJson.scripts, script);
 });
 
@@ -38,6 +43,10 @@ test('the final image runs as nobody of importance, without development packages
   assert.match(last, /^USER 1000:1000$/m);
   assert.doesNotMatch(last, /COPY.* src|npm /);
   assert.match(dockerfile, /npm ci --omit=dev/);
+  assert.match(dockerfile, /node scripts\/prune-platforms\.ts node_modules 250 && /);
+  for (const what of ['title', 'version', 'revision', 'base.name']) {
+    assert.ok(last.includes(`org.opencontainers.image.${what}=`), what);
+  }
   for (const [, path = ''] of last.matchAll(/"\/app\/([\w./-]+)"/g)) assert.ok(existsSync(join(ROOT, path)), path);
 });
 

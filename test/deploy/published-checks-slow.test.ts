@@ -44,8 +44,8 @@ test('the Kubernetes manifests keep to the API, and a misspelt key would be noti
   }
 });
 
-test('the Dockerfile passes hadolint, which would notice an image without a tag', async (t) => {
+test('the Dockerfile passes hadolint, which would notice a shell around the program', async (t) => {
   assert.equal(await checks.dockerfile('Dockerfile'), '');
-  const wrong = await doctored(t, 'Dockerfile', (text) => text.replaceAll(/FROM node:\S+/g, 'FROM node'));
+  const wrong = await doctored(t, 'Dockerfile', (text) => text.replace(/^CMD \[.*\]$/m, 'CMD worker'));
   await assert.rejects(checks.dockerfile(wrong));
 });

