@@ -76,6 +76,11 @@ test('a deployment without a current version gets no work, says so, and gets it 
   assert.equal(before.code, 3, before.stderr);
   assert.deepEqual(JSON.parse(before.stdout), { deploymentName, versions: [{ buildId: '1', state: 'inactive' }] });
   assert.equal(await startedTasks(handle), 0);
+  // What autoscalers go by: a versioned queue tells its backlog, too.
+  const waiting = await service().describeTaskQueue({
+    ...{ namespace: namespace(), taskQueue: { name: harness.config.taskQueue }, taskQueueType: 1, reportStats: true },
+  });
+  assert.equal(Number(waiting.stats?.approximateBacklogCount), 1);
   assert.equal(said.length, 1);
   assert.equal(said[0]?.[0], 'warn');
 

@@ -1,0 +1,55 @@
+/** What `doctor` says of a version, by where it stands among the others. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DoctorContext } from '../../src/doctor/checks/context.ts';
+import { deploymentCheck } from '../../src/doctor/checks/deployment-check.ts';
+
+/** `temporal.api.enums.v1.WorkerDeploymentVersionStatus` */
+const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 };
+
+interface Deployment {
+  /** By build id. */
+  versions: Record<string, keyof typeof STATUS>;
+  managerIdentity?: string;
+}
+
+/** Of the build 2. */
+function found({ versions, managerIdentity }: Deployment) {
+  const [current] = Object.entries(versions).find(([, state]) => state === 'current') ?? [];
+  const workerDeploymentInfo = {
+    managerIdentity,
+    routingConfig: current === undefined ? {} : { currentDeploymentVersion: { buildId: current } },
+    versionSummaries: Object.entries(versions).map(([buildId, state]) => ({
+      deploymentVersion: { buildId },
+      status: STATUS[state],
+    })),
+  };
+  const workflowService = { describeWorkerDeployment: async () => ({ workerDeploymentInfo }) };
+  const context = {
+    config: { worker: { deployment: { deploymentName: 'loans', buildId: '2' } } },
+    temporal: async () => ({ workflowService, options: { namespace: 'default' } }),
+  } as unknown as DoctorContext;
+  return deploymentCheck.run(context, AbortSignal.timeout(5_000));
+}
+
+test('a version that is looked at before its promotion, and one that drains, is as it should be', async () => {
+  const waits = await found({ versions: { 1: 'current', 2: 'inactive' } });
+  assert.equal(waits.status, 'pass');
+  assert.match(waits.detail, /1 gets the work until `credit-journey deploy promote`/);
+  for (const state of ['draining', 'drained'] as const) {
+    assert.equal((await found({ versions: { 2: state, 3: 'current' } })).status, 'pass');
+  }
+  assert.equal((await found({ versions: { 2: 'current' } })).status, 'pass');
+});
+
+test('where no version is current journeys stand still, and who may mend it is named', async () => {
+  const own = await found({ versions: { 1: 'drained', 2: 'inactive' } });
+  assert.deepEqual([own.status, own.toDo], ['fail', '`credit-journey deploy promote` makes it current']);
+  const managed = await found({ versions: { 2: 'inactive' }, managerIdentity: 'the-controller' });
+  assert.deepEqual([managed.status, managed.toDo], ['fail', 'the-controller makes it current']);
+});
+
+test('a ramping version, and one that no worker has polled for, is a warning', async () => {
+  assert.equal((await found({ versions: { 1: 'current', 2: 'ramping' } })).status, 'warn');
+  assert.equal((await found({ versions: { 1: 'current' } })).status, 'warn');
+});
