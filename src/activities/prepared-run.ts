@@ -1,6 +1,7 @@
 /** The checks of every run with inquiries, and the configuration that it keeps to. */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
+import { utcInstant } from '../base/instants.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -21,8 +22,14 @@ export function profileNameOf(input: unknown): string {
  * What the ledger knows of the run's owner; `null` where it does not answer. That is no reason to refuse a start: each
  * claim asks the same, and sends nothing either.
  */
-export function factsAtStart({ ledger }: ActivityDependencies, ownerId: string): Promise<StartFacts | null> {
-  return ifAnswered(ledger.startFacts(ownerId));
+export async function factsAtStart({ ledger }: ActivityDependencies, ownerId: string): Promise<StartFacts | null> {
+  const facts = await ifAnswered(ledger.startFacts(ownerId));
+  if (facts?.hasOpenWork && workflowIdProblems({ ownerId, path: '' }).length === 0) {
+    // A run of this id that was cut off has left what it waited for.
+    const before = utcInstant(activityInfo().scheduledTimestampMs);
+    await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { ownerId, before }));
+  }
+  return facts;
 }
 
 /** Fixes the configuration that the run keeps to from now on. */

@@ -204,7 +204,7 @@ export interface SeenRecord {
   customerTraceNumber: string;
   by: string;
   reason: string;
-  /** No run waits: a hold of which nothing was sent is closed, too. */
+  /** No run waits: a hold of which nothing was sent is closed, too, and one about which nothing is undecided. */
   runIsGone?: true;
 }
 
@@ -254,6 +254,8 @@ export interface StartFacts {
   newest?: SeenAttempt;
   /** Whether a consent to a share of the owner is there: it may be for the run. */
   hasConsents: boolean;
+  /** Whether something of the owner needs a person. */
+  hasOpenWork: boolean;
 }
 
 /** An inquiry whose answer, in time or late, brought the given `reportReferenceNumber`. */

@@ -4,13 +4,14 @@ import type { StageCode } from '../model/products.ts';
 /**
  * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`: `stage`
  * is never pulled. `acceptAge`: the gate before `stage` is passed with a report that is too old. `setClosingDate`.
+ * `seen`: a person has seen to what was flagged about the run.
  */
 export interface RunDecision {
   /** The run's owner (model/owner-id.ts). */
   ownerId: string;
   /** The same message has the same one. */
   decisionId: string;
-  action: 'extend' | 'skip' | 'acceptAge' | 'setClosingDate';
+  action: 'extend' | 'skip' | 'acceptAge' | 'setClosingDate' | 'seen';
   stage?: StageCode;
   shareId?: string;
   /** RFC 3339. */

@@ -122,6 +122,17 @@ export interface WorkCount {
   oldest: string;
 }
 
+/** As `RunDecision`. */
+export interface RunSeen {
+  ownerId: string;
+  decisionId: string;
+  by: string;
+  reason: string;
+  /** RFC 3339. */
+  decidedAt: string;
+  runIsGone?: true;
+}
+
 /** What has changed of a run since its last note. */
 export interface WorkNote {
   /** The run's clock, RFC 3339: of two notes about one thing the later one counts, whichever comes first. */
@@ -163,4 +174,10 @@ export interface Work {
    * stay, and what the ledger itself needs. Idempotent.
    */
   takeOver(ledgerId: string, begun: { ownerId: string; before: string }): Promise<void>;
+
+  /**
+   * Records who has seen to what was flagged about a run, and about none of its inquiries (`Ledger.recordSeen`): lasting
+   * flags, and where the run is gone all others too. Returns whether there was any.
+   */
+  markSeen(ledgerId: string, seen: RunSeen): Promise<boolean>;
 }

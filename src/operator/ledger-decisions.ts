@@ -3,6 +3,7 @@
  * there. It goes on with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
@@ -113,7 +114,24 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   return { journeyId: ownerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
-function requireWords({ by, reason }: SeenRecord): void {
+/**
+ * Takes what was flagged about a run, and about none of its inquiries, off the list; of an open run only what does not end
+ * with it. Returns whether there was any.
+ *
+ * @throws InvalidInputError
+ */
+export async function markRunSeen(
+  { client, ledger: open }: LedgerDecisionContext,
+  seen: { ownerId: string; by: string; reason: string },
+): Promise<boolean> {
+  requireWords(seen);
+  const ledger = await open();
+  const isGone = !(await isRunOpen(client, workflowIdOf(seen.ownerId)));
+  const decision = { ...seen, decisionId: `seen-${randomUUID()}`, decidedAt: new Date().toISOString() };
+  return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(isGone ? { runIsGone: true } : {}) });
+}
+
+function requireWords({ by, reason }: Pick<SeenRecord, 'by' | 'reason'>): void {
   const problems = Object.entries({ by, reason }).flatMap(([name, text]) =>
     typeof text === 'string' && text.trim() !== '' && text.length <= 500
       ? []

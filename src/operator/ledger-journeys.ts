@@ -7,6 +7,7 @@ import { type Additions, type ClientParts, connectedParts } from '../client/conn
 import type { CallOptions } from '../client/connection/calls.ts';
 import { type ConnectOptions, useOf } from '../client/connection/connect-options.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
+import { type ComparedRows, compareRows } from '../client/holds/compare-rows.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
 import type { HoldsQuery, OpenHolds } from '../client/holds/open-holds.ts';
 import type { Ledger } from '../ledger/port.ts';
@@ -17,6 +18,7 @@ import {
   decideInLedger,
   type LedgerDecision,
   type LedgerDecisionAnswer,
+  markRunSeen,
   markSeen,
   openInLedger,
 } from './ledger-decisions.ts';
@@ -94,6 +96,25 @@ export class LedgerJourneys extends CreditJourneys {
   /** @throws DecisionRefusedError where nothing that came too late is left unseen */
   markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
     return markSeen(this.context(), seen);
+  }
+
+  /**
+   * Compares the ledger's rows of what needs a person with what at most `limit` running runs say. Changes nothing.
+   *
+   * @throws TemporalUnavailableError, LedgerUnavailableError
+   */
+  compareHolds(limit: number): Promise<ComparedRows> {
+    const status = (ownerId: string) => this.run(ownerId).status();
+    return compareRows({ ...this.context(), status }, limit);
+  }
+
+  /**
+   * Takes what was flagged about a run, and about none of its inquiries, off the list. Returns whether there was any.
+   *
+   * @throws InvalidInputError
+   */
+  markRunSeen(seen: { ownerId: string; by: string; reason: string }): Promise<boolean> {
+    return markRunSeen(this.context(), seen);
   }
 
   /** Takes an owner's consents that match nothing off the list of what needs a person; returns how many there were. */

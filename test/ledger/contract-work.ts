@@ -44,6 +44,7 @@ async function endsOf(ledger: Ledger, ownerId = 'J-1'): Promise<string[]> {
 export function workTests(opened: Open): void {
   openingTests(opened);
   noteTests(opened);
+  resetTests(opened);
   readingTests(opened);
 }
 
@@ -185,6 +186,99 @@ function noteTests(opened: Open): void {
     await ledger.retention.begin({ ownerId: 'J-1' }, who);
     assert.equal((await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0)).kind, 'done');
     assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable disposed']);
+  });
+}
+
+function resetTests(opened: Open): void {
+  test('a note after a reset says all that the run needs: what it said before is over, and may not come again', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const [first, second] = [held(), held({ customerTraceNumber: 'PQ-OTHER', reason: 'CredentialsRefused' })];
+    const flag = held({ kind: 'flagged', reason: 'ssnMismatch' });
+    await noted(ledger, [first, second, flag], at(0));
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'PQ-LEDGER' } }, { state: 'refused' });
+    await ledger.work.note(ledgerId, { asOf: at(5), opened: [{ ...first, since: at(5) }], ended: [], resetOf: 'J-1' });
+    const open = ['GatewayUnreachable 1', 'RequestRefused 1', 'ssnMismatch 1'];
+    assert.deepEqual((await reasonsOf(ledger)).sort(), open, 'the ledger’s own row and the lasting flag stay');
+    await noted(ledger, [held({ customerTraceNumber: 'PQ-LATE' })], at(4));
+    assert.deepEqual((await reasonsOf(ledger)).sort(), open, 'a note from before the reset came late');
+    await ledger.work.note(ledgerId, { asOf: at(9), opened: [], ended: [], isLast: true, resetOf: 'J-1' });
+    assert.deepEqual(await reasonsOf(ledger), ['ssnMismatch 1'], 'it ended without coming to the refused one again');
+  });
+
+  test('a reset into a hold that was decided since opens its row again', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ failureType: 'OutcomeUnknown', decidedAt: at(1) }));
+    await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    assert.deepEqual(await openWork(ledger), []);
+    const again = held({ reason: 'OutcomeUnknown', since: at(5) });
+    await ledger.work.note(ledgerId, { asOf: at(5), opened: [again], ended: [], resetOf: 'J-1' });
+    assert.deepEqual(await reasonsOf(ledger), ['OutcomeUnknown 1']);
+    const other = decisionOf({ decisionId: 'D-2', failureType: 'OutcomeUnknown', decidedAt: at(6) });
+    assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, other)).kind, 'overtaken');
+    assert.deepEqual(await openWork(ledger), []);
+  });
+
+  test('a run that begins under the id of another ends what that one waited for by its own word', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'PQ-LEDGER' } }, { state: 'unknown' });
+    await noted(ledger, [held(), held({ kind: 'flagged', reason: 'reportChanged' })], at(0));
+    await ledger.work.takeOver(ledgerId, { ownerId: 'J-1', before: at(-9) });
+    assert.equal((await openWork(ledger)).length, 3, 'that was noted since the run began');
+    await ledger.work.takeOver(ledgerId, { ownerId: 'J-1', before: at(9) });
+    assert.deepEqual((await reasonsOf(ledger)).sort(), ['OutcomeUnknown 1', 'reportChanged 1']);
+    await ledger.work.takeOver(ledgerId, { ownerId: 'J-2', before: at(9) });
+  });
+
+  test('a lasting flag stands until a person has seen it, and is not opened again', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const flag = held({ kind: 'flagged', reason: 'ssnMismatch' });
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await noted(ledger, [flag], at(0));
+    const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'it is the same person' };
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
+    await noted(ledger, [flag], at(5));
+    assert.deepEqual(await endsOf(ledger), ['ssnMismatch seen D-9']);
+
+    const review = 'portfolio:R-1';
+    const { customerTraceNumber: _, attempt: __, ...ofRun } = held({ kind: 'flagged', ownerId: review });
+    await noted(
+      ledger,
+      [
+        { ...ofRun, reason: 'ssnMismatch' },
+        { ...ofRun, reason: 'PortfolioUnavailable' },
+      ],
+      at(0),
+    );
+    const who = { ownerId: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
+    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-1' }), true);
+    assert.deepEqual(await reasonsOf(ledger), ['PortfolioUnavailable'], 'its run waits for that');
+    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-2' }), false);
+    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-3', runIsGone: true }), true);
+    assert.deepEqual(await openWork(ledger), []);
+  });
+
+  test('of a run that is gone, a row about what was answered after all is marked as seen; an open question is not', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    const seen = {
+      decisionId: 'D-9',
+      customerTraceNumber: TRACE,
+      by: 'ops',
+      reason: 'nothing is left',
+      runIsGone: true as const,
+    };
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'nothingToSee' });
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
+    const { runIsGone: _, ...whileItRuns } = seen;
+    assert.deepEqual(await ledger.recordSeen(ledgerId, whileItRuns), { kind: 'nothingToSee' });
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
+    assert.deepEqual(await openWork(ledger), []);
   });
 }
 

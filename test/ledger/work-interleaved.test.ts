@@ -15,7 +15,7 @@ import type { WorkNote, WorkToNote } from '../../src/ledger/work.ts';
 import { attempted, claimOf, decisionOf, keyRing } from './fixtures.ts';
 import { openWork } from './work-rows.ts';
 
-const STEPS = ['hold', 'send', 'deliver', 'again', 'decide', 'claim', 'keep', 'reset', 'handOver'] as const;
+const STEPS = ['hold', 'send', 'deliver', 'again', 'decide', 'claim', 'keep', 'reset', 'handOver', 'end'] as const;
 type Step = { step: (typeof STEPS)[number]; run: number; which: number };
 
 let directory: string;
@@ -37,19 +37,24 @@ interface Kept {
   attempt: number;
   hold?: WorkToNote | undefined;
   told?: { since: string; isUnsure: boolean } | undefined;
+  hasEnded?: boolean;
 }
 
 /** A run that meets refused credentials before its claims, or goes on. */
 class ModelRun {
   readonly number: string;
+  readonly #owner: string;
   #now: Kept = { attempt: 1 };
   #kept: Kept[] = [{ attempt: 1 }];
   #inFlight: WorkNote | undefined;
   readonly #sent: WorkNote[] = [];
   #decisions = 0;
+  #isReset = false;
+  #tellsReset = false;
 
   constructor(number: string) {
     this.number = number;
+    this.#owner = `J-${number}`;
   }
 
   get waitsFor(): string[] {
@@ -57,12 +62,13 @@ class ModelRun {
   }
 
   get #inquiry() {
-    return claimOf(ledger, { inquiry: { customerTraceNumber: this.number } }).inquiry;
+    return claimOf(ledger, { inquiry: { customerTraceNumber: this.number, ownerId: this.#owner } }).inquiry;
   }
 
   hold(): void {
+    if (this.#now.hasEnded) return;
     const { attempt } = this.#now;
-    const named = { ownerId: 'J-1', gatewayProfile: 'default', customerTraceNumber: this.number, attempt };
+    const named = { ownerId: this.#owner, gatewayProfile: 'default', customerTraceNumber: this.number, attempt };
     const inquiry = this.#inquiry;
     const since = new Date().toISOString();
     this.#now.hold ??= { kind: 'held', reason: 'CredentialsRefused', since, productCode: 'PREQUAL', inquiry, ...named };
@@ -72,10 +78,15 @@ class ModelRun {
   send(): boolean {
     const { hold, told } = this.#now;
     const isNews = hold && (!told || told.isUnsure || told.since !== hold.since);
-    if (this.#inFlight || !(isNews || (!hold && told))) return false;
-    const key = { kind: 'held' as const, reason: 'CredentialsRefused' as const, ownerId: 'J-1' };
+    if (this.#inFlight || !(isNews || (!hold && told) || this.#tellsReset)) return false;
+    const key = { kind: 'held' as const, reason: 'CredentialsRefused' as const, ownerId: this.#owner };
     const ended = hold ? [] : [{ ...key, customerTraceNumber: this.number }];
-    this.#inFlight = { asOf: new Date().toISOString(), opened: hold ? [hold] : [], ended };
+    const how = {
+      ...(this.#now.hasEnded ? { isLast: true as const } : {}),
+      ...(this.#tellsReset ? { resetOf: this.#owner } : {}),
+    };
+    this.#tellsReset = false;
+    this.#inFlight = { asOf: new Date().toISOString(), opened: hold ? [hold] : [], ended, ...how };
     if (hold) this.#now.told = { since: hold.since, isUnsure: true };
     this.#sent.push(this.#inFlight);
     return true;
@@ -111,16 +122,16 @@ class ModelRun {
   }
 
   async claim(): Promise<void> {
-    if (this.#now.hold) return;
+    if (this.#now.hold || this.#now.hasEnded) return;
     const known = await ledger.inquiry(this.number);
     const attempt = (known?.attempts.at(-1)?.attempt ?? 0) + 1;
-    const named = { inquiry: { customerTraceNumber: this.number }, attempt };
+    const named = { inquiry: { customerTraceNumber: this.number, ownerId: this.#owner }, attempt };
     assert.equal((await attempted(ledger, named, { state: 'notSent' })).kind, 'claimed');
     this.#now.attempt = attempt + 1;
   }
 
   keep(): void {
-    if (!this.#now.hold) this.#kept.push(structuredClone(this.#now));
+    this.#kept.push(structuredClone(this.#now));
   }
 
   /** Temporal repeats the run from an earlier point, and takes no decision of before again. */
@@ -129,6 +140,11 @@ class ModelRun {
     this.#now = structuredClone(this.#kept[point] as Kept);
     this.#kept = this.#kept.slice(0, point + 1);
     this.#inFlight = undefined;
+    // As `Run.startAnew`.
+    if (this.#now.hold) this.#now.hold.since = new Date().toISOString();
+    this.#now.told = undefined;
+    this.#isReset = true;
+    this.#tellsReset = true;
   }
 
   /** The next run does not learn whether the note on its way has arrived. */
@@ -136,9 +152,15 @@ class ModelRun {
     this.#inFlight = undefined;
   }
 
+  /** Withdrawn, or cancelled: without a claim, and without a decision. */
+  end(): void {
+    this.#now.hold = undefined;
+    this.#now.hasEnded = true;
+    this.#tellsReset ||= this.#isReset;
+  }
+
   /** A run that does not wait goes on, and one that waits has said so in the end. */
   async settle(): Promise<void> {
-    await this.claim();
     await this.deliver();
     while (this.send()) await this.deliver();
   }
@@ -166,7 +188,7 @@ test('the open rows are what the runs wait for', async () => {
       const rows = (await openWork(ledger, {}, 100)).filter((row) => own.has(row.customerTraceNumber ?? ''));
       assert.deepEqual(rows.map((row) => `${row.customerTraceNumber} ${row.attempt}`).sort(), waiting.sort());
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   );
   assert.ok(held > 10, 'many runs wait in the end');
 });

@@ -4,6 +4,8 @@ import type { OpenDeliveries } from '../../client/holds/webhook-deliveries.ts';
 import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
+import { LASTING_FLAGS } from '../../model/inquiry.ts';
+import { ownerOf } from '../../model/owner-id.ts';
 import { commandLines, resolveCommand } from '../output/hold-lines.ts';
 import { tableWithIds, withAge, wrap } from '../output/output.ts';
 
@@ -49,7 +51,10 @@ export function attentionList(
     ...attention.map(
       ({ journeyId, reason }): Attention => ({
         ...{ kind: 'run', journeyId, reason },
-        command: `credit-journey status ${journeyId}`,
+        command:
+          ownerOf(journeyId).kind === 'portfolio' && LASTING_FLAGS.includes(reason)
+            ? `credit-journey holds --seen-run ${journeyId} --by <name> --reason <why>`
+            : `credit-journey status ${journeyId}`,
       }),
     ),
     ...deliveries.flatMap(ofDelivery),

@@ -11,6 +11,7 @@ import type { Ledger } from '../../ledger/port.ts';
 import type { WorkRow } from '../../ledger/work.ts';
 import type { JourneyStatus } from '../../messages/journey/shapes.ts';
 import type { FailureType } from '../../model/failure-types.ts';
+import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES, workflowIdOf } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
@@ -42,7 +43,7 @@ export interface OpenHolds {
 type HeldStatus = Pick<JourneyStatus, 'holds'> &
   Partial<Pick<JourneyStatus, 'shares' | 'stages'>> & { attention?: string };
 
-interface HoldsContext {
+export interface HoldsContext {
   client: Client;
   /** Journeys of another task queue belong to other workers, and perhaps to another environment. */
   taskQueue: string;
@@ -60,6 +61,7 @@ export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): P
   const listed = await runningJourneys(context);
   const rows = ledger ? await readOpenRows(ledger) : [];
   const asked = await askThem(context, withoutRow(listed, rows));
+  if (ledger) asked.holds = await unseen(ledger, asked.holds);
   const told = ledger ? await holdsOfRows(context.client, ledger, rows, listed) : { holds: [], attention: [] };
   const isAsked = ({ customerTraceNumber, heldBy }: OpenHold) =>
     heldBy === 'run' && asked.holds.some((hold) => hold.customerTraceNumber === customerTraceNumber);
@@ -70,6 +72,20 @@ export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): P
     holds: holds.filter((hold) => isWanted(hold, query)).sort(byAge),
     ...{ attention, unanswered: asked.unanswered, unmatchedConsents },
   };
+}
+
+/** Without the flags that a person has seen: their run shows them all the same. */
+async function unseen(ledger: Ledger, holds: readonly OpenHold[]): Promise<OpenHold[]> {
+  const flags = holds.filter(({ reason }) => LASTING_FLAGS.includes(reason));
+  const runs = [...new Set(flags.map(({ journeyId }) => journeyId))];
+  const seen = new Set(
+    (await inParallel(runs, AT_ONCE, (ownerId) => ledger.work.of(ownerId)))
+      .flat()
+      .flatMap(({ closed, reason, customerTraceNumber }) =>
+        closed?.how === 'seen' ? [`${customerTraceNumber} ${reason}`] : [],
+      ),
+  );
+  return holds.filter(({ customerTraceNumber, reason }) => !seen.has(`${customerTraceNumber} ${reason}`));
 }
 
 /** Runs whose reason no row of theirs has: one that has just gone on hold, or was reset. */
@@ -108,7 +124,7 @@ function byAge(one: OpenHold, other: OpenHold): number {
 }
 
 /** Those that say that they need a person; where the search attribute is not registered, all that are running. */
-async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
+export async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
   const { connection, options } = client;
   const registered = await registeredSearchAttributes(connection, options.namespace)();
   const name: SearchAttributeName = 'NeedsAttention';

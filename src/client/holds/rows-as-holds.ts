@@ -8,6 +8,7 @@ import type { AttentionReason, OpenInquiry } from '../../ledger/records.ts';
 import type { WorkRow } from '../../ledger/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { ALLOWED_ACTIONS, type HoldAction, isFailureType } from '../../model/failure-types.ts';
+import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../../model/owner-id.ts';
 import { problemIn, problemsShown } from '../../model/problems.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
@@ -43,7 +44,7 @@ export async function holdsOfRows(
   await inParallel([...unknown], AT_ONCE, async (workflowId) => {
     if (await isRunOpen(client, workflowId)) alive.add(workflowId);
   });
-  const ofRun = rows.filter(({ reason }) => reason === PORTFOLIO_UNAVAILABLE);
+  const ofRun = rows.filter(({ customerTraceNumber }) => customerTraceNumber === undefined);
   return {
     holds: rows.flatMap((row) => {
       const isLive = alive.has(workflowIdOf(row.ownerId));
@@ -54,7 +55,7 @@ export async function holdsOfRows(
 }
 
 function holdOf(row: WorkRow, inquiry: OpenInquiry | undefined, isLive: boolean): OpenHold | undefined {
-  const { kind, reason, customerTraceNumber, productCode, details } = row;
+  const { kind, reason, customerTraceNumber, productCode } = row;
   const isOfRun = customerTraceNumber === undefined || productCode === undefined;
   if (isOfRun || reason === PORTFOLIO_UNAVAILABLE) return undefined;
   if (reason === 'lateAnswer' || reason === 'lateConsent') return inquiry && drewAttention(inquiry, reason);
@@ -65,14 +66,14 @@ function holdOf(row: WorkRow, inquiry: OpenInquiry | undefined, isLive: boolean)
     ...defined({ shareId, endUserCode, endUser, accountId, attempt, refusalKept }),
   };
   if (kind === 'flagged') {
-    return { ...named, heldBy: isLive ? 'run' : 'ledger', allowedActions: isLive ? [] : ['seen'] };
+    const ofLedger = !isLive || LASTING_FLAGS.includes(reason);
+    return { ...named, heldBy: ofLedger ? 'ledger' : 'run', allowedActions: ofLedger ? ['seen'] : [] };
   }
   const isUndecided = inquiry?.undecided?.attempt === attempt && inquiry?.undecided !== undefined;
   const known = isUndecided && inquiry ? leftBehind(inquiry) : undefined;
   if (!isLive) {
     // What was never sent waits for nobody once its run is gone, and neither does what was answered after all.
-    if (known) return known;
-    return details && { ...named, ...detailsOf(row), heldBy: 'ledger', allowedActions: ['seen'] };
+    return known ?? { ...named, ...detailsOf(row), heldBy: 'ledger', allowedActions: ['seen'] };
   }
   const { journeyId: _, ...facts } = known ?? {};
   return { ...facts, ...named, ...detailsOf(row), heldBy: 'run', allowedActions: actionsOf(row) };

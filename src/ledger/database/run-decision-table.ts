@@ -8,7 +8,7 @@ export function runDecisionTable(dialect: SqlDialect): string[] {
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
-      -- extend, skip, acceptAge or setClosingDate
+      -- extend, skip, acceptAge, setClosingDate or seen
       action TEXT NOT NULL,
       stage TEXT,
       share_id TEXT,

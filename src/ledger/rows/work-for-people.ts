@@ -128,7 +128,10 @@ export async function endByClaim(writing: Writing, customerTraceNumber: string):
 export async function insertSeen(writing: Writing, seen: SeenRecord): Promise<SeenVerdict> {
   const { session, dialect } = writing;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
-  const seenAlike = (row: string) => `(${row}.kind = 'flagged' ${runIsGone ? `OR ${row}.noted_at IS NOT NULL` : ''})`;
+  // Without a run nobody takes a decision that would close the row of what was answered after all.
+  const isUndecided = runIsGone && (await readUndecided(session, dialect, customerTraceNumber)) !== undefined;
+  const ofGone = (row: string) => (isUndecided ? `OR ${row}.noted_at IS NOT NULL` : "OR kind = 'held'");
+  const seenAlike = (row: string) => `(${row}.kind = 'flagged' ${runIsGone ? ofGone(row) : ''})`;
   const [known] = await session.rows<{ seen_by: string; reason: string }>(
     'SELECT seen_by, reason FROM attention_seen WHERE customer_trace_number = $1 AND decision_id = $2',
     [customerTraceNumber, decisionId],

@@ -4,9 +4,10 @@ import { parseInstantMs } from '../../base/instants.ts';
 import { MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type InquiryDescription, LASTING_FLAGS } from '../../model/inquiry.ts';
 import type { Writing } from '../database/writing.ts';
-import type { WorkKey, WorkNote, WorkToNote } from '../work.ts';
+import type { RunSeen, WorkKey, WorkNote, WorkToNote } from '../work.ts';
 import { insertInquiry, insertRow, lockInquiry } from './inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from './owner-rows.ts';
+import { insertRunDecisions } from './run-decisions.ts';
 import { close, openHeld, readHeld } from './work-for-people.ts';
 
 /** As `Work.note`. */
@@ -43,6 +44,20 @@ export async function takeOver(
   const numbers = told.flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   for (const customerTraceNumber of numbers.sort()) await lockInquiry(writing, customerTraceNumber);
   for (const key of told) await endNoted(writing, key, { asOfMs: beforeMs, isLast: false });
+}
+
+/** As `Work.markSeen`. */
+export async function seeRun(writing: Writing, { runIsGone, ...seen }: RunSeen): Promise<boolean> {
+  const { ownerId, decisionId } = seen;
+  const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
+  const closed = await close(
+    writing,
+    { how: 'seen', by: decisionId },
+    `caller_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`}`,
+    [ownerId],
+  );
+  if (closed > 0) await insertRunDecisions(writing, [{ ...seen, action: 'seen' }]);
+  return closed > 0;
 }
 
 /** What stands of the earlier notes of this id's runs, but for what lasts longer than a run. */

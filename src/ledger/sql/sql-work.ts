@@ -3,15 +3,15 @@ import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { WriteTo } from '../database/writing.ts';
-import { noteWork, takeOver } from '../rows/work-notes.ts';
+import { noteWork, seeRun, takeOver } from '../rows/work-notes.ts';
 import {
   countStatements,
   everOfOwner,
-  openOfOwner,
   pageStatements,
   type WorkStatement,
 } from '../rows/work-statements.ts';
 import type {
+  RunSeen,
   Work,
   WorkCount,
   WorkEnd,
@@ -98,12 +98,16 @@ export class SqlWork implements Work {
   }
 
   async takeOver(ledgerId: string, begun: { ownerId: string; before: string }): Promise<void> {
-    const { text, values } = openOfOwner(begun.ownerId);
-    const open = await this.#engine.read((session) => session.rows(text, values));
-    if (open.length === 0) return;
     return this.#write(ledgerId, async (writing) => {
       await takeOver(writing, begun);
       return { keep: true, value: undefined };
+    });
+  }
+
+  markSeen(ledgerId: string, seen: RunSeen): Promise<boolean> {
+    return this.#write(ledgerId, async (writing) => {
+      const value = await seeRun(writing, seen);
+      return { keep: value, value };
     });
   }
 }
