@@ -204,7 +204,7 @@ describe('a note that the ledger does not take', () => {
     const result = await (client.workflow.getHandle(handle.workflowId) as JourneyHandle).result();
     assert.deepEqual([result.outcome, result.stages[1]?.attention], ['completed', 'reportChanged']);
     const tookMs = (await environment.currentTimeMs()) - startedAt;
-    assert.ok(tookMs >= 3_600_000 && tookMs < 2 * 3_600_000, `${tookMs} ms`);
+    assert.ok(tookMs > 50 * 60_000 && tookMs < 2 * 3_600_000, `${tookMs} ms`);
     const own = await openLedgerOf(skipping);
     t.after(() => own.close());
     assert.deepEqual((await own.work.open({ limit: 10 })).rows, []);

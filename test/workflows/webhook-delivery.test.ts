@@ -23,6 +23,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { failsafeApplicant, failsafePull, firstHold, reportPull, startPull } from '../support/pull-scenarios.ts';
 import { waitingRows } from '../support/timeline-rows.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
@@ -304,7 +305,7 @@ test('a consent by signal that is refused, or matches no share, is told: signed,
   }
 });
 
-test('a report with another SSN is told, shown and listed where the profile goes on with it', async () => {
+test('a report with another SSN is told, shown and listed where the profile goes on with it', async (t) => {
   const { harness, receiver } = stage;
   const input = journeyInput({
     profile: 'mixed',
@@ -339,6 +340,15 @@ test('a report with another SSN is told, shown and listed where the profile goes
   assert.deepEqual((await pull.describe()).searchAttributes.NeedsAttention, ['ssnMismatch']);
   const [pulled] = await receiver.accepted('/steady', `pull:${pullInput.pullId}`, 2);
   assert.equal(pulled?.event?.data.attention, 'ssnMismatch');
+
+  const ledger = await openLedgerOf(harness);
+  t.after(() => ledger.close());
+  for (const ownerId of [journeyId, `pull:${pullInput.pullId}`]) {
+    const { rows } = await ledger.work.open({ ownerId, limit: 10 });
+    const open = rows.map(({ kind, reason, productCode }) => [kind, reason, productCode]);
+    const productCode = ownerId === journeyId ? 'PREQUAL' : pullInput.productCode;
+    assert.deepEqual(open, [['flagged', 'ssnMismatch', productCode]], 'it stands after the end of the run');
+  }
 });
 
 test('a hold tells what is wrong with the answer, by path and rule', async () => {
