@@ -1,5 +1,6 @@
 /** Members of paths: each name means the same thing everywhere. */
 import { MAX_ID_LENGTH, MAX_SCHEDULE_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS } from '../model/products.ts';
 
 interface Parameter {
@@ -35,6 +36,12 @@ export const PATH_PARAMETERS = {
   shareId: id('Your own id of the share.', MAX_SHARE_ID_LENGTH),
   reviewId: id('Your own id of the portfolio review.', MAX_ID_LENGTH),
   accountId: id('Your own id of the account, a row of the review.', MAX_ID_LENGTH),
+  ownerId: {
+    description:
+      'A run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>, or /<accountId> behind that.',
+    problem: ownerIdProblem,
+    schema: { type: 'string', pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/-]*$', maxLength: 150 },
+  },
   scheduleId: id('Your own id of the schedule.', MAX_SCHEDULE_ID_LENGTH),
   customerTraceNumber: pattern('Names an inquiry.', TRACE_NUMBER.form, TRACE_NUMBER.rule),
   attempt: pattern('The number of an attempt, from 1.', '^[1-9][0-9]{0,5}$', 'must be a whole number from 1'),

@@ -1,5 +1,8 @@
 /** Every operation of the API, of one file for each resource. */
+import { searchRoutes } from './page/search-route.ts';
 import { sessionRoutes } from './page/session-route.ts';
+import { storyRoutes } from './page/story-route.ts';
+import { waitingRoutes } from './page/waiting-route.ts';
 import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';
@@ -28,4 +31,7 @@ export const ROUTES: readonly Route[] = [
   ...inquiryRoutes,
   ...reportRoutes,
   ...sessionRoutes,
+  ...searchRoutes,
+  ...storyRoutes,
+  ...waitingRoutes,
 ];

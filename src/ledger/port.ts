@@ -23,6 +23,7 @@ import type {
   AuditedDisposal,
   AuditedShareWithdrawal,
   DecisionsQuery,
+  NamedRecord,
   RecordsQuery,
 } from './record-audit.ts';
 import type {
@@ -196,6 +197,12 @@ export interface Ledger {
 
   /** As `decisionsBetween`: every disposal that was begun or finished, and every legal hold set or released. */
   disposalsBetween(query?: RecordsQuery): AsyncIterable<AuditedDisposal>;
+
+  /**
+   * Reads only: what has exactly this name: a trace number, the id of a share, or of a decision. At most 20 of them, by
+   * an index. A journey's share is known from its first consent on.
+   */
+  recordsNamed(name: string): Promise<NamedRecord[]>;
 
   /** Reads only and unseals nothing: the oldest of each kind of what `openInquiries` lists, at most `limit` of each. */
   oldestOpen(limit: number): Promise<OpenWork[]>;

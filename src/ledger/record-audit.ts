@@ -60,5 +60,13 @@ export interface AuditedConsent
 /** A share that was taken back before it was sent: who, when and why. */
 export type AuditedShareWithdrawal = ShareWithdrawal & Pick<StandingShareWithdrawal, 'recordedAt'>;
 
+/** A record that has the name that was asked for, and whose it is. */
+export interface NamedRecord {
+  what: 'inquiry' | 'share' | 'decision';
+  ownerId: string;
+  customerTraceNumber?: string;
+  shareId?: string;
+}
+
 /** A disposal or a legal hold: who, when and why. */
 export type AuditedDisposal = RetentionEvent;

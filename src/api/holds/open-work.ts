@@ -68,31 +68,27 @@ export async function openWork(
   caller: ApiCaller,
   query: WorkFilters & { limit: number; after?: string },
 ): Promise<Page> {
-  const { rows, next } = await pageOf(services, query);
+  const { rows, next } = await pageOf(services, { ...query, ...reachIn(caller) });
   const mine = await withinReach(services, caller, rows);
   return { holds: mine.map(holdOf), ...(next === undefined ? {} : { next }) };
 }
 
-/** More is counted only for a caller who reaches every run. */
-const MOST_COUNTED = 1_000;
-
-/** How many wait, by kind and reason, the most first; `isWhole` false: at least so many. */
+/** How many wait, by kind and reason, the most first. For whom a run is, here the ledger alone says. */
 export async function countedWork(
-  services: Services,
+  { openLedger }: Services,
   caller: ApiCaller,
   filters: WorkFilters,
 ): Promise<{ counts: WorkCount[]; isWhole: boolean }> {
-  if (reachesAll(caller)) {
-    const ledger = await services.openLedger();
-    return { counts: await ledger.work.counts(filters), isWhole: true };
-  }
-  const { rows, next } = await pageOf(services, { ...filters, limit: MOST_COUNTED });
-  const mine = await withinReach(services, caller, rows);
-  const counts = [...Map.groupBy(mine, ({ kind, reason }) => `${kind} ${reason}`).values()].flatMap((of) => {
-    const [oldest] = of;
-    return oldest ? [{ kind: oldest.kind, reason: oldest.reason, count: of.length, oldest: oldest.since }] : [];
-  });
-  return { counts: counts.sort((one, other) => other.count - one.count), isWhole: next === undefined };
+  const ledger = await openLedger();
+  return { counts: await ledger.work.counts({ ...filters, ...reachIn(caller) }), isWhole: true };
+}
+
+/** Keeps most of what the token does not reach out of the query: what the ledger does not know yet, the run says. */
+function reachIn({ profiles, endUsers }: ApiCaller): Pick<WorkFilters, 'profiles' | 'endUsers'> {
+  return {
+    ...(profiles === '*' ? {} : { profiles: [...profiles] }),
+    ...(endUsers === '*' ? {} : { endUsers: [...endUsers] }),
+  };
 }
 
 async function pageOf({ openLedger }: Services, query: WorkFilters & { limit: number; after?: string }) {
@@ -117,7 +113,8 @@ async function withinReach({ runScope }: Services, caller: ApiCaller, rows: Work
   return rows.filter(({ ownerId }) => mine.has(ownerId));
 }
 
-function holdOf({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
+/** A row as the API answers it. */
+export function holdOf({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
   const { ownerId, kind, reason, since, customerTraceNumber } = row;
   const { kind: run, id } = ownerOf(ownerId);
   const isDecided = kind === 'held' && isFailureType(reason);

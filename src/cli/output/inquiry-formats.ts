@@ -1,11 +1,9 @@
 /** Inquiries as lines, CSV and JSON. No report's reference and no consumer id is in any of them. */
-import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../../ledger/inquiry-audit.ts';
+import { answerParts, outcomeText, POSTED_WORDS } from '../../ledger/audit-pages/record-words.ts';
+import type { AuditDecision, AuditedAttempt, InquiryTotal } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
-import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { type Cell, csvLine } from './csv.ts';
 import { table, withAge, wrapLong } from './output.ts';
-
-const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 
 /** At most `width` columns; each row by itself, since rows are printed as they come. */
 export function attemptLines(one: AuditedAttempt, width: number): string[] {
@@ -14,7 +12,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
     withAge(one.claimedAt).padEnd(33),
     one.productCode.padEnd(9),
     one.outcome,
-    POSTED[one.posted],
+    POSTED_WORDS[one.posted],
     one.endUserCode ?? one.endUser ?? '',
   ];
   const share = one.shareId === undefined ? '' : `, share ${one.shareId}`;
@@ -58,30 +56,14 @@ function applicantsText({ applicants }: AuditedAttempt): string {
   return applicants === 1 ? ', 1 applicant' : `, ${applicants} applicants`;
 }
 
-/** The codes, whose outcomes differ, and the number of an answer without a record. */
-function answerText({
-  returnCode,
-  returnReasonCode,
-  applicantOutcomes = [],
-  noRecordReference,
-}: AuditedAttempt): string[] {
-  const parts = [
-    ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
-    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
-    ...(applicantOutcomes.length > 1 ? applicantOutcomes.map(outcomeText) : []),
-    ...(noRecordReference === undefined ? [] : [`reference ${noRecordReference}`]),
-  ];
+function answerText(one: AuditedAttempt): string[] {
+  const parts = answerParts(one);
   return parts.length === 0 ? [] : [`answered: ${parts.join(', ')}`];
 }
 
 function accessText({ count, reissues, lastAt }: NonNullable<AuditedAttempt['accesses']>): string {
   const again = reissues === 0 ? '' : `, ${reissues} of them served it again`;
   return `read ${count} ${count === 1 ? 'time' : 'times'}${again}, last at ${lastAt.replace(/\.\d+/, '')}`;
-}
-
-function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
-  const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
-  return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
 function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {

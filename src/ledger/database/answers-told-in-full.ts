@@ -1,4 +1,5 @@
 /** The tables of version 10: what answers say beside their outcomes, and what people decide about shares and profiles. */
+import { namesIndexed } from './names-index.ts';
 import { runDecisionTable } from './run-decision-table.ts';
 import type { SqlDialect } from './sql-session.ts';
 import { subsetShares } from './subset-shares.ts';
@@ -14,6 +15,7 @@ export function answersToldInFull(dialect: SqlDialect): string[] {
     ...workForPeople(dialect),
     ...subsetShares(dialect),
     ...runDecisionTable(dialect),
+    ...namesIndexed(),
   ];
 }
 

@@ -8,6 +8,7 @@ import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, seal, unseal } from '../../protection/sealed/sealing.ts';
 import { verifyChain } from '../audit/audit-verification.ts';
 import { auditedAttempts } from '../audit-pages/inquiry-pages.ts';
+import { readNamed } from '../audit-pages/named-records.ts';
 import {
   auditedConsents,
   auditedDecisions,
@@ -35,6 +36,7 @@ import type {
   AuditedDisposal,
   AuditedShareWithdrawal,
   DecisionsQuery,
+  NamedRecord,
   RecordsQuery,
 } from '../record-audit.ts';
 import type {
@@ -104,9 +106,7 @@ import { SqlReading } from './sql-reading.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { SqlWork } from './sql-work.ts';
 
-/**
- * A transaction that loses a race reads again, and then finds the winner's row. Losing twice would already be unusual.
- */
+/** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 const MAX_RACES = 3;
 
 export class SqlLedger implements Ledger {
@@ -118,10 +118,7 @@ export class SqlLedger implements Ledger {
   readonly reading: SqlReading;
   readonly work: SqlWork;
   readonly #engine: SqlEngine;
-  /**
-   * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
-   * same.
-   */
+  /** Refuses where the ledger asks for a newer program. Claims return that; outcomes are recorded all the same. */
   readonly #current: SqlEngine;
   readonly #cipher: LedgerCipher;
   readonly #keys: KeyWrapper;
@@ -360,6 +357,10 @@ export class SqlLedger implements Ledger {
     );
     if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
     return { now: utcInstant(row.now) };
+  }
+
+  recordsNamed(name: string): Promise<NamedRecord[]> {
+    return this.#engine.read((session) => readNamed(session, name));
   }
 
   close(): Promise<void> {

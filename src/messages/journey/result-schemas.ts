@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
+import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import { stageChangesSchema } from './change-summary.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
@@ -22,8 +23,6 @@ export const reportReferenceSchema = z
     ),
   })
   .meta({ id: 'reportReference', description: 'To be stored for later secondary use.' });
-
-export const REPORT_OUTCOMES = ['record', 'noRecord', 'noReport'] as const;
 
 const returnCode = z.string().meta({ description: 'As the gateway wrote it.' });
 const returnReasonCode = z

@@ -3,6 +3,7 @@
  */
 import { z } from 'zod';
 import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
+import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   acceptedSchema,
   answeredFields,
@@ -10,7 +11,6 @@ import {
   holdStatusSchema,
   inputProblemsSchema,
   providerTextFields,
-  REPORT_OUTCOMES,
   refusedMessageSchema,
   reportReferenceSchema,
   ssnMismatchSchema,

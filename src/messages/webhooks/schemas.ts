@@ -4,11 +4,11 @@ import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
+import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
   forConsumersSchemas,
   problemSchema,
-  REPORT_OUTCOMES,
   shareStatusSchema,
   ssnMismatchSchema,
   stageAttentionSchema,

@@ -7,13 +7,14 @@ import type {
   ShareStatus,
   StageStatus,
 } from '../../messages/journey/shapes.ts';
-import { JOURNEY_WORDS, TERMINAL_WORDS } from '../../messages/state-words.ts';
+import { journeyStanding } from '../../messages/standing-words.ts';
+import { JOURNEY_WORDS } from '../../messages/state-words.ts';
 import { ATTENTION_GUIDE, endingSentence, RUN_GUIDE } from '../../model/hold-guide.ts';
 import type { RunKind } from '../../model/owner-id.ts';
 import type { StageCode } from '../../model/products.ts';
 import { nameOfUser, type SecondaryUser } from '../../model/secondary-user.ts';
 import { holdSection, type InquirySide, problemList } from './hold-details.ts';
-import { code, listLine, pageLink, plain, time } from './markdown.ts';
+import { code, listLine, MARKDOWN, pageLink, plain, time } from './markdown.ts';
 import { consentSection, gateSection, takeBackSection } from './next-step.ts';
 
 /** What the current details show of a run. Nothing personal is in it. */
@@ -76,50 +77,13 @@ export function currentDetails(view: JourneyView): string {
 function standing(view: JourneyView): string {
   const { status, isEnding } = view;
   const ending = isEnding && !JOURNEY_WORDS[status.state].end ? ` ${endingSentence('journey')}` : '';
-  return `**${sentence(view)}**${ending}`;
-}
-
-function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled }: JourneyView): string {
-  const [hold] = holds.filter(({ isDecided }) => !isDecided);
-  const { state, waitingFor = '' } = status;
-  if (hold) {
-    const more = holds.length > 1 ? `, and about ${holds.length - 1} more` : '';
-    return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
-  }
-  if (holds.length > 0) return 'A decision is being recorded.';
-  if (isCancelled) return TERMINAL_WORDS.cancelled.end;
-  const { end } = JOURNEY_WORDS[state];
-  if (end) return end;
-  if (gate && status.reportTooOld) {
-    return `The report of ${status.reportTooOld} is too old for the gate before ${gate.before}: the update advance needs a repeat, or acceptAge, until ${time(gate.until)} at the most.`;
-  }
-  if (gate) {
-    return `Waits at the gate before ${gate.before} for the update advance, since ${time(gate.since)}, until ${time(gate.until)} at the most.`;
-  }
-  const running = stages.find((stage) => stage.state === 'running');
-  if (running) {
-    const after =
-      running.attempts === 0 ? '' : ` after ${running.attempts === 1 ? 'one attempt' : `${running.attempts} attempts`}`;
-    return `${running.productCode} is under way${after}${waitingFor && `: ${plain(waitingFor)}`}.`;
-  }
-  const posting = shares.find((share) => share.state === 'posting');
-  if (posting) return `Share ${plain(posting.shareId)} is being posted${waitingFor && `: ${plain(waitingFor)}`}.`;
-  const waiting = shares.find((share) => share.state === 'awaitingConsent');
-  if (waiting) return consentSentence(waiting);
-  if (openUntil) return `Everything has settled; further shares and repeats are taken until ${time(openUntil)}.`;
-  return 'It is under way.';
+  return `**${journeyStanding(view, MARKDOWN)}**${ending}`;
 }
 
 /** Of a share that may be for fewer than all applicants of its report; empty of any other. */
 export function consumerWords({ consumers, postedFor }: Pick<ShareStatus, 'consumers' | 'postedFor'>): string {
   if (consumers === undefined) return '';
   return postedFor === undefined ? 'for those who consent' : `for ${postedFor.map(plain).join(', ')}`;
-}
-
-function consentSentence({ shareId, sharedWith, waitingFor, until }: JourneyView['shares'][number]): string {
-  const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(plain).join(', ')}` : 'its report';
-  const limit = until === undefined ? '' : `, until ${time(until)}; silence means no`;
-  return `Waits for ${who} to share ${plain(shareId)} with ${plain(nameOfUser(sharedWith))}${limit}.`;
 }
 
 /** What the sentence waits for, unless that is a decision. */

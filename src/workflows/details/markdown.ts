@@ -1,5 +1,7 @@
 /** The Markdown of current details. Values are escaped, so that none acts as markup. Pure. */
 
+import { AS_TEXT, type Writer } from '../../messages/standing-words.ts';
+
 /** A value within a sentence or a cell. */
 export function plain(text: string): string {
   return text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[\\`*_{}[\]()<>#|~!&]/g, '\\$&');
@@ -10,10 +12,10 @@ export function code(text: string | undefined): string {
   return text === undefined ? '' : `\`${text.replaceAll(/[`\r\n|]/g, ' ')}\``;
 }
 
-/** `2026-01-02T03:04:05.678Z` → `2026-01-02 03:04 UTC` */
-export function time(instant: string | undefined): string {
-  return instant === undefined ? '' : `${instant.slice(0, 16).replace('T', ' ')} UTC`;
-}
+export const { time } = AS_TEXT;
+
+/** For sentences that are written here as elsewhere. */
+export const MARKDOWN: Writer = { plain, time };
 
 /** One line of a list: what it is, and the facts about it that there are. */
 export function listLine(name: string, facts: readonly string[]): string {

@@ -1,10 +1,10 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 
-import { TERMINAL_WORDS } from '../../messages/state-words.ts';
+import { reviewStanding } from '../../messages/standing-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import { mismatchLine, refusedMessages, resetTerminateCancel, uncheckedDetails } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
-import { code, listLine, pageLink, plain } from '../details/markdown.ts';
+import { code, listLine, MARKDOWN, pageLink, plain } from '../details/markdown.ts';
 import type { Review } from './review.ts';
 
 /** The query `status` and the command line show the rest. */
@@ -57,8 +57,6 @@ Nothing is lost: what cannot be read is not sent, and what cannot be written sta
 }
 
 function sentence(review: Review, waitingFor: string | undefined): string {
-  if (review.endedAs) return TERMINAL_WORDS[review.endedAs].end;
-  const { state } = review.status();
-  const waiting = waitingFor === undefined ? '' : `; it waits for ${plain(waitingFor)}`;
-  return `The review is ${state}${waiting}.`;
+  const state = review.endedAs ?? review.status().state;
+  return reviewStanding({ state, ...(waitingFor === undefined ? {} : { waitingFor }) }, MARKDOWN);
 }

@@ -1,6 +1,7 @@
 /** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 
-import { PULL_WORDS } from '../../messages/state-words.ts';
+import type { PullState } from '../../messages/pull/shapes.ts';
+import { pullStanding } from '../../messages/standing-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import {
   answerWords,
@@ -12,8 +13,10 @@ import {
   uncheckedDetails,
 } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
-import { code, listLine, plain, time } from '../details/markdown.ts';
+import { code, listLine, MARKDOWN, plain, time } from '../details/markdown.ts';
 import type { Pull } from './pull.ts';
+
+type HeldInquiry = Pull['holds']['view'][number];
 
 /** Nothing personal is in it. */
 export function pullDetails(pull: Pull): string {
@@ -45,16 +48,10 @@ export function pullDetails(pull: Pull): string {
     .join('\n\n');
 }
 
-function sentence(pull: Pull, hold: Pull['holds']['view'][number] | undefined): string {
-  const { inquiry, outcome, endedAs, holds } = pull;
-  if (hold) {
-    return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
-  }
-  if (holds.list.length > 0) return 'A decision is being recorded.';
-  const { end } = PULL_WORDS[endedAs ?? outcome ?? 'running'];
-  if (end) return end;
-  const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
-  return `${plain(pull.productCode)} is under way, attempts so far: ${inquiry.attempts}${waiting}.`;
+function sentence({ inquiry, outcome, endedAs, holds, productCode }: Pull, hold: HeldInquiry | undefined): string {
+  const state: PullState = endedAs ?? outcome ?? 'running';
+  const status = { state, productCode, attempts: inquiry.attempts };
+  return pullStanding({ status, hold, holds: holds.list.length, retry: inquiry.waitingFor }, MARKDOWN);
 }
 
 function consumerList(consumers: NonNullable<Pull['consumers']>): string {

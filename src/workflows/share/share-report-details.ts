@@ -1,6 +1,7 @@
 /** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 
-import { SHARE_WORDS } from '../../messages/state-words.ts';
+import type { ShareReportState } from '../../messages/share/shapes.ts';
+import { shareStanding } from '../../messages/standing-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import {
@@ -13,7 +14,7 @@ import {
   uncheckedDetails,
 } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
-import { code, listLine, plain, time } from '../details/markdown.ts';
+import { code, listLine, MARKDOWN, plain } from '../details/markdown.ts';
 import { consentSection, takeBackSection } from '../details/next-step.ts';
 import type { ReportShare } from './report-share.ts';
 
@@ -68,16 +69,8 @@ function reportWords(report: ReturnType<ReportShare['status']>['report']): strin
 
 function sentence(share: ReportShare, hold: ReportShare['holds']['view'][number] | undefined): string {
   const { outcome, endedAs, holds, inquiry } = share;
-  const { state, waitingFor, until } = share.status();
-  if (hold) {
-    return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
-  }
-  if (holds.list.length > 0) return 'A decision is being recorded.';
-  const { end } = SHARE_WORDS[endedAs ?? outcome ?? 'running'];
-  if (end) return end;
-  if (state === 'waitingForConsent') {
-    return `Waits for ${plain(waitingFor ?? 'consent')}, until ${time(until)}; silence means no.`;
-  }
-  const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
-  return `The share is being posted, attempts so far: ${inquiry.attempts}${waiting}.`;
+  const told = share.status();
+  const state: ShareReportState = endedAs ?? outcome ?? (told.state === 'waitingForConsent' ? told.state : 'running');
+  const status = { ...told, state, attempts: inquiry.attempts };
+  return shareStanding({ status, hold, holds: holds.list.length, retry: inquiry.waitingFor }, MARKDOWN);
 }

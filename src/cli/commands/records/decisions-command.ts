@@ -1,6 +1,7 @@
 /** `decisions`: who decided what, when and why, from the ledger. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
+import { decisionGrounds, decisionSubject } from '../../../ledger/audit-pages/record-words.ts';
 import type { AuditedDecision } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
 import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
@@ -55,23 +56,8 @@ const DECISIONS: RecordFormat<AuditedDecision> = {
 };
 
 export function decisionLines(one: AuditedDecision, width: number): string[] {
-  const { attempt, providerSaid, failureType, provenBy, shareId } = one;
-  const { productCode, customerTraceNumber, until, closingDate } = one;
-  const about = [
-    runName(one.ownerId),
-    ...(productCode === undefined ? [] : [productCode]),
-    ...(shareId === undefined ? [] : [`share ${shareId}`]),
-    ...(customerTraceNumber === undefined
-      ? []
-      : [`${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`]),
-    ...(until === undefined ? [] : [`until ${until}`]),
-    ...(closingDate === undefined ? [] : [`to ${closingDate}`]),
-  ].join(', ');
-  const why = [
-    ...(failureType === undefined ? [] : [`held as ${failureType}`]),
-    ...(providerSaid === undefined ? [] : [`provider said ${providerSaid}`]),
-    ...(provenBy === undefined ? [] : [`proven by key ${provenBy}`]),
-  ].join(', ');
+  const about = [runName(one.ownerId), ...decisionSubject(one)].join(', ');
+  const why = decisionGrounds(one).join(', ');
   const details = [about, `${one.decisionId}${why === '' ? '' : `: ${why}`}`, `reason: ${one.reason}`];
   return [
     ...table([[withAge(one.recordedAt), one.action.padEnd(7), `by ${one.by}`]], width),

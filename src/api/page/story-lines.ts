@@ -1,0 +1,149 @@
+/** What has happened to a run, by the ledger's records, in its words. Nothing personal is in them. */
+import {
+  attemptWords,
+  consentWords,
+  decisionWords,
+  lateWords,
+  RETENTION_WORDS,
+  workEndWords,
+  workWords,
+} from '../../ledger/audit-pages/record-words.ts';
+import type { AuditedAttempt } from '../../ledger/inquiry-audit.ts';
+import { scopeWords } from '../../ledger/pauses.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
+import { ownerOf } from '../../model/owner-id.ts';
+
+export interface StoryLine {
+  at: string;
+  text: string;
+  by?: string;
+  reason?: string;
+  customerTraceNumber?: string;
+  attempt?: number;
+}
+
+type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
+
+export interface LedgerStory {
+  /** The oldest first. */
+  lines: StoryLine[];
+  /** Otherwise there is more of a kind than is told. */
+  isWhole: boolean;
+  /** What needs a person now. */
+  open: WorkRow[];
+  /** In force, of a profile of the run. */
+  pauses: { since: string; text: string }[];
+}
+
+/** Of each kind of record. A journey has some dozens at most; consents may come without end. */
+const MOST_OF_A_KIND = 500;
+
+const MOST_OPEN = 100;
+
+/** What happened to a review's rows is told of the rows: there may be a hundred thousand. */
+export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<LedgerStory> {
+  const query = { ownerId };
+  const { kind, accountId } = ownerOf(ownerId);
+  const isReview = kind === 'portfolio' && accountId === undefined;
+  const [{ rows: open, next }, past, attempts, decisions, consents, withdrawals, disposals, pauses] = await Promise.all(
+    [
+      ledger.work.open({ ownerId, limit: MOST_OPEN }),
+      isReview ? [] : ledger.work.of(ownerId),
+      isReview ? [] : some(ledger.inquiriesBetween(query)),
+      some(ledger.decisionsBetween(query)),
+      some(ledger.consentsBetween(query)),
+      some(ledger.withdrawnSharesBetween(query)),
+      some(ledger.disposalsBetween(query)),
+      ledger.pauses.list(),
+    ],
+  );
+  const work: LedgerWork = isReview ? open : past;
+  const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.gatewayProfile)]);
+  const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
+  const lines: StoryLine[] = [
+    ...attempts.flatMap(attemptLines),
+    ...decisions.map((one) => ({
+      ...{ at: one.recordedAt, text: decisionWords(one), by: one.by, reason: one.reason },
+      ...namedIn(one),
+    })),
+    ...consents.map((one) => ({ at: one.recordedAt, text: consentWords(one) })),
+    ...withdrawals.map(({ recordedAt, by, reason, shareId }) => {
+      return { at: recordedAt, text: `Share ${shareId} was taken back before it was sent.`, by, reason };
+    }),
+    ...disposals.map(({ recordedAt, kind, by, reason }) => ({
+      at: recordedAt,
+      text: RETENTION_WORDS[kind],
+      by,
+      reason,
+    })),
+    ...work.slice(-MOST_OF_A_KIND).flatMap(workLines),
+  ];
+  const first = lines.reduce((least, { at }) => (at < least ? at : least), lines[0]?.at ?? '');
+  for (const pause of lines.length === 0 ? [] : stopping) {
+    if (pause.ended !== undefined && pause.ended.at < first) continue;
+    const { since, by, reason, ended } = pause;
+    lines.push({ at: since, text: `${capital(scopeWords(pause))} were paused.`, by, reason });
+    if (!ended) continue;
+    lines.push({
+      at: ended.at,
+      text: `${capital(scopeWords(pause))} were resumed.`,
+      by: ended.by,
+      reason: ended.reason,
+    });
+  }
+  return {
+    lines: lines.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+    isWhole:
+      [attempts, decisions, consents, withdrawals, disposals, work].every((of) => of.length < MOST_OF_A_KIND) &&
+      next === undefined,
+    open,
+    pauses: stopping
+      .filter(({ ended }) => !ended)
+      .map((pause) => ({ since: pause.since, text: `${capital(scopeWords(pause))} are paused: ${pause.reason}` })),
+  };
+}
+
+function attemptLines(one: AuditedAttempt): StoryLine[] {
+  const { customerTraceNumber, attempt, claimedAt, late } = one;
+  const named = { customerTraceNumber, attempt };
+  return [
+    { at: claimedAt, text: attemptWords(one), ...named },
+    ...(late ? [{ at: late.at, text: lateWords({ ...one, late }), ...named }] : []),
+  ];
+}
+
+function workLines(row: LedgerWork[number]): StoryLine[] {
+  const { closed } = row;
+  const end = closed && workEndWords(row, closed);
+  return [
+    { at: row.since, text: workWords(row), ...namedIn(row) },
+    ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...namedIn(row) }] : []),
+  ];
+}
+
+function namedIn({
+  customerTraceNumber,
+  attempt,
+}: {
+  customerTraceNumber?: string;
+  attempt?: number;
+}): Pick<StoryLine, 'customerTraceNumber' | 'attempt'> {
+  return {
+    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+    ...(attempt === undefined ? {} : { attempt }),
+  };
+}
+
+async function some<T>(records: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of records) {
+    found.push(one);
+    if (found.length === MOST_OF_A_KIND) break;
+  }
+  return found;
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,182 @@
+/** All about one run, in words: where it stands, what it waits for, and what has happened to it. */
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { z } from 'zod';
+import { defined } from '../../base/defined.ts';
+import { refusedMessageSchema } from '../../messages/journey/result-schemas.ts';
+import type { JourneyStatus } from '../../messages/journey/shapes.ts';
+import type { PortfolioStatus } from '../../messages/portfolio/shapes.ts';
+import type { PullStatus } from '../../messages/pull/shapes.ts';
+import type { ShareReportStatus } from '../../messages/share/shapes.ts';
+import { AS_TEXT, consentSentence, decisionSentence, gateOf, standingOf } from '../../messages/standing-words.ts';
+import { isFailureType } from '../../model/failure-types.ts';
+import { ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';
+import { holdOf, holdSchema } from '../holds/open-work.ts';
+import { unknownRun } from '../problem.ts';
+import { type Reply, type Route, route } from '../route.ts';
+import type { ApiServices } from '../services.ts';
+import { type LedgerStory, ledgerStory, type StoryLine } from './story-lines.ts';
+
+const instant = z.string().meta({ format: 'date-time' });
+
+const storySchema = z
+  .object({
+    asOf: instant,
+    ownerId: z.string(),
+    headline: z.string().meta({ description: 'Where it stands, in a sentence or two.' }),
+    state: z.string().meta({ description: 'As the status has it; without one: held, running, closed or lost.' }),
+    waitsFor: z.array(z.object({ text: z.string(), since: instant.exactOptional(), until: instant.exactOptional() })),
+    lines: z
+      .array(
+        z.object({
+          at: instant,
+          text: z.string(),
+          by: z.string().exactOptional().meta({ description: 'Who decided it.' }),
+          reason: z.string().exactOptional().meta({ description: 'Why, in that person’s own words.' }),
+          customerTraceNumber: z.string().exactOptional(),
+          attempt: z.int().min(0).exactOptional(),
+        }),
+      )
+      .meta({ description: 'What has happened, the oldest first.' }),
+    isWhole: z.boolean().meta({ description: 'false: of some kind there is more than is told here.' }),
+    holds: z.array(holdSchema).meta({ description: 'What of it needs a person.' }),
+    messages: z.array(refusedMessageSchema).meta({ description: 'Messages that the run has refused: the last 50.' }),
+    temporalUi: z.string().exactOptional().meta({ description: 'The run’s address in the Temporal UI.' }),
+    fromLedger: z.boolean().meta({ description: 'No worker answered, or there is no run: the ledger alone tells.' }),
+  })
+  .meta({ id: 'runStory' });
+
+type Story = z.infer<typeof storySchema>;
+
+type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
+
+/** A person waits: what a worker does not say within it, the ledger says. */
+const STATUS_MS = 2_000;
+
+export const storyRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/runs/{ownerId}/story',
+    operationId: 'readStory',
+    summary: 'Where a run stands, what it waits for and what has happened, in words',
+    description: 'Nothing personal. It needs no worker: then the ledger tells what it has, and `headline` says so.',
+    scope: 'holds:read',
+    about: ({ ownerId }) => ownerId,
+    answers: { 200: { description: 'Of now.', schema: storySchema } },
+    async handle({ services, params, noted, signal }): Promise<Reply<200>> {
+      const { ownerId } = params;
+      noted({ journeyId: ownerId });
+      const asOf = new Date().toISOString();
+      const ledger = await services.openLedger();
+      const [run, told] = await Promise.all([askRun(services, ownerId, signal), ledgerStory(ledger, ownerId)]);
+      if (!run.described && run.isNowhere && told.lines.length === 0) throw unknownRun();
+      return { status: 200, body: { asOf, ...storyOf(services, ownerId, run, told) } };
+    },
+  }),
+];
+
+interface RunAnswer {
+  status?: AnyStatus;
+  described?: { state: string; startedAt: string; closedAt?: string };
+  /** Temporal knows no such run. */
+  isNowhere: boolean;
+}
+
+/** Both at once, each for as long as a person waits; whatever fails is left out. */
+async function askRun({ journeys, client }: ApiServices, ownerId: string, signal: AbortSignal): Promise<RunAnswer> {
+  // A row's run is its review's, whose status is about all of its rows.
+  const isRow = ownerOf(ownerId).accountId !== undefined;
+  const status = async () =>
+    isRow ? undefined : ((await journeys.run(ownerId).status({ signal, timeoutMs: STATUS_MS })) as AnyStatus);
+  const describe = () =>
+    client.withDeadline(Date.now() + STATUS_MS, () => client.workflow.getHandle(workflowIdOf(ownerId)).describe());
+  const [asked, described] = await Promise.allSettled([status(), describe()]);
+  return {
+    ...(asked.status === 'fulfilled' && asked.value ? { status: asked.value } : {}),
+    ...(described.status === 'fulfilled' ? { described: describedRun(described.value) } : {}),
+    isNowhere: described.status === 'rejected' && described.reason instanceof WorkflowNotFoundError,
+  };
+}
+
+interface Described {
+  status: { name: string };
+  startTime: Date;
+  closeTime?: Date | undefined;
+}
+
+function describedRun({ status, startTime, closeTime }: Described): NonNullable<RunAnswer['described']> {
+  return {
+    state: status.name === 'RUNNING' ? 'running' : 'closed',
+    startedAt: startTime.toISOString(),
+    ...(closeTime ? { closedAt: closeTime.toISOString() } : {}),
+  };
+}
+
+function storyOf(
+  { client, temporalUi }: ApiServices,
+  ownerId: string,
+  run: RunAnswer,
+  { lines, isWhole, open, pauses }: LedgerStory,
+): Omit<Story, 'asOf'> {
+  const { status, described } = run;
+  const held = open.filter(({ kind }) => kind === 'held');
+  const waits = [...(status ? waitsOf(status) : held.map(heldWait)), ...pauses];
+  const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(workflowIdOf(ownerId))}`;
+  return {
+    ownerId,
+    headline: status ? standingOf(status) : ledgerHeadline(ownerId, run, held),
+    state: status?.state ?? (held.length > 0 ? 'held' : (described?.state ?? (run.isNowhere ? 'lost' : 'running'))),
+    waitsFor: described?.state === 'closed' && held.length === 0 ? [] : waits,
+    lines: [...runLines(described), ...lines].toSorted((one, other) =>
+      one.at < other.at ? -1 : one.at > other.at ? 1 : 0,
+    ),
+    isWhole,
+    holds: open.map(holdOf),
+    messages: status?.refusedMessages ?? [],
+    ...(temporalUi === undefined || !described ? {} : { temporalUi: `${temporalUi}${address}` }),
+    fromLedger: status === undefined,
+  };
+}
+
+/** What is known without the run's own words, and why it is no more. */
+function ledgerHeadline(ownerId: string, { described, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
+  const [first] = held;
+  const why = isNowhere
+    ? `Temporal has no run of ${runName(ownerId)}: this is what the ledger has.`
+    : described?.state === 'closed'
+      ? 'The run has ended, and no worker tells how: this is what the ledger has.'
+      : `${described ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
+  return first ? `${why} ${heldWait(first, held.length - 1).text}` : why;
+}
+
+function heldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor'][number] {
+  const { reason, since, productCode } = row;
+  const text =
+    isFailureType(reason) && productCode !== undefined
+      ? decisionSentence({ failureType: reason, since, productCode }, AS_TEXT, others)
+      : `A person must look: ${reason}.`;
+  return { text, since };
+}
+
+function waitsOf(status: AnyStatus): Story['waitsFor'] {
+  const holds = status.holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
+  if (holds.length > 0) return holds;
+  if ('stages' in status) {
+    const gate = gateOf(status);
+    const shares = status.shares.filter(({ state }) => state === 'awaitingConsent');
+    if (gate) return [{ text: standingOf(status), until: gate.until }];
+    if (shares.length > 0) {
+      return shares.map((share) => ({ text: consentSentence(share, AS_TEXT), ...defined({ until: share.until }) }));
+    }
+  }
+  if (status.waitingFor === undefined) return [];
+  return [{ text: standingOf(status), ...('until' in status ? defined({ until: status.until }) : {}) }];
+}
+
+function runLines(described: RunAnswer['described']): StoryLine[] {
+  if (!described) return [];
+  const { startedAt, closedAt } = described;
+  return [
+    { at: startedAt, text: 'The run was started.' },
+    ...(closedAt === undefined ? [] : [{ at: closedAt, text: 'The run ended.' }]),
+  ];
+}

@@ -1,0 +1,203 @@
+/** Search, the story of a run, and what waits: with a worker, without one, and where the run is lost. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { standingOf } from '../../../src/messages/standing-words.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+} from '../../support/journey-harness.ts';
+import { startTestApi, type TestApi, token } from '../fixtures.ts';
+import { until } from '../until.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
+type Json = any;
+
+let harness: Harness;
+let api: TestApi;
+let far: string;
+
+before(async () => {
+  harness = await startHarness();
+  api = await startTestApi(harness, { temporalUi: 'https://ui.example.com' });
+  far = await token({ endUsers: ['EU999'] });
+});
+after(async () => {
+  await api.close();
+  await harness.close();
+});
+
+function storyOf(ownerId: string, bearer?: string) {
+  return api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`, bearer === undefined ? {} : { token: bearer });
+}
+
+async function found(q: string, bearer?: string): Promise<Json[]> {
+  const { status, json, text } = await api.call(
+    `/v1/search?q=${encodeURIComponent(q)}`,
+    bearer ? { token: bearer } : {},
+  );
+  assert.equal(status, 200, text);
+  return json.matches;
+}
+
+/** Whose first inquiry was posted, and whose answer never came. */
+async function held(): Promise<{ journeyId: string; hold: Json; input: Json }> {
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
+  assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+  const hold = await until(async () => {
+    const { json } = await storyOf(input.journeyId);
+    return json.state === 'held' ? json.holds[0] : undefined;
+  });
+  return { journeyId: input.journeyId, hold, input };
+}
+
+const STEADY = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+test('a story says where a run stands, what it waits for, and what has happened', async () => {
+  const { journeyId, hold, input } = await held();
+  const { json: before } = await storyOf(journeyId);
+  const { json: status } = await api.call(`/v1/journeys/${journeyId}`);
+  // The same words as everywhere.
+  assert.equal(before.headline, standingOf(status));
+  assert.match(before.headline, /^A person must decide about PREQUAL \(OutcomeUnknown\), since /);
+  assert.deepEqual([before.fromLedger, before.isWhole, before.waitsFor.length], [false, true, 1]);
+  assert.equal(before.temporalUi, `https://ui.example.com/namespaces/default/workflows/journey-${journeyId}`);
+  assert.deepEqual(
+    before.lines.map(({ text }: Json) => text.replace(/;.*/, '')),
+    ['The run was started.', 'PREQUAL, attempt 1: unknown (not known).', 'On hold: PREQUAL: OutcomeUnknown'],
+  );
+  const [action] = hold.guide.actions.filter((one: Json) => one.action === 'abandon');
+  assert.match(action.does, /^Nothing more is ever sent under this trace number\./);
+  const decision = {
+    ...{ decisionId: `D-${randomUUID().slice(0, 8)}`, customerTraceNumber: hold.customerTraceNumber, attempt: 1 },
+    ...{ action: 'abandon', providerSaid: 'posted', reason: 'they were called' },
+  };
+  assert.equal((await api.call(hold.decideAt, { body: decision })).status, 200);
+  const after = await until(async () => {
+    const { json } = await storyOf(journeyId);
+    return json.state === 'abandoned' ? json : undefined;
+  });
+  const decided = after.lines.find(({ by }: Json) => by !== undefined);
+  assert.deepEqual([decided.by, decided.reason], ['platform-7', 'they were called']);
+  assert.match(decided.text, new RegExp(`^Decision ${decision.decisionId}: abandon, PREQUAL, .*provider said posted`));
+  assert.equal(after.headline, 'It has ended: a person gave up the inquiry of a stage.');
+  assert.deepEqual([after.holds, after.waitsFor], [[], []]);
+  assert.deepEqual(
+    after.lines.map(({ at }: Json) => at),
+    after.lines.map(({ at }: Json) => at).toSorted(),
+  );
+  assert.ok(after.lines.every(({ at }: Json) => STEADY.test(at)));
+  const { firstName, lastName, ssn } = input.applicants[0];
+  for (const personal of [firstName, lastName, ssn].filter((value) => typeof value === 'string')) {
+    assert.ok(!JSON.stringify(after).includes(personal));
+  }
+});
+
+test('it says what a share waits for, and who has consented to what', async () => {
+  const shareId = `S-${randomUUID().slice(0, 8)}`;
+  const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId, endUserCode: 'EU999' }] });
+  const { journeyId } = input;
+  assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+  const waiting = await until(async () => {
+    const { json } = await storyOf(journeyId);
+    return json.state === 'waitingForConsent' ? json : undefined;
+  });
+  assert.match(
+    waiting.headline,
+    new RegExp(`^Waits for the consent of 1A to share ${shareId}, until .*; silence means no\\.$`),
+  );
+  assert.match(waiting.waitsFor[0].until, STEADY);
+  const denied = consentMessage(journeyId, { shareId, applicantId: '1A', decision: 'denied' });
+  assert.equal((await api.call('/v1/consents', { body: denied })).status, 200);
+  const lines: Json[] = await until(async () => {
+    const { json } = await storyOf(journeyId);
+    return json.lines.some(({ text }: Json) => text.startsWith('Consent')) ? json.lines : undefined;
+  });
+  assert.ok(
+    lines.some(
+      ({ text }) => text === `Consent denied by applicant 1A: share ${shareId} with EU999, ${denied.consentId}.`,
+    ),
+    JSON.stringify(lines),
+  );
+  assert.deepEqual(await found(shareId), [{ what: 'share', ownerId: journeyId, shareId }]);
+  assert.deepEqual(await found(shareId, far), []);
+});
+
+test('without a worker, and where the run is lost, the ledger alone tells', async () => {
+  const { journeyId } = await held();
+  await harness.stopWorker();
+  try {
+    const startedAt = performance.now();
+    const { status, json } = await storyOf(journeyId);
+    const tookMs = performance.now() - startedAt;
+    assert.deepEqual([status, json.fromLedger, json.state], [200, true, 'held']);
+    assert.match(json.headline, /^No worker answers: this is what the ledger has\. A person must decide about PREQUAL/);
+    assert.equal(json.holds.length, 1);
+    assert.ok(tookMs < 4_000, `${tookMs} ms`);
+    await harness.client.workflow.getHandle(`journey-${journeyId}`).terminate('gone');
+    const { json: ended } = await storyOf(journeyId);
+    assert.deepEqual([ended.fromLedger, ended.state], [true, 'held']);
+    assert.match(ended.headline, /^The run has ended, and no worker tells how: /);
+  } finally {
+    await harness.startWorker();
+  }
+});
+
+test('a run out of reach is told exactly as an unknown one', async () => {
+  const { journeyId } = await held();
+  const [foreign, unknown] = [await storyOf(journeyId, far), await storyOf('nobody-has-this', far)];
+  const plain = ({ text }: { text: string }) => text.replace(/"requestId":"[^"]+"/, '');
+  assert.deepEqual([foreign.status, plain(foreign)], [404, plain(unknown)]);
+  assert.equal((await storyOf('nobody-has-this')).status, 404);
+});
+
+test('search finds a whole id of each kind, and nothing out of reach', async () => {
+  const { journeyId, hold } = await held();
+  const trace = hold.customerTraceNumber;
+  const decisionId = `D-${randomUUID().slice(0, 8)}`;
+  const pullId = `P-${randomUUID().slice(0, 8)}`;
+  const pull = { pullId, productCode: 'CR', endUserCode: 'EU123', permissiblePurposeCode: '01' };
+  assert.equal((await api.call('/v1/pulls', { body: { ...pull, applicants: [applicant('1A')] } })).status, 201);
+  const decision = { decisionId, customerTraceNumber: trace, attempt: 1, action: 'abandon', reason: 'a test' };
+  assert.equal((await api.call(hold.decideAt, { body: { ...decision, providerSaid: 'posted' } })).status, 200);
+  const expected: [q: string, matches: Json[]][] = [
+    [journeyId, [{ what: 'journey', ownerId: journeyId }]],
+    [` ${journeyId} `, [{ what: 'journey', ownerId: journeyId }]],
+    [pullId, [{ what: 'pull', ownerId: `pull:${pullId}` }]],
+    [`pull:${pullId}`, [{ what: 'pull', ownerId: `pull:${pullId}` }]],
+    [`share:${pullId}`, []],
+    [trace, [{ what: 'inquiry', ownerId: journeyId, customerTraceNumber: trace }]],
+    [decisionId, [{ what: 'decision', ownerId: journeyId, customerTraceNumber: trace, decisionId }]],
+    [journeyId.slice(0, -1), []],
+    ['Jane Doe', []],
+    ['912-34-5678', []],
+  ];
+  for (const [q, matches] of expected) {
+    assert.deepEqual(await found(q), matches, q);
+    assert.deepEqual(await found(q, far), [], `${q} out of reach`);
+  }
+  for (const q of ['', '   ', 'x'.repeat(65)]) {
+    assert.equal((await api.call(`/v1/search?q=${encodeURIComponent(q)}`)).status, 422, q);
+  }
+});
+
+test('what waits is counted by search attributes, for a narrow token run by run', async () => {
+  const { journeyId } = await held();
+  const countOf = async (bearer?: string) => {
+    const { status, json, text } = await api.call('/v1/waiting', bearer ? { token: bearer } : {});
+    assert.equal(status, 200, text);
+    return json.counts.find(({ waitsFor }: Json) => waitsFor === 'person');
+  };
+  const all = await until(async () => {
+    const person = await countOf();
+    return person?.count > 0 ? person : undefined;
+  });
+  assert.deepEqual([all.isWhole, (await countOf(far)).count], [true, 0]);
+  const near = await countOf(await token({ profiles: ['default'], endUsers: ['EU123'] }));
+  assert.ok(near.count >= 1 && near.isWhole, `${journeyId} is among ${near.count}`);
+  assert.deepEqual(api.unexpected, []);
+});
