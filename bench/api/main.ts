@@ -37,10 +37,13 @@ const parts: Part[] = [];
 for (const name of options.parts) {
   for (const ledger of name === 'holds' ? (['sqlite', 'postgres'] as const) : [options.ledger]) {
     console.error(`${name} on ${ledger} (load ${loadavg()[0]?.toFixed(1)})`);
-    parts.push(await measured(name, ledger));
+    const part = await measured(name, ledger);
+    parts.push(part);
+    // At once: a later part may fail, or be stopped.
+    if (!options.json) console.log(`${markdown(part)}\n`);
   }
 }
-console.log(options.json ? JSON.stringify(parts, null, 2) : parts.map(markdown).join('\n\n'));
+if (options.json) console.log(JSON.stringify(parts, null, 2));
 process.exit();
 
 /** Each has a site of its own, so that none affects the next one's figures. */
