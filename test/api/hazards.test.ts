@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openApiDocument } from '../../src/api/openapi.ts';
 import { parametersIn } from '../../src/api/parameters.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
@@ -136,6 +138,67 @@ describe('what callers send to exhaust it', () => {
     const refused = all.filter(({ status }) => status === 429);
     assert.ok(refused.length >= 10, String(refused.length));
     assert.ok(refused.every(({ headers, json }) => headers.get('retry-after') === '1' && json.code === 'rate'));
+  });
+});
+
+describe('what waits', () => {
+  /** A status that no worker gives; abandoned at the test's end. */
+  async function waitingFor(t: TestContext, at: TestApi, headers: Record<string, string> = {}): Promise<string> {
+    const input = journeyInput();
+    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    const path = `/v1/journeys/${input.journeyId}`;
+    const gone = new AbortController();
+    const authorization = `Bearer ${await token()}`;
+    const waiting = fetch(at.url + path, { headers: { authorization, ...headers }, signal: gone.signal }).catch(
+      () => {},
+    );
+    t.after(async () => {
+      gone.abort();
+      await waiting;
+      await at.close();
+    });
+    await sleep(300);
+    return path;
+  }
+
+  test('where all slots are taken and nobody may wait more, 503 says when to come again', async (t) => {
+    const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 } });
+    await waitingFor(t, small);
+    const { status, json, headers } = await small.call('/v1/holds');
+    assert.deepEqual([status, json.code], [503, 'busy']);
+    assert.ok(Number(headers.get('retry-after')) > 0);
+    assert.equal((await small.call('/healthz')).status, 200);
+  });
+
+  test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
+    const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 }, feedLimits: { waiters: 1 } });
+    const waiting = { 'if-none-match': '"none"', prefer: 'wait=20' };
+    const path = await waitingFor(t, small, waiting);
+    const { status, json, headers } = await small.call(path, { headers: waiting });
+    assert.deepEqual([status, json.code, headers.get('retry-after')], [429, 'waiting', '5']);
+    assert.equal((await small.call('/v1/holds')).status, 200);
+  });
+});
+
+describe('what will go', () => {
+  test('an operation that will go says since when, and until when', async (t) => {
+    const route = ROUTES.find(({ operationId }) => operationId === 'listHolds');
+    assert.ok(route);
+    const [since, sunset] = [new Date('2026-01-02T03:04:05.600Z'), new Date('2027-01-02T03:04:05Z')];
+    t.after(() => {
+      delete route.deprecated;
+    });
+    const told = async () => {
+      const { status, headers } = await api.call('/v1/holds');
+      return [status, headers.get('deprecation'), headers.get('sunset')];
+    };
+    assert.deepEqual(await told(), [200, null, null]);
+    route.deprecated = { since };
+    assert.deepEqual(await told(), [200, '@1767323045', null]);
+    route.deprecated = { since, sunset };
+    assert.deepEqual(await told(), [200, '@1767323045', 'Sat, 02 Jan 2027 03:04:05 GMT']);
+    const { get } = (openApiDocument().paths as Record<string, { get: { deprecated?: boolean } }>)['/v1/holds'] ?? {};
+    assert.equal(get?.deprecated, true);
   });
 });
 

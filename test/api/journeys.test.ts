@@ -7,6 +7,7 @@ import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
 
 let harness: Harness;
 let api: TestApi;
@@ -58,6 +59,22 @@ describe('journeys over HTTP', () => {
     const etag = first.headers.get('etag') ?? '';
     const same = await api.call(address, { headers: { 'if-none-match': etag } });
     assert.deepEqual([same.status, same.text, same.headers.get('etag')], [304, '', etag]);
+  });
+
+  test('one whose input was refused has failed, and its result says what was wrong', async () => {
+    const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'] });
+    // By another program, which checks nothing.
+    await harness.client.workflow.start('lendingJourney', {
+      workflowId: workflowIdOf(journeyId),
+      taskQueue: harness.config.taskQueue,
+      args: [{ journeyId, ...input, stages: ['NONE'] }],
+    });
+    const refused = await until(async () => {
+      const { json } = await api.call(`/v1/journeys/${journeyId}/result`);
+      return json.code === 'resultNotReady' ? undefined : json;
+    });
+    assert.deepEqual([refused.status, refused.code], [409, 'failed']);
+    assert.equal(refused.problems[0].path, '/stages/0');
   });
 
   test('a run of another end user answers as an unknown id does, and its id is taken without a reason', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -107,6 +107,30 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual([decided.status, decided.json.recorded], [200, true], decided.text);
     await untilState(input.reviewId, ['completed']);
     assert.equal((await api.call(`${path}/result`)).json.abandoned, 1);
+  });
+
+  test('a download that has begun comes to its end, although the API stops', async () => {
+    const input = reviewInput('three.csv');
+    await api.call('/v1/portfolio-reviews', { body: input });
+    await untilState(input.reviewId, ['completed']);
+    // Far more than any buffer on the way holds.
+    const lines = `${'x'.repeat(1_023)}\n`.repeat(30_000);
+    writeFileSync(join(portfolioDirectory, `three.csv.${input.reviewId}.results.jsonl`), lines);
+    const stopping = await startTestApi(harness, { portfolioDirectory });
+    const headers = { authorization: `Bearer ${await token()}` };
+    const answer = await fetch(`${stopping.url}/v1/portfolio-reviews/${input.reviewId}/results`, { headers });
+    const reader = answer.body?.getReader();
+    let bytes = (await reader?.read())?.value?.byteLength ?? 0;
+    assert.ok(bytes > 0 && bytes < lines.length);
+    const closed = stopping.close();
+    await assert.rejects(stopping.call('/v1/journeys'));
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true };
+      if (done) break;
+      bytes += value?.byteLength ?? 0;
+    }
+    await closed;
+    assert.equal(bytes, lines.length);
   });
 
   test('one is cancelled, also after another’s withdrawal, and what is on hold stays in the ledger', async () => {

@@ -151,6 +151,33 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual(api.unexpected, []);
   });
 
+  test('consents to one are kept before it is started, and count, are the same again, or are refused after', async () => {
+    const pull = pullInput();
+    await api.call('/v1/pulls', { body: pull });
+    await ended(`/v1/pulls/${pull.pullId}`);
+    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+    const consentsOnly = await token({ scopes: ['consents:record'] });
+    const record = (change: object) =>
+      api.call('/v1/consents', {
+        token: consentsOnly,
+        body: { ...consentMessage(`share:${input.shareId}`, { applicantId: '1A', shareId: input.shareId }), ...change },
+      });
+    const early = await record({ consentId: 'C-1' });
+    assert.deepEqual([early.status, early.json.answer, early.json.unmatched], [202, 'kept', 'journey'], early.text);
+    const otherShare = await record({ consentId: 'C-2', shareId: 'S-OTHER' });
+    assert.deepEqual([otherShare.status, otherShare.json.code], [422, 'invalidInput'], otherShare.text);
+    assert.equal((await api.call('/v1/shares', { body: input })).status, 201);
+    const path = `/v1/shares/${input.shareId}`;
+    // What came before counts: nobody else's consent is missing.
+    assert.equal((await ended(path)).state, 'posted');
+    const revoked = { consentId: 'C-3', decision: 'revoked', evidence: undefined };
+    const late = await record(revoked);
+    assert.deepEqual([late.status, late.json.answer, late.json.postedSharesFlagged], [200, 'accepted', 1], late.text);
+    const stranger = await record({ ...revoked, consentId: 'C-4', secondaryUser: { endUserCode: 'EU111' } });
+    assert.equal(stranger.status, 409, stranger.text);
+    assert.equal((await api.call(path, { token: consentsOnly })).status, 403);
+  });
+
   test('one that waits is extended and taken back, and the ledger keeps it from being sent', async () => {
     const input = shareInput();
     assert.equal((await api.call('/v1/shares', { body: input })).status, 201);

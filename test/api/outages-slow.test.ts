@@ -1,0 +1,215 @@
+/** Callers that get no answer, or a late one: the API is killed or drained, the ledger or the workers are away. */
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { spawnCli } from '../cli/run-cli.ts';
+import { connectTo } from '../support/harness-client.ts';
+import { httpCall } from '../support/http-call.ts';
+import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { type ApiCall, AUDIENCE, ISSUER, KEY_SET, startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
+
+let harness: Harness;
+let api: TestApi;
+
+before(async () => {
+  harness = await startHarness();
+  api = await startTestApi(harness);
+});
+after(async () => {
+  await api?.close();
+  await harness?.close();
+});
+
+/** One that has its first report and waits for more messages. */
+async function waitingJourney() {
+  const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
+  assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+  const path = `/v1/journeys/${input.journeyId}`;
+  await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
+  return { ...input, path };
+}
+
+describe('the ledger is away', () => {
+  const trace = 'PQ'.padEnd(28, 'A');
+  const reason = { reason: 'a test' };
+  const many = {
+    ...{ decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', ...reason },
+    inquiries: [{ ownerId: 'U-1', customerTraceNumber: trace, attempt: 1 }],
+  };
+  const needed: [path: string, call?: ApiCall][] = [
+    ['/v1/holds'],
+    ['/v1/holds/counts'],
+    ['/v1/inquiries'],
+    ['/v1/inquiries/totals'],
+    ['/v1/unmatched-consents'],
+    ['/v1/unmatched-consents/seen', { body: { ownerId: 'U-1', ...reason } }],
+    [`/v1/inquiries/${trace}/seen`, { body: { decisionId: 'D-1', ...reason } }],
+    [`/v1/inquiries/${trace}/attempts/1/refusal`],
+    ['/v1/journeys/U-1/reports/PREQUAL'],
+    ['/v1/journeys/U-1/references'],
+    ['/v1/journeys/U-1/changes'],
+    ['/v1/pulls/U-1/reports/CR'],
+    ['/v1/pulls/U-1/references'],
+    ['/v1/shares/U-1/references'],
+    ['/v1/portfolio-reviews/U-1/accounts/A-1/reports/ACCTRVW'],
+    ['/v1/portfolio-reviews/U-1/accounts/A-1/references'],
+    ['/v1/journeys/U-1/decisions', { body: { ...many, inquiries: undefined, customerTraceNumber: trace, attempt: 1 } }],
+  ];
+
+  test('each resource that needs it answers 503 and says so, and the others answer', async (t) => {
+    const journeys = await connectTo(harness, {
+      dataConverter: {},
+      openLedger: () => Promise.reject(new LedgerUnavailableError('away')),
+    });
+    const cutOff = await startTestApi(harness, { journeys });
+    t.after(async () => {
+      await cutOff.close();
+      await journeys.close();
+    });
+    for (const [path, call] of needed) {
+      const { status, json, text, headers } = await cutOff.call(path, call);
+      assert.deepEqual([status, json.code], [503, 'ledgerUnavailable'], `${path} ${text}`);
+      assert.ok(Number(headers.get('retry-after')) > 0);
+    }
+    // Each is judged by itself there.
+    for (const path of ['/v1/decisions/preview', '/v1/decisions']) {
+      const { status, json, text } = await cutOff.call(path, { body: many });
+      assert.deepEqual([status, json.inquiries[0].code], [200, 'ledgerUnavailable'], text);
+    }
+    for (const path of [
+      '/v1/journeys',
+      '/v1/pulls',
+      '/v1/shares',
+      '/v1/portfolio-reviews',
+      '/v1/portfolio-schedules',
+    ]) {
+      assert.equal((await cutOff.call(path)).status, 200, path);
+    }
+    assert.deepEqual(cutOff.unexpected, []);
+  });
+});
+
+describe('the API stops', () => {
+  test('a start, a message that waits for a worker and a long poll are answered first', async () => {
+    const stopping = await startTestApi(harness);
+    const { path } = await waitingJourney();
+    const status = await stopping.call(path);
+    const headers = { 'if-none-match': status.headers.get('etag') ?? '', prefer: 'wait=50' };
+    const polled = stopping.call(path, { headers });
+    await harness.stopWorker();
+    // A run that no worker has seen yet: one that is known there waits for that worker's own queue first.
+    const untouched = journeyInput();
+    assert.equal((await api.call('/v1/journeys', { body: untouched })).status, 201);
+    const told = stopping.call(`/v1/journeys/${untouched.journeyId}/withdrawal`, { body: { reason: 'a test' } });
+    await sleep(500);
+    const input = journeyInput();
+    const started = stopping.call('/v1/journeys', { body: input });
+    await sleep(20);
+    const from = performance.now();
+    const closed = stopping.close();
+    await assert.rejects(stopping.call('/v1/journeys'));
+    await harness.startWorker();
+    const [poll, message, start] = await Promise.all([polled, told, started]);
+    await closed;
+    assert.deepEqual([start.status, start.json.duplicate], [201, false], start.text);
+    assert.deepEqual([message.status, message.json.duplicate], [200, false], message.text);
+    assert.ok([200, 304].includes(poll.status), poll.text);
+    assert.ok(performance.now() - from < 11_000);
+    assert.equal((await api.call('/v1/journeys', { body: input })).json.duplicate, true);
+    assert.deepEqual(stopping.unexpected, []);
+  });
+});
+
+describe('the API is killed once Temporal has the message, before it has answered', () => {
+  const key = 'api-keys.json';
+
+  async function startProcess(t: TestContext, address: string): Promise<{ child: ChildProcess; url: string }> {
+    const { config, dataDir } = harness;
+    await writeFile(join(dataDir, key), JSON.stringify(KEY_SET));
+    const env = {
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: config.temporal.namespace,
+      TASK_QUEUE: config.taskQueue,
+      PAYLOAD_ENCRYPTION: 'off',
+      LEDGER_URL: config.ledger.url,
+      KEY_RING_FILE: config.keyRingFile,
+      API_JWKS_FILE: join(dataDir, key),
+      API_JWT_ISSUER: ISSUER,
+      API_JWT_AUDIENCE: AUDIENCE,
+    };
+    const child = spawnCli(['api', '--port', '0'], { env, cwd: dataDir });
+    t.after(() => child.kill('SIGKILL'));
+    const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
+    return { child, url: JSON.parse(line).url };
+  }
+
+  test('the same start, sent again, is a duplicate, and a withdrawal has ended the run', async (t) => {
+    const [host = '', port = ''] = harness.config.temporal.address.split(':');
+    const proxy = await startTcpProxy({ host, port: Number(port) });
+    t.after(() => proxy.close());
+    const bearer = await token();
+    const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
+    const path = `/v1/journeys/${input.journeyId}`;
+    const run = harness.client.workflow.getHandle(`journey-${input.journeyId}`);
+    const isThere = () =>
+      run.describe().then(
+        () => true as const,
+        () => undefined,
+      );
+    const isWithdrawn = async () => {
+      const { state } = (await api.call(path)).json;
+      return state === 'withdrawn' ? (true as const) : undefined;
+    };
+    for (const [where, body, hasArrived] of [
+      ['/v1/journeys', input, isThere],
+      [`${path}/withdrawal`, { reason: 'a test' }, isWithdrawn],
+    ] as const) {
+      const { child, url } = await startProcess(t, `127.0.0.1:${proxy.port}`);
+      const exit = once(child, 'exit');
+      // Each way takes so long: the answer of Temporal is on the wire when the process dies.
+      proxy.slowDown(2_000);
+      const asked = httpCall(`${url}${where}`, { token: bearer, body });
+      const lost = assert.rejects(asked);
+      await until(hasArrived);
+      child.kill('SIGKILL');
+      await Promise.all([lost, exit]);
+      proxy.heal();
+      if (where === '/v1/journeys') {
+        const again = await api.call(where, { body });
+        assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
+        await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
+      }
+    }
+    // The run has ended by it: whoever sends it again learns that.
+    const again = await api.call(`${path}/withdrawal`, { body: { reason: 'a test' } });
+    assert.deepEqual([again.status, again.json.code], [409, 'journeyFinished'], again.text);
+    const inquiries = await api.call(`/v1/inquiries?ownerId=${input.journeyId}`);
+    assert.equal(inquiries.json.inquiries.length, 1);
+  });
+});
+
+describe('no worker runs', () => {
+  test('a consent is in Temporal and still to be recorded: 202 pending, and counts later', async () => {
+    await harness.stopWorker();
+    const consent = consentMessage(`T-${randomUUID()}`, { applicantId: '1A', decision: 'denied' });
+    const pending = await api.call('/v1/consents', { body: consent });
+    const { status, json, text } = pending;
+    assert.deepEqual([status, json], [202, { answer: 'pending', duplicate: false, recorded: false }], text);
+    await harness.startWorker();
+    const again = await until(async () => {
+      const answer = await api.call('/v1/consents', { body: consent });
+      return answer.json.answer === 'pending' ? undefined : answer;
+    });
+    assert.deepEqual([again.status, again.json.answer, again.json.unmatched], [202, 'kept', 'journey'], again.text);
+    assert.deepEqual(api.unexpected, []);
+  });
+});
