@@ -6,7 +6,7 @@ import { openApiDocument } from './openapi.ts';
 import { referencePage, STYLE } from './reference-page.ts';
 
 /** No script, nothing from elsewhere, in no frame. */
-const POLICY = [
+export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'",

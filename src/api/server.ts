@@ -48,7 +48,7 @@ type ApiGuard = RequestGuard<ApiNeeds, SignedInCaller, SignedInCaller>;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
-const NEVER_TAKEN = ['PATCH', 'HEAD', 'OPTIONS', 'TRACE'];
+const NEVER_TAKEN = ['PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'];
 
 const PROBE_MS = 1_500;
 

@@ -12,4 +12,6 @@ export interface HttpLimits {
   perSecond: number;
   /** For a request to have arrived whole. */
   requestTimeoutMs: number;
+  /** Before a connection ends on which nothing moves, such as one whose reader has stopped. Default 90 s. */
+  idleTimeoutMs?: number;
 }

@@ -26,6 +26,9 @@ interface HttpServerOptions {
 /** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
 const MAX_CONNECTIONS = 4_000;
 
+/** No answer lets its caller wait for longer than a minute. */
+const IDLE_TIMEOUT_MS = 90_000;
+
 const LONGEST_CHECK_MS = 5_000;
 
 export function createHttpServer(about: HttpServerOptions): FastifyInstance {
@@ -33,6 +36,7 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
   const server = {
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     exposeHeadRoutes: false,
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       reply.code(400);
@@ -50,6 +54,10 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
   ) as FastifyInstance;
   app.server.maxConnections = MAX_CONNECTIONS;
   if (metrics) app.addHook('onResponse', async (request, reply) => metrics.onResponse(request, reply));
+  // Node takes the shorter of the two for the headers and the longer, by default a minute, for the body.
+  app.server.headersTimeout = limits.requestTimeoutMs;
+  // Node would answer 417 past all hooks. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // As text: how deep it nests and what it gives twice is seen there alone.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));

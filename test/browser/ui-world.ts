@@ -77,7 +77,7 @@ export async function startUiWorld(t: TestContext): Promise<UiWorld> {
   };
 }
 
-function chromiumPath(): string {
+export function chromiumPath(): string {
   const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   if (existsSync(path)) return path;
   throw new Error(`no Chromium at ${path}: \`apt-get install chromium\`, or say by CHROMIUM_PATH where it is`);

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- [--seed N] [--cases 100000] [--only gateway|validators|codec|cli|messages] [--property name [--path p]]`:
+ * `npm run fuzz -- [--seed N] [--cases 100000] [--only gateway|validators|codec|cli|messages|api] [--property name [--path p]]`:
  * runs the product on malformed inputs that a seed generates. Exits with 1 if a property fails (docs/reliability.md).
  */
 import { parseArgs } from 'node:util';

@@ -1,7 +1,7 @@
 /** What is fuzzed, by name. Each is loaded when it runs. */
 import type { OpenTarget } from './property.ts';
 
-export const TARGET_NAMES = ['gateway', 'validators', 'codec', 'cli', 'messages'] as const;
+export const TARGET_NAMES = ['gateway', 'validators', 'codec', 'cli', 'messages', 'api'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 export function isTargetName(name: string): name is TargetName {
@@ -20,5 +20,7 @@ export async function openTarget(name: TargetName): Promise<OpenTarget> {
       return (await import('./codec.ts')).openCodec();
     case 'cli':
       return (await import('./cli.ts')).openCli();
+    case 'api':
+      return (await import('./api.ts')).openApi();
   }
 }

@@ -1,0 +1,47 @@
+/** The reference for people, in Chromium: narrow and wide, light and dark, by axe-core's rules. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { POLICY } from '../../src/api/documents.ts';
+import { openApiDocument } from '../../src/api/openapi.ts';
+import { referencePage } from '../../src/api/reference-page.ts';
+import { chromiumPath } from '../browser/ui-world.ts';
+
+const ADDRESS = 'http://127.0.0.1/v1/reference';
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+test('the reference page fits each screen, breaks no rule of accessibility, and no policy of its own', async (t) => {
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-gpu'] });
+  t.after(() => browser.close());
+  const body = referencePage(openApiDocument());
+  for (const width of [360, 1280]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY };
+      await page.route(ADDRESS, (route) => route.fulfill({ status: 200, headers, body }));
+      await page.goto(ADDRESS);
+      const shown = await page.evaluate(`(() => {
+        for (const one of document.querySelectorAll('details')) one.open = true;
+        const { backgroundColor } = getComputedStyle(document.body);
+        return { width: document.documentElement.scrollWidth, backgroundColor };
+      })()`);
+      const backgroundColor = colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 26)';
+      assert.deepEqual(shown, { width, backgroundColor });
+      await page.evaluate(axe);
+      const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+        violations: { id: string; nodes: { html: string }[] }[];
+      };
+      assert.deepEqual(
+        found.violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
+        [],
+      );
+      assert.deepEqual(complaints, []);
+      await context.close();
+    }
+  }
+});

@@ -1,0 +1,278 @@
+/** What comes over the wire and is no request, or more than one reader could take it for. No worker runs. */
+import assert from 'node:assert/strict';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
+
+let harness: Harness;
+let api: TestApi;
+let bearer: string;
+
+before(async () => {
+  harness = await startHarness();
+  // It has made the ledger.
+  await harness.stopWorker();
+  api = await startTestApi(harness, { limits: { requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 } });
+  bearer = await token();
+});
+after(async () => {
+  await api.close();
+  await harness.close();
+});
+
+function opened(): Socket {
+  const socket = connect(api.port, '127.0.0.1');
+  socket.on('error', () => {});
+  return socket;
+}
+
+/** All that the server says until it ends the connection. */
+async function saidTo(bytes: string | Buffer): Promise<string> {
+  const socket = opened();
+  socket.write(bytes);
+  let said = '';
+  for await (const chunk of socket) said += chunk;
+  return said;
+}
+
+function assertProblem(said: string, status: number, code: string): void {
+  assert.equal(said.match(/^HTTP\/1\.1 /gm)?.length, 1, `one answer and no more: ${said}`);
+  assert.match(said, new RegExp(`^HTTP/1\\.1 ${status} `));
+  assert.match(said, /^content-type: application\/problem\+json/im);
+  assert.match(said, /^connection: close/im);
+  const problem = JSON.parse(said.split('\r\n\r\n')[1] ?? '');
+  assert.deepEqual([problem.status, problem.code], [status, code]);
+  assert.match(said, new RegExp(`^x-request-id: ${problem.requestId}`, 'im'));
+}
+
+const started = async (journeyId: string) => (await api.call(`/v1/journeys/${journeyId}/result`)).status !== 404;
+
+describe('two readers cannot take one request for two', () => {
+  const journey = journeyInput();
+  const inner = JSON.stringify(journey);
+  const hidden = () =>
+    `POST /v1/journeys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\n` +
+    `content-length: ${inner.length}\r\n\r\n${inner}`;
+  const head = (lines: string) =>
+    `POST /v1/consents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\n${lines}\r\n`;
+  const cases: [what: string, lines: string, body: string][] = [
+    ['two lengths that differ', 'content-length: 2\r\ncontent-length: 4\r\n', '{}'],
+    ['the same length twice', 'content-length: 2\r\ncontent-length: 2\r\n', '{}'],
+    ['a list of lengths', 'content-length: 2, 2\r\n', '{}'],
+    ['a length with a sign', 'content-length: +2\r\n', '{}'],
+    ['a length and chunks', 'content-length: 4\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'],
+    ['chunks and a length', 'transfer-encoding: chunked\r\ncontent-length: 4\r\n', '0\r\n\r\n'],
+    ['chunks that are not the last coding', 'transfer-encoding: chunked, identity\r\n', '0\r\n\r\n'],
+    ['a coding that nobody knows', 'transfer-encoding: xchunked\r\n', '0\r\n\r\n'],
+    ['a blank before the colon', 'transfer-encoding : chunked\r\n', '0\r\n\r\n'],
+    ['a header over two lines', 'x-a: b\r\n transfer-encoding: chunked\r\n', '0\r\n\r\n'],
+    ['a line that ends without CR', 'x-a: b\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'],
+    ['a chunk whose size is no number', 'transfer-encoding: chunked\r\n', '0x2\r\n{}\r\n0\r\n\r\n'],
+    ['a NUL in a header', 'x-a: \0\r\ncontent-length: 2\r\n', '{}'],
+    ['no host', 'content-length: 2\r\n', '{}'],
+  ];
+  for (const [what, lines, body] of cases) {
+    test(what, async () => {
+      const first = what === 'no host' ? head(lines).replace('host: x\r\n', '') : head(lines);
+      const said = await saidTo(first + body + hidden());
+      // Node answers this one by itself, since there is a request already.
+      if (what === 'no host') assert.match(said, /^HTTP\/1\.1 400 /);
+      else assertProblem(said, 400, 'malformed');
+      assert.equal(await started(journey.journeyId), false, 'what followed was taken for a request');
+    });
+  }
+
+  test('and a body of a GET is no second request', async () => {
+    const body = hidden();
+    const said = await saidTo(
+      `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    assert.equal(said.match(/^HTTP\/1\.1 /gm)?.length, 1, said);
+    assert.equal(await started(journey.journeyId), false);
+  });
+});
+
+describe('what is too long or too slow', () => {
+  test('headers without an end', async () => {
+    assertProblem(await saidTo(`GET /v1/journeys HTTP/1.1\r\nhost: x\r\nx-a: ${'y'.repeat(20_000)}`), 400, 'headers');
+  });
+
+  test('headers that drip', async () => {
+    const socket = opened();
+    const dripping = setInterval(() => socket.write('x'), 100);
+    socket.write('POST /v1/journeys HTTP/1.1\r\nhost: x\r\n');
+    let said = '';
+    for await (const chunk of socket) said += chunk;
+    clearInterval(dripping);
+    assertProblem(said, 408, 'slow');
+  });
+
+  test('a body that drips', async () => {
+    const socket = opened();
+    const dripping = setInterval(() => socket.write(' '), 100);
+    const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
+    socket.write(`POST /v1/journeys HTTP/1.1\r\n${lines}\r\n`);
+    let said = '';
+    for await (const chunk of socket) said += chunk;
+    clearInterval(dripping);
+    assertProblem(said, 408, 'slow');
+  });
+
+  test('a reader that asks for much and reads none of it', async () => {
+    const socket = opened();
+    socket.pause();
+    const asked = 200;
+    for (let sent = 0; sent < asked; sent++) socket.write('GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n');
+    await sleep(3_000);
+    let answers = 0;
+    socket.on('data', (chunk) => {
+      answers += chunk.toString('latin1').match(/HTTP\/1\.1 /g)?.length ?? 0;
+    });
+    socket.resume();
+    await new Promise((resolve) => socket.once('close', resolve));
+    assert.ok(answers < asked, `all ${answers} were kept for it`);
+    assert.equal((await api.call('/healthz')).status, 200);
+  });
+
+  test('an expectation that nobody knows is passed over', async () => {
+    const lines = 'host: x\r\nconnection: close\r\nexpect: a-miracle\r\n';
+    assert.match(await saidTo(`GET /healthz HTTP/1.1\r\n${lines}\r\n`), /^HTTP\/1\.1 200 /);
+  });
+});
+
+/** As it is given: `fetch` would straighten it. */
+async function get(path: string, as = bearer): Promise<{ status: number; code: unknown }> {
+  const headers = { authorization: `Bearer ${as}` };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    httpRequest({ host: '127.0.0.1', port: api.port, path, headers }, resolve).once('error', reject).end();
+  });
+  assert.match(response.headers['content-type'] ?? '', /^application\/problem\+json/);
+  return { status: response.statusCode ?? 0, code: JSON.parse(await text(response)).code };
+}
+
+describe('a path means one thing', () => {
+  const id = 'T-path';
+  const nothing = [
+    ...[
+      `/v1/journeys/../holds`,
+      `/v1/journeys/%2e%2e/holds`,
+      `/v1/journeys/..%2fholds`,
+      `/v1/journeys/.`,
+      `/v1/journeys/..`,
+    ],
+    ...[`/v1/journeys/${id}%2Fresult`, `/v1/journeys/${id}%2fresult`, `/v1/journeys/${id}%252Fresult`],
+    ...[
+      `/v1/journeys/${id}/`,
+      `/v1//journeys/${id}`,
+      `//v1/journeys/${id}`,
+      `/V1/journeys/${id}`,
+      `/v1/Journeys/${id}`,
+    ],
+    ...[`/v1/journeys/${id}%00`, `/v1/journeys/${id}%0d%0a`, `/v1/journeys/${id};x=1`, `/v1/journeys/%20${id}`],
+    ...[`/v1/journeys/${id}\\..\\holds`, `/v1/journeys/share:S1`, `/v1/journeys/pull%3AP-1`, '/v1/journeys/%EF%BC%8E'],
+    `/v1/journeys/${'x'.repeat(65)}`,
+    ...['__proto__', 'constructor', '900110001', '900-11-0001'].map((name) => `/v1/journeys/${name}/result`),
+  ];
+  for (const path of nothing) {
+    test(`${path.slice(0, 40)}: nothing of this name`, async () => {
+      assert.deepEqual(await get(path), { status: 404, code: 'notFound' });
+    });
+  }
+
+  const tooLong = [101, 5_000].map((length) => `/v1/journeys/${'x'.repeat(length)}`);
+  for (const path of [
+    '/v1/journeys/%',
+    '/v1/journeys/%zz',
+    '/v1/journeys/%c0%ae',
+    '/v1/journeys/%ED%A0%80',
+    ...tooLong,
+  ]) {
+    test(`${path.slice(0, 40)}: cannot be read`, async () => {
+      assert.deepEqual(await get(path), { status: 400, code: 'address' });
+    });
+  }
+
+  test('by whatever detour, a token finds no more than it may', async () => {
+    const narrow = await token({ scopes: ['journeys:read'] });
+    for (const path of ['/v1/journeys/../holds', '/v1/journeys/%2e%2e/holds', '/v1/./holds', '/v1/x/../holds']) {
+      assert.equal((await get(path, narrow)).status, 404, path);
+    }
+    assert.deepEqual(await get('/v1/holds', narrow), { status: 403, code: 'scope' });
+  });
+});
+
+describe('a body means one thing', () => {
+  const message = JSON.stringify(consentMessage('T-json', { applicantId: '1A' }));
+  const with_ = (member: string) => message.replace('{', `{${member},`);
+  const journey = JSON.stringify({ ...journeyInput(), applicants: [{ ...applicant('1A'), emailAddress: '@here@' }] });
+  const journeyWith = (value: string) => journey.replace('"@here@"', value);
+  const cases: [what: string, path: string, body: string | Buffer, status: number, code: string][] = [
+    ['a member given twice', '/v1/consents', with_('"consentId":"C-0"'), 400, 'repeated'],
+    ['… by another spelling', '/v1/consents', with_('"consent\\u0049d":"C-0"'), 400, 'repeated'],
+    [
+      '… deep inside',
+      '/v1/consents',
+      message.replace('"endUserCode"', '"endUserCode":"A","endUserCode"'),
+      400,
+      'repeated',
+    ],
+    ['__proto__', '/v1/consents', with_('"__proto__":{"decision":"granted"}'), 422, 'invalidInput'],
+    ['… by another spelling', '/v1/consents', with_('"__proto\\u005f_":{"toString":1}'), 422, 'invalidInput'],
+    [
+      '… deep inside',
+      '/v1/consents',
+      message.replace('"endUserCode"', '"__proto__":{"a":1},"endUserCode"'),
+      422,
+      'invalidInput',
+    ],
+    ['constructor', '/v1/consents', with_('"constructor":{"prototype":{"a":1}}'), 422, 'invalidInput'],
+    ['a depth of 100,000', '/v1/consents', '['.repeat(100_000) + ']'.repeat(100_000), 400, 'tooDeep'],
+    ['… of objects', '/v1/consents', `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`, 400, 'tooDeep'],
+    ['… that never ends', '/v1/consents', '['.repeat(200_000), 400, 'notJson'],
+    [
+      'a number beyond all',
+      '/v1/journeys/T-json/closing-date',
+      '{"closingDate":"2031-01-01","change":1e999}',
+      422,
+      'invalidInput',
+    ],
+    ['… in a consent', '/v1/consents', with_('"x":1e999'), 422, 'invalidInput'],
+    ['a decision about attempt 2^70', '/v1/decisions/preview', manyOf('1180591620717411303424'), 422, 'invalidInput'],
+    ['… about attempt 1.5', '/v1/decisions/preview', manyOf('1.5'), 422, 'invalidInput'],
+    ['… about attempt -0', '/v1/decisions/preview', manyOf('-0'), 422, 'invalidInput'],
+    ['half a character', '/v1/journeys', journeyWith('"a\\ud800@example.com"'), 422, 'invalidInput'],
+    ['a NUL', '/v1/journeys', journeyWith('"a\\u0000@example.com"'), 422, 'invalidInput'],
+    [
+      'bytes that are no UTF-8',
+      '/v1/journeys',
+      Buffer.from(journeyWith('"\xff@example.com"'), 'latin1'),
+      422,
+      'invalidInput',
+    ],
+    ['a byte order mark', '/v1/consents', `\ufeff${message}`, 400, 'notJson'],
+    ['UTF-16', '/v1/consents', Buffer.from(message, 'utf16le'), 400, 'notJson'],
+    ['a comment', '/v1/consents', `/**/${message}`, 400, 'notJson'],
+    ['NaN', '/v1/consents', with_('"x":NaN'), 400, 'notJson'],
+    ['two documents', '/v1/consents', message + message, 400, 'notJson'],
+  ];
+  for (const [what, path, body, status, code] of cases) {
+    test(`${what}: ${status}`, async () => {
+      const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+      const response = await fetch(api.url + path, { method: 'POST', headers, body });
+      const problem = (await response.json()) as { code: string };
+      assert.deepEqual([response.status, problem.code], [status, code]);
+      assert.equal(({} as { a?: unknown }).a, undefined);
+      assert.deepEqual(api.unexpected, []);
+    });
+  }
+});
+
+function manyOf(attempt: string): string {
+  const inquiries = [{ ownerId: 'T-json', customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00', attempt: '@' }];
+  const decision = { decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone', inquiries };
+  return JSON.stringify(decision).replace('"@"', attempt);
+}
