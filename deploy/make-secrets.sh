@@ -94,6 +94,9 @@ printf 'postgres://ledger:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_db_
 printf 'postgres://ledger_api:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_api_db_password")" | write api_ledger_url
 key_ring
 signing_key
+openssl rand -hex 16 | tr -d '\n' | write oauth2_cookie_secret
+# Your sign-on provider has the true one: put it here for 'docker compose --profile page up'.
+printf 'not-set' | write oidc_client_secret
 tokens
 own
 owner="$(id -u)"

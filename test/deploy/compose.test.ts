@@ -113,6 +113,21 @@ test('worker, setup, codec server, API and command line start with what the comp
   assert.ok(client.codecServer?.readToken);
 });
 
+test('people sign in to the page by a proxy that alone may say who they are, and never in Authorization', async (t) => {
+  const made = await makeSecrets(t);
+  const { options } = loadApiSettings(await withSecrets(t, made, 'page-api'));
+  assert.deepEqual([options.tokenHeader, options.signIn], ['x-forwarded-access-token', undefined]);
+  assert.deepEqual(service('page-api').ports, undefined);
+  const { networks } = service('oauth2-proxy');
+  assert.deepEqual(options.trustedProxies, [(networks as { page: { ipv4_address: string } }).page.ipv4_address]);
+  const proxy = environment('oauth2-proxy');
+  assert.equal(proxy.OAUTH2_PROXY_PASS_ACCESS_TOKEN, 'true');
+  assert.equal(proxy.OAUTH2_PROXY_PASS_AUTHORIZATION_HEADER, 'false');
+  assert.equal(proxy.OAUTH2_PROXY_OIDC_ISSUER_URL, options.tokens.issuer);
+  assert.equal(proxy.OAUTH2_PROXY_UPSTREAMS, 'http://page-api:7282');
+  assert.match(await made.read('oauth2_cookie_secret'), /^[0-9a-f]{32}$/);
+});
+
 test('ports are published on this machine alone, and our containers may write nowhere that is not named', () => {
   for (const [name, { ports = [] }] of all) {
     for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/, name);

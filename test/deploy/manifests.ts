@@ -15,6 +15,7 @@ export interface ComposeService {
   command?: string[];
   environment?: Record<string, string>;
   secrets?: string[];
+  networks?: string[] | Record<string, object>;
   volumes?: string[];
   ports?: string[];
   depends_on?: Record<string, { condition: string }>;

@@ -101,4 +101,18 @@ export function recordTests(opened: Open): void {
       [1, 2],
     );
   });
+
+  test('what has exactly a name is found by it: an inquiry, a share, a decision', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId: 'D-9', action: 'abandon' }));
+    const planned = { ownerId: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU1' };
+    await ledger.recordShare(ledgerId, planned);
+    const inquiry = { ownerId: 'J-1', customerTraceNumber: TRACE };
+    assert.deepEqual(await ledger.recordsNamed(TRACE), [{ what: 'inquiry', ...inquiry }]);
+    assert.deepEqual(await ledger.recordsNamed('D-9'), [{ what: 'decision', ...inquiry }]);
+    assert.deepEqual(await ledger.recordsNamed('S-9'), [{ what: 'share', ownerId: 'share:S-9', shareId: 'S-9' }]);
+    for (const other of ['D-', 'd-9', '%', TRACE.slice(0, -1)]) assert.deepEqual(await ledger.recordsNamed(other), []);
+  });
 }

@@ -1,0 +1,134 @@
+/** The first screen in the worst hour: ten thousand holds are open, and no worker runs. On both engines. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import pg from 'pg';
+import { sdkClientOf } from '../../../src/client/credit-journeys.ts';
+import { openLedger } from '../../../src/ledger/sql/open-ledger.ts';
+import { openKeyRing } from '../../../src/protection/keys/open-key-ring.ts';
+import { connectTo } from '../../support/harness-client.ts';
+import { type Harness, startHarness } from '../../support/journey-harness.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { startTestApi, token } from '../fixtures.ts';
+
+const OPEN = 10_000;
+
+/** What a person waits for without noticing it. */
+const WITHIN_MS = 300;
+
+/** As many that were closed. Every fourth is of EU2, of the profile `east`. */
+const ROWS = [
+  `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${OPEN * 2})
+   INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id, product_code,
+     ordinal, end_user_code, created_at)
+   SELECT 'N' || i, 'sandbox', CASE WHEN i % 4 = 0 THEN 'east' ELSE 'default' END, 'C1', 'lendingJourney', 'J-' || i, 'PREQUAL',
+     0, CASE WHEN i % 4 = 0 THEN 'EU2' ELSE 'EU1' END, i FROM n`,
+  `INSERT INTO attempts (customer_trace_number, attempt, state, claimed_at, send_by, answer_by, workflow_id, run_id, failure_type)
+   SELECT customer_trace_number, 1, 'unknown', created_at, created_at, created_at, 'w', 'r', 'OutcomeUnknown' FROM inquiries`,
+  `INSERT INTO work_for_people (work_id, caller_id, kind, reason, since, profile, end_user_code, product_code,
+     customer_trace_number, attempt, noted_at, closed_at, closed_how)
+   SELECT 'w' || created_at, caller_id, 'held', CASE WHEN created_at % 2 = 0 THEN 'OutcomeUnknown' ELSE 'GatewayUnreachable' END,
+     created_at, profile, end_user_code, product_code, customer_trace_number, 1, created_at,
+     CASE WHEN created_at > ${OPEN} THEN created_at END, CASE WHEN created_at > ${OPEN} THEN 'ended' END FROM inquiries`,
+];
+
+async function filled(url: string): Promise<void> {
+  if (url.startsWith('file:')) {
+    const database = new DatabaseSync(url.slice('file:'.length));
+    for (const row of ROWS) database.exec(row);
+    database.close();
+    return;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const row of [...ROWS, 'ANALYZE']) await client.query(row);
+  await client.end();
+}
+
+/** The middle of several, after a first one that warms everything up. */
+async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; last: T }> {
+  const times: number[] = [];
+  let last = await work();
+  for (let round = 0; round < 5; round++) {
+    const from = performance.now();
+    last = await work();
+    times.push(performance.now() - from);
+  }
+  return { ms: Math.round(times.toSorted((one, other) => one - other)[2] ?? 0), last };
+}
+
+/** Counts what is asked of workers. */
+function questionsTo(client: ReturnType<typeof sdkClientOf>): () => number {
+  let asked = 0;
+  const service = client.workflowService;
+  for (const name of ['queryWorkflow', 'updateWorkflowExecution', 'signalWorkflowExecution'] as const) {
+    const original = service[name].bind(service) as (...args: unknown[]) => unknown;
+    Object.assign(service, {
+      [name]: (...args: unknown[]) => {
+        asked += 1;
+        return original(...args);
+      },
+    });
+  }
+  return () => asked;
+}
+
+async function check(name: string, harness: Harness): Promise<void> {
+  const { config } = harness;
+  // A worker makes the ledger.
+  await harness.startWorker();
+  await harness.stopWorker();
+  await filled(config.ledger.url);
+  const opening = async () =>
+    openLedger({
+      ...{ url: config.ledger.url, environment: config.environment, create: false },
+      keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
+    });
+  const journeys = await connectTo(harness, { openLedger: opening });
+  const asked = questionsTo(sdkClientOf(journeys));
+  const api = await startTestApi(harness, { journeys });
+  try {
+    const narrow = await token({ profiles: ['default'], endUsers: ['EU1'] });
+    const readers: [who: string, bearer: string, own: number, second: string][] = [
+      ['everything', await token(), OPEN, 'J-2'],
+      ['one profile and end user', narrow, (OPEN * 3) / 4, 'J-2'],
+      ['another', await token({ profiles: ['east'], endUsers: ['EU2'] }), OPEN / 4, 'J-8'],
+    ];
+    for (const [who, bearer, own, second] of readers) {
+      const page = await timed(() => api.call('/v1/holds?limit=50', { token: bearer }));
+      const counts = await timed(() => api.call('/v1/holds/counts', { token: bearer }));
+      console.log(`${name}, ${who}: page ${page.ms} ms, counts ${counts.ms} ms`);
+      const { holds, next } = page.last.json;
+      assert.deepEqual([holds.length, holds[1].ownerId, typeof next], [50, second, 'string'], who);
+      assert.ok(holds.every(({ guide }: { guide: { actions: object[] } }) => guide.actions.length > 0));
+      const total = counts.last.json.counts.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+      assert.deepEqual([total, counts.last.json.isWhole], [own, true], who);
+      assert.ok(page.ms < WITHIN_MS && counts.ms < WITHIN_MS, `${who}: ${page.ms} ms and ${counts.ms} ms`);
+      const after = await api.call(`/v1/holds?limit=50&after=${next}`, { token: bearer });
+      const both = new Set([...holds, ...after.json.holds].map(({ holdId }: { holdId: string }) => holdId));
+      assert.equal(both.size, 100, 'no row is on two pages');
+    }
+    assert.equal(asked(), 0, 'no worker is asked anything');
+    assert.deepEqual(api.unexpected, []);
+  } finally {
+    await api.close();
+    await journeys.close().catch(() => {});
+  }
+}
+
+test('the first screen comes within 300 ms from SQLite, for every reader, and asks no worker', async () => {
+  const harness = await startHarness({ withoutWorker: true });
+  await check('SQLite', harness).finally(() => harness.close());
+});
+
+test('… and from PostgreSQL', async () => {
+  const server = await startPostgres();
+  const harness = await startHarness({
+    withoutWorker: true,
+    env: { LEDGER_URL: await server.url('first_screen') },
+  });
+  await check('PostgreSQL', harness).finally(async () => {
+    await harness.close();
+    await server.stop();
+  });
+});
