@@ -65,9 +65,7 @@ const countsSchema = z
         oldest: z.string().meta({ format: 'date-time', description: 'Since when the oldest of them waits.' }),
       }),
     ),
-    isWhole: z
-      .boolean()
-      .meta({ description: 'false: at least so many. Only where the token does not reach all runs.' }),
+    isWhole: z.boolean().meta({ description: 'false: at least so many.' }),
   })
   .meta({ id: 'holdCounts' });
 
