@@ -54,7 +54,7 @@ export async function openInLedger(context: LedgerDecisionContext, customerTrace
   } catch (error) {
     if (!(error instanceof DecisionRefusedError)) throw error;
     const isOpen = await isRunOpen(context.client, workflowIdOf(row.ownerId));
-    const left = [...attention, ...(isOpen ? [] : await leftToSee(await context.ledger(), row))];
+    const left = [...attention, ...(await leftToSee(await context.ledger(), row, isOpen))];
     if (left.length > 0) return left;
     throw error;
   }

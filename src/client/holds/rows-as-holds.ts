@@ -84,15 +84,19 @@ function detailsOf({ details: { applicantIds, ...details } = {} }: WorkRow): Par
 }
 
 /**
- * What runs that are gone have left of an inquiry, and what nothing is decided about: flags, and holds of which nothing
- * was sent.
+ * What of an inquiry a person only marks as seen: lasting flags, and what runs that are gone have left, such as holds of
+ * which nothing was sent.
  *
  * @internal
  */
-export async function leftToSee(ledger: Ledger, { ownerId, customerTraceNumber }: OpenInquiry): Promise<OpenHold[]> {
+export async function leftToSee(
+  ledger: Ledger,
+  { ownerId, customerTraceNumber }: OpenInquiry,
+  isLive: boolean,
+): Promise<OpenHold[]> {
   const { rows } = await ledger.work.open({ ownerId, limit: PAGE });
   const own = rows.filter((row) => row.customerTraceNumber === customerTraceNumber);
-  return own.flatMap((row) => holdOf(row, undefined, false) ?? []);
+  return own.flatMap((row) => holdOf(row, undefined, isLive) ?? []).filter(({ heldBy }) => heldBy === 'ledger');
 }
 
 /** As the run itself allows them. The last two digits of a trace number count its amendments. */
