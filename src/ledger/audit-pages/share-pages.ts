@@ -2,7 +2,7 @@
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { auditedAttempts } from '../audit-pages/inquiry-pages.ts';
-import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
+import { placesOf, type SqlEngine, type SqlSession } from '../database/sql-session.ts';
 import type { AuditedAttempt } from '../inquiry-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
 import { referenceDigest } from '../rows/report-references.ts';
@@ -74,7 +74,7 @@ type GrantRow = ConsentRow & { customer_trace_number: string; attempt: number };
 
 async function withReports(session: SqlSession, attempts: readonly AuditedAttempt[]): Promise<Found[]> {
   const traceNumbers = [...new Set(attempts.map(({ customerTraceNumber }) => customerTraceNumber))];
-  const places = traceNumbers.map((_, index) => `$${index + 1}`).join(', ');
+  const places = placesOf(traceNumbers);
   const reports = await session.rows<ReportRow>(
     `SELECT i.customer_trace_number, s.reference_digest, s.report_end_user_code,
        o.customer_trace_number AS report_trace_number, o.caller_id AS report_caller_id,

@@ -15,6 +15,11 @@ export interface SqlSession {
   rows<Row = SqlRow>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
+/** The places of a list of values: `$1, $2`. */
+export function placesOf(values: readonly unknown[]): string {
+  return values.map((_, index) => `$${index + 1}`).join(', ');
+}
+
 export interface SqlDialect {
   /** The database's clock at this statement, in milliseconds since the epoch. */
   readonly now: string;

@@ -1,9 +1,9 @@
 /** Rows of `derived_documents`: sealed like reports, and destroyed with either report that they are derived from. */
 import type { Sealed } from '../../protection/sealed/sealing.ts';
-import type { SqlSession } from '../database/sql-session.ts';
+import { placesOf, type SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { DerivedDocument, ReportOrigin } from '../records.ts';
-import { insertRow, placesOf } from './inquiry-writes.ts';
+import { insertRow } from './inquiry-writes.ts';
 
 /** Replaces an earlier row: the document is derived again from the same reports, and sealed under a key of its own. */
 export async function insertDerived(

@@ -41,11 +41,6 @@ export async function insertRow(
   return row;
 }
 
-/** The places of a list of values: `$1, $2`. */
-export function placesOf(values: readonly unknown[]): string {
-  return values.map((_, index) => `$${index + 1}`).join(', ');
-}
-
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
   session: SqlSession,

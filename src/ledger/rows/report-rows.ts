@@ -1,11 +1,11 @@
 /** Rows of `reports` and `refusal_bodies`: sealed bodies and their wrapped data keys. This file cannot open one. */
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
-import type { SqlSession, SqlValue } from '../database/sql-session.ts';
+import { placesOf, type SqlSession, type SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { SealedRefusal } from '../reading.ts';
 import type { OutcomeRecord, ReportOrigin } from '../records.ts';
-import { insertRow, placesOf } from './inquiry-writes.ts';
+import { insertRow } from './inquiry-writes.ts';
 
 export interface SealedReport extends Sealed {
   customerTraceNumber: string;

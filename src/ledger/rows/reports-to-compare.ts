@@ -4,10 +4,9 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, unseal } from '../../protection/sealed/sealing.ts';
-import type { SqlSession } from '../database/sql-session.ts';
+import { placesOf, type SqlSession } from '../database/sql-session.ts';
 import type { ReportToCompare } from '../records.ts';
 import { type AttemptRow, openAnswer } from './inquiry-rows.ts';
-import { placesOf } from './inquiry-writes.ts';
 import { reportsOfInquiries, type SealedReport } from './report-rows.ts';
 
 interface ToCompare {

@@ -4,12 +4,7 @@ import type { ProductCode } from '../../model/products.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { WriteTo } from '../database/writing.ts';
 import { noteWork, seeRun, takeOver } from '../rows/work-notes.ts';
-import {
-  countStatements,
-  everOfOwner,
-  pageStatements,
-  type WorkStatement,
-} from '../rows/work-statements.ts';
+import { countStatements, everOfOwner, pageStatements, type WorkStatement } from '../rows/work-statements.ts';
 import type {
   RunSeen,
   Work,

@@ -7,12 +7,7 @@ import { ActivityFailure, continueAsNew, isCancellation, log, workflowInfo } fro
 import type { WorkNote } from '../../ledger/work.ts';
 import { noteWork, waitToTryAgain } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-
-export interface LeftNotes {
-  ledgerId: string;
-  /** In their order. Each is small, so that one which the ledger refuses keeps no other back. */
-  notes: readonly WorkNote[];
-}
+import type { LeftNotes } from '../run/noted-work.ts';
 
 export async function tellLedger({ ledgerId, notes }: LeftNotes): Promise<void> {
   let left = notes;

@@ -24,7 +24,6 @@ import {
   LASTING_FLAGS,
 } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
-import type { tellLedger } from '../ledger/tell-ledger.ts';
 import { noteWork, waitToTryAgain } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
 import { inBackground } from './in-background.ts';
@@ -42,6 +41,13 @@ interface ToldWork {
   work: WorkToNote;
   /** The note was on its way when the run handed over: it is sent again, or taken back. */
   isUnsure?: true;
+}
+
+/** What `tellLedger` is to tell after the run. */
+export interface LeftNotes {
+  ledgerId: string;
+  /** In their order. Each is small, so that one which the ledger refuses keeps no other back. */
+  notes: readonly WorkNote[];
 }
 
 export class NotedWork {
@@ -196,9 +202,9 @@ export class NotedWork {
     ];
     log.warn('the ledger does not take what this run has left: tellLedger goes on', { notes: notes.length });
     const { workflowId, runId } = workflowInfo();
-    await startChild<typeof tellLedger>('tellLedger', {
+    await startChild('tellLedger', {
       workflowId: `work-${workflowId}-${runId}`,
-      args: [{ ledgerId, notes }],
+      args: [{ ledgerId, notes } satisfies LeftNotes],
       parentClosePolicy: ParentClosePolicy.ABANDON,
     });
     this.#ledgerId = undefined;

@@ -4,7 +4,7 @@
  * Each choice of consumers has a trace number of its own, and one share is posted for one choice. So its claim reads
  * what was sent under the other numbers. It holds the lock of the chain's head meanwhile, as every share's claim does.
  */
-import type { SqlSession } from '../../database/sql-session.ts';
+import { placesOf, type SqlSession } from '../../database/sql-session.ts';
 import type { Writing } from '../../database/writing.ts';
 import type { ClaimRequest, SubsetShare } from '../../records.ts';
 import { insertRow } from '../inquiry-writes.ts';
@@ -53,7 +53,7 @@ export async function readSubsets(
   session: SqlSession,
   traceNumbers: readonly string[],
 ): Promise<Map<string, SubsetShare>> {
-  const places = traceNumbers.map((_, index) => `$${index + 1}`).join(', ');
+  const places = placesOf(traceNumbers);
   const rows = await session.rows<SubsetRow>(
     `SELECT * FROM subset_shares WHERE customer_trace_number IN (${places})`,
     traceNumbers,
