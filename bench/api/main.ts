@@ -37,9 +37,13 @@ const parts: Part[] = [];
 for (const name of options.parts) {
   for (const ledger of name === 'holds' ? (['sqlite', 'postgres'] as const) : [options.ledger]) {
     console.error(`${name} on ${ledger} (load ${loadavg()[0]?.toFixed(1)})`);
-    const part = await measured(name, ledger);
+    const part = await measured(name, ledger).catch((error: unknown) => {
+      console.error(error);
+      process.exitCode = 1;
+    });
+    if (!part) continue;
     parts.push(part);
-    // At once: a later part may fail, or be stopped.
+    // At once: a later one may be stopped.
     if (!options.json) console.log(`${markdown(part)}\n`);
   }
 }
