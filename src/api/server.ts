@@ -18,7 +18,7 @@ import { addDocuments } from './documents.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
-import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
+import { away, problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import type { Call, Method, Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
@@ -74,7 +74,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     },
     options: {
       genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
+      // Fastify's own answers would be no problem documents.
       clientErrorHandler: answerUnreadable(problemForm),
+      return503OnClosing: false,
     },
   });
   const policy: AccessPolicy<ApiNeeds, SignedInCaller, SignedInCaller> = {
@@ -108,6 +110,10 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   protectFromPages(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+  });
+  app.addHook('onRequest', async ({ url }) => {
+    // On a connection that was open already.
+    if (stopping.signal.aborted && url.startsWith('/v1/')) throw away('stopping', 'it is stopping: send it again', 1);
   });
   app.addHook('onRequest', (request, reply) => guard.check(request, reply));
   answerRefusals(app, {

@@ -20,7 +20,10 @@ interface HttpServerOptions {
   /** Answers 400 to an address that cannot be read. */
   onMalformedAddress(request: FastifyRequest, reply: FastifyReply): void;
   /** Of the service's own. */
-  options?: Pick<FastifyServerOptions, 'forceCloseConnections' | 'routerOptions' | 'genReqId' | 'clientErrorHandler'>;
+  options?: Pick<
+    FastifyServerOptions,
+    'forceCloseConnections' | 'routerOptions' | 'genReqId' | 'clientErrorHandler' | 'return503OnClosing'
+  >;
 }
 
 /** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
