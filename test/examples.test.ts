@@ -9,12 +9,16 @@ const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const page = read('docs/integrating.md');
+const api = read('docs/http-api.md');
 
 test('every piece of code on the page is in the example that it is taken from', () => {
   const shown = [...page.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
   const others = page.replaceAll(/^<!-- examples\/\S+ -->\n```/gm, '').matchAll(/^```(?!sh\b)\w+$/gm);
   assert.deepEqual([...others], [], 'each block says where it is from, or is a command');
-  for (const [, file = '', code = ''] of shown) assert.ok(read(file).includes(code), `${file}:\n${code}`);
+  const ofApi = [...api.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
+  assert.ok(ofApi.length > 0);
+  for (const [, file = '', code = ''] of [...shown, ...ofApi])
+    assert.ok(read(file).includes(code), `${file}:\n${code}`);
 });
 
 test('the page names every schema and every program', () => {

@@ -65,6 +65,7 @@ async function demo(flags: { dataDir: string; exit: true | undefined; headless: 
       opening.plain('            shows payloads decoded and redacted, through the codec server');
     }
     opening.plain(`  sandbox   ${environment.sandboxUrl}`);
+    opening.plain(`  API       ${environment.apiUrl}/v1/reference, with the token in ${environment.apiTokenFile}`);
     const narrator = createNarrator();
     const told = await Promise.race([tellDemo(environment, narrator), stopped, broken]);
     if (told === 'stopped') return EXIT.interrupted;
