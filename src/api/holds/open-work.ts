@@ -1,15 +1,15 @@
 /** What needs a person, by the ledger's rows: a list needs no worker, and a run that is lost is in it. */
 import { z } from 'zod';
-import { inParallel } from '../../base/in-parallel.ts';
 import { badRequest } from '../../http/refusal.ts';
 import type { WorkCount, WorkFilters, WorkRow } from '../../ledger/work.ts';
 import { holdStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { ALLOWED_ACTIONS, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
-import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import type { ApiCaller } from '../caller.ts';
 import type { ApiServices } from '../services.ts';
 import { guideOf, guideSchema } from './row-guide.ts';
+import { withinReach } from './rows-in-reach.ts';
 
 const fields = holdStatusSchema.shape;
 const instant = z.string().meta({ format: 'date-time' });
@@ -60,7 +60,7 @@ interface Page {
   next?: string;
 }
 
-type Services = Pick<ApiServices, 'openLedger' | 'runScope'>;
+type Services = Pick<ApiServices, 'openLedger' | 'runScope' | 'client'>;
 
 /** A page may hold fewer than asked, and none, while more follow: those that the token does not reach are left out. */
 export async function openWork(
@@ -99,18 +99,6 @@ async function pageOf({ openLedger }: Services, query: WorkFilters & { limit: nu
     if (error instanceof RangeError) throw badRequest('after', 'after must be the next of a page before');
     throw error;
   }
-}
-
-/** By whose the run is: a share's row names the secondary user, and belongs to whom its report is for. */
-async function withinReach({ runScope }: Services, caller: ApiCaller, rows: WorkRow[]): Promise<WorkRow[]> {
-  if (reachesAll(caller)) return rows;
-  const owners = [...new Set(rows.map(({ ownerId }) => ownerId))];
-  const mine = new Set<string>();
-  await inParallel(owners, 8, async (ownerId) => {
-    const scope = await runScope(ownerId);
-    if (scope && reaches(caller, scope)) mine.add(ownerId);
-  });
-  return rows.filter(({ ownerId }) => mine.has(ownerId));
 }
 
 /** A row as the API answers it. */

@@ -1,12 +1,12 @@
 /** How many runs wait without needing a person, as far as search attributes tell: by Temporal, in one call for each count. */
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import { textsIn } from '../holds/rows-in-reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
 const RUNNING = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running'`;
@@ -91,14 +91,11 @@ async function countReached(client: Client, condition: string, caller: ApiCaller
     ...{ namespace, query: `${RUNNING} AND ${condition}`, pageSize: MOST_JUDGED },
   });
   const mine = (executions ?? []).filter(({ searchAttributes }) => {
-    const named = (name: SearchAttributeName) => textsIn(searchAttributes?.indexedFields?.[name]?.data);
-    const endUsers = named('EndUserCodes');
-    return reaches(caller, { profiles: named('GatewayProfile'), endUsers: endUsers.length === 0 ? null : endUsers });
+    const endUsers = textsIn(searchAttributes, 'EndUserCodes');
+    return reaches(caller, {
+      profiles: textsIn(searchAttributes, 'GatewayProfile'),
+      endUsers: endUsers.length === 0 ? null : endUsers,
+    });
   });
   return { count: mine.length, isWhole: (nextPageToken ?? []).length === 0 };
-}
-
-function textsIn(data: Uint8Array | null | undefined): string[] {
-  const value = data ? parseJson(Buffer.from(data).toString('utf8'))?.[0] : [];
-  return [value].flat().filter((text): text is string => typeof text === 'string');
 }
