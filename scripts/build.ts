@@ -1,7 +1,7 @@
 /**
  * `npm run build`: makes an empty `dist/`, compiles the program with its declarations, and bundles the workflows. A
- * worker in production then needs neither the sources nor the seconds that bundling takes. Packs the client, too, as a
- * package for platforms: `dist-client/`.
+ * worker in production then needs neither the sources nor the seconds that bundling takes. Builds the work queue page
+ * (`dist/page/`), and packs the client as a package for platforms: `dist-client/`.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { buildPage } from './build-page.ts';
 import { packClient } from './pack-client.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -24,6 +25,8 @@ const interceptors = BUNDLE_OPTIONS.workflowInterceptorModules;
 await bundle(BUNDLE_FILES.plain, interceptors);
 // A separate bundle, so that a worker without traces pays nothing for them.
 await bundle(BUNDLE_FILES.tracing, [...interceptors, join(dist, 'src/telemetry/workflow-tracing.js')]);
+const { gzippedBytes } = await buildPage(join(dist, 'page'));
+console.log(`dist/page: ${Math.round(gzippedBytes / 1000)} kB gzipped`);
 const tarball = packClient(dist, join(root, 'dist-client', 'credit-journey-client'));
 console.log(relative(root, tarball));
 

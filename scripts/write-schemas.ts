@@ -1,11 +1,12 @@
 /**
  * `npm run schemas`: writes `schemas/*.json`, the JSON Schemas of every input, message and answer, and the API's OpenAPI
- * document; Biome then formats them. A change that breaks the API's callers takes `INCOMPATIBLE=yes` before it.
+ * document and its types for the page; Biome then formats them. A change that breaks the API's callers takes `INCOMPATIBLE=yes` before it.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/api/openapi.ts';
 import { incompatibilities } from './openapi-compatibility.ts';
+import { pageSchemas } from './page-schemas.ts';
 import { publishedSchemas } from './published-schemas.ts';
 
 const directory = join(import.meta.dirname, '..', 'schemas');
@@ -23,4 +24,5 @@ if (broken.length > 0 && process.env.INCOMPATIBLE !== 'yes') {
   process.exitCode = 1;
 } else {
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+  writeFileSync(join(directory, '..', 'page/api/schemas.ts'), pageSchemas(document));
 }

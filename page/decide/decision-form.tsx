@@ -1,0 +1,198 @@
+/** The decision about one hold: what it asks, what will be sent, and what became of it. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ActionGuide } from '../api/guide.ts';
+import type { Hold, Session } from '../api/schemas.ts';
+import { useKeys } from '../base/keys.ts';
+import { say } from '../base/say.tsx';
+import { capital } from '../base/words.ts';
+import { AmendFields } from './amend-fields.tsx';
+import { AnswerGroup, focusFirstStep, focusStep } from './answer-group.tsx';
+import {
+  bodyOf,
+  type Draft,
+  doesWords,
+  draftOf,
+  dropDraft,
+  keepDraft,
+  type Outcome,
+  permittedWords,
+  renewed,
+} from './draft.ts';
+import { DecidedBefore } from './outcome.tsx';
+import { ReferenceFields } from './reference-fields.tsx';
+import { type Result, send, type Taken } from './sending.ts';
+
+interface FormProps {
+  hold: Hold;
+  guide: ActionGuide;
+  session: Session;
+  /** The hold is no longer on the list, while this form is open. */
+  isGone: boolean;
+  onTaken: (answer: Taken) => void;
+  onCancel: () => void;
+}
+
+const MOST_REASON = 500;
+
+export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }: FormProps) {
+  const { action } = guide;
+  const [draft, show] = useState(() => draftOf(hold, guide));
+  const [result, tell] = useState<Result<Taken>>();
+  const [missing, miss] = useState('');
+  const isSending = useRef(false);
+  const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => focusFirstStep(form.current), []);
+  const change = (part: Partial<Draft>) => {
+    const next = { ...draft, ...part };
+    keepDraft(hold, next);
+    show(next);
+    miss('');
+  };
+  const made = bodyOf(hold, guide, draft);
+
+  const submit = async () => {
+    if (isSending.current) return;
+    if ('missing' in made) {
+      miss(made.missing.words);
+      const step = form.current?.querySelector<HTMLElement>(`[data-step="${made.missing.step}"]`);
+      if (step) focusStep(step);
+      return;
+    }
+    isSending.current = true;
+    setBusy(true);
+    keepDraft(hold, draft);
+    const came = await send<Taken>(hold.decideAt ?? '', made.body);
+    isSending.current = false;
+    setBusy(false);
+    tell(came);
+    if (came.result === 'taken') {
+      dropDraft(hold, action);
+      say('Decided.');
+      onTaken(came.answer);
+    } else if (came.result === 'unanswered') {
+      change({ isUnanswered: true });
+    } else {
+      const next = renewed(draft);
+      keepDraft(hold, next);
+      show(next);
+    }
+  };
+  useKeys({ 'Ctrl+Enter': () => void submit(), Escape: onCancel });
+
+  const isLocked = draft.isUnanswered || isBusy;
+  const words = permittedWords(guide, draft.outcome);
+  const asksToConfirm = result?.result === 'refused' && /confirm/i.test(result.words);
+  const title = `decide-${action}`;
+  return (
+    <form
+      ref={form}
+      class="decision"
+      aria-labelledby={title}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <h3 id={title}>{capital(action)}</h3>
+      <p class="does">{doesWords(guide, draft.outcome)}</p>
+      {isGone && !result ? (
+        <p role="alert" class="warning">
+          This hold is no longer on the list: somebody else may have decided, or an answer came. Look at the run first.
+        </p>
+      ) : null}
+      {action === 'accept' ? (
+        <AnswerGroup
+          step="outcome"
+          legend="What came of it, as the provider says?"
+          answers={(guide.outcomes ?? []).map(({ outcome, words }) => ({ value: outcome, words }))}
+          value={draft.outcome}
+          isLocked={isLocked}
+          onChoose={(outcome) => change({ outcome: outcome as Outcome })}
+        />
+      ) : null}
+      {action === 'seen' ? null : (
+        <AnswerGroup
+          step="providerSaid"
+          legend={`What did the provider say about ${hold.attempt ? `attempt ${hold.attempt}` : 'it'}?`}
+          answers={words.map((value) => ({ value, words: hold.guide.providerWords[value] ?? value }))}
+          value={draft.providerSaid}
+          isLocked={isLocked}
+          onChoose={(providerSaid) => change({ providerSaid })}
+        />
+      )}
+      {action === 'accept' && draft.outcome === 'record' ? (
+        <ReferenceFields {...{ hold, draft, change, isLocked, asksToConfirm }} />
+      ) : null}
+      {action === 'amend' ? <AmendFields {...{ hold, draft, change, isLocked, session }} /> : null}
+      <div data-step="reason" class="reason">
+        <label for={`reason-${action}`}>Reason</label>
+        <textarea
+          id={`reason-${action}`}
+          rows={2}
+          maxLength={MOST_REASON}
+          disabled={isLocked}
+          aria-describedby={`reason-note-${action}`}
+          value={draft.reason}
+          onInput={(event) => change({ reason: event.currentTarget.value })}
+        />
+        <p class="note" id={`reason-note-${action}`}>
+          It stays readable in the ledger, with your name: nothing personal about the consumer.
+        </p>
+      </div>
+      <WillBeSent path={hold.decideAt ?? ''} by={session.by} made={made} />
+      {missing ? (
+        <p role="alert" class="warning">
+          {missing}
+        </p>
+      ) : null}
+      {result && result.result !== 'taken' ? <NotTaken result={result} /> : null}
+      <p class="buttons">
+        <button type="submit" class="primary" disabled={isBusy} aria-keyshortcuts="Control+Enter">
+          {isBusy ? 'Sending …' : draft.isUnanswered ? 'Send the same again' : `Send: ${action}`} <kbd>Ctrl Enter</kbd>
+        </button>
+        <button type="button" onClick={onCancel}>
+          Back <kbd>Esc</kbd>
+        </button>
+      </p>
+    </form>
+  );
+}
+
+interface SentProps {
+  path: string;
+  by: string | undefined;
+  made: ReturnType<typeof bodyOf>;
+}
+
+function WillBeSent({ path, by, made }: SentProps) {
+  return (
+    <section class="sent" aria-label="What will be sent">
+      <h4>
+        What will be sent, {by ? `in the name of ${by}` : 'which the API will refuse: your token acts in nobody’s name'}
+      </h4>
+      {'missing' in made ? (
+        <p class="none">{made.missing.words}</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+        <pre tabIndex={0}>{`POST ${path}\n${JSON.stringify(made.body, null, 2)}`}</pre>
+      )}
+    </section>
+  );
+}
+
+function NotTaken({ result }: { result: Exclude<Result<Taken>, { result: 'taken' }> }) {
+  if (result.result === 'decided') {
+    return <DecidedBefore decided={result.decided} words={result.words} />;
+  }
+  return (
+    <div role="alert" class="warning">
+      <p>
+        {result.words}{' '}
+        {result.result === 'unanswered'
+          ? 'Send the same again: it decides once, however often it arrives.'
+          : 'Nothing was decided.'}
+      </p>
+    </div>
+  );
+}

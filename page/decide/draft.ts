@@ -1,0 +1,143 @@
+/**
+ * A decision while it is being made. It is kept in memory until it is answered, with the one id that it was given at
+ * first: a click twice, or the same again after a lost answer, decides once.
+ */
+import type { ActionGuide } from '../api/guide.ts';
+import type { Applicant, Hold } from '../api/schemas.ts';
+import { emptyApplicant } from './applicant-fields.ts';
+
+export type Outcome = 'record' | 'noRecord' | 'noReport';
+
+export interface Draft {
+  decisionId: string;
+  action: string;
+  providerSaid?: string;
+  outcome?: Outcome;
+  reportReferenceNumber: string;
+  requestedAt: string;
+  /** By applicant. */
+  consumerIds: Readonly<Record<string, string>>;
+  confirmConsumerIds: boolean;
+  /** Of `amend`; `undefined`: the same ones. */
+  applicants?: readonly Applicant[] | undefined;
+  reason: string;
+  /** It was sent, and no answer said what became of it: only the same may be sent again. */
+  isUnanswered: boolean;
+}
+
+const drafts = new Map<string, Draft>();
+
+function keyOf(hold: Hold, action: string): string {
+  return `${hold.holdId} ${hold.attempt ?? 0} ${action}`;
+}
+
+export function draftOf(hold: Hold, { action }: ActionGuide): Draft {
+  const kept = drafts.get(keyOf(hold, action));
+  if (kept) return kept;
+  return {
+    ...{ decisionId: newDecisionId(), action, reason: '', reportReferenceNumber: '', requestedAt: '' },
+    ...{ consumerIds: {}, confirmConsumerIds: false, isUnanswered: false },
+    // Where the provider cannot know, there is nothing to ask.
+    ...(hold.guide.ask !== undefined || action === 'seen' ? {} : { providerSaid: 'notAsked' }),
+  };
+}
+
+export function keepDraft(hold: Hold, draft: Draft): void {
+  drafts.set(keyOf(hold, draft.action), draft);
+}
+
+export function dropDraft(hold: Hold, action: string): void {
+  drafts.delete(keyOf(hold, action));
+}
+
+/** What came to nothing may be changed and sent as another decision. */
+export function renewed(draft: Draft): Draft {
+  return { ...draft, decisionId: newDecisionId(), isUnanswered: false };
+}
+
+const LETTERS = 'abcdefghijkmnpqrstuvwxyz';
+const ID_LENGTH = 20;
+
+/** Letters alone: nine digits in a row would look like a social security number. */
+export function newDecisionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_LENGTH));
+  return `page-${[...bytes].map((byte) => LETTERS[byte % LETTERS.length]).join('')}`;
+}
+
+/** What the provider must have said, as the API says: any one of these. */
+export function permittedWords(guide: ActionGuide, outcome: Outcome | undefined): readonly string[] {
+  return guide.outcomes?.find((one) => one.outcome === outcome)?.providerSaid ?? guide.providerSaid;
+}
+
+/** What follows, in the API's words. */
+export function doesWords(guide: ActionGuide, outcome: Outcome | undefined): string {
+  return guide.outcomes?.find((one) => one.outcome === outcome)?.does ?? guide.does;
+}
+
+export interface Missing {
+  /** Of the field that lacks it. */
+  step: string;
+  words: string;
+}
+
+/** What will be sent, or what is missing for it. */
+export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: object } | { missing: Missing } {
+  const { decisionId, action, providerSaid, outcome } = draft;
+  const reason = draft.reason.trim().replaceAll(/\s+/g, ' ');
+  if (action === 'seen') {
+    return reason ? { body: { decisionId, reason } } : { missing: NO_REASON };
+  }
+  const words = permittedWords(guide, outcome);
+  if (action === 'accept' && !outcome) return { missing: { step: 'outcome', words: 'Say what came of it.' } };
+  if (!providerSaid || !words.includes(providerSaid)) {
+    return { missing: { step: 'providerSaid', words: 'Say what the provider said.' } };
+  }
+  const reference = action === 'accept' && outcome === 'record' ? referenceOf(hold, draft) : undefined;
+  if (reference && 'missing' in reference) return reference;
+  if (!reason) return { missing: NO_REASON };
+  const { customerTraceNumber, attempt } = hold;
+  return {
+    body: {
+      ...{ decisionId, customerTraceNumber, attempt, action, providerSaid },
+      ...(action === 'accept' ? { outcome } : {}),
+      ...(reference ? { reference: reference.reference } : {}),
+      ...(reference && draft.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
+      ...(action === 'amend' && draft.applicants ? { applicants: draft.applicants.map(withoutEmpty) } : {}),
+      reason,
+    },
+  };
+}
+
+const NO_REASON: Missing = { step: 'reason', words: 'Give a reason.' };
+
+function referenceOf(hold: Hold, draft: Draft): { reference: object } | { missing: Missing } {
+  const reportReferenceNumber = draft.reportReferenceNumber.trim();
+  const requestedAt = draft.requestedAt.trim();
+  const ids = referenceApplicants(hold, draft);
+  const applicants = ids.flatMap((applicantId) => {
+    const consumerId = draft.consumerIds[applicantId]?.trim();
+    return consumerId ? [{ applicantId, consumerId }] : [];
+  });
+  if (!reportReferenceNumber || !requestedAt || applicants.length === 0) {
+    return { missing: { step: 'reference', words: 'Give the reference, its time and a consumer id.' } };
+  }
+  return { reference: { reportReferenceNumber, requestedAt, applicants } };
+}
+
+/** Those that the hold names; where it names none, one that the reader names. */
+export function referenceApplicants({ applicantIds }: Hold, { consumerIds }: Draft): readonly string[] {
+  return applicantIds ?? (Object.keys(consumerIds).length > 0 ? Object.keys(consumerIds) : ['1A']);
+}
+
+export function blankApplicants({ applicantIds = ['1A'] }: Hold): Applicant[] {
+  return applicantIds.map(emptyApplicant);
+}
+
+/** An optional field that is empty is not sent. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (member === '' ? [] : [[name, withoutEmpty(member)]])),
+  );
+}

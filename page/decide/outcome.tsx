@@ -1,0 +1,77 @@
+/** What became of a decision: of another one that stands, and of ours until the lists agree. */
+import { useEffect, useState } from 'preact/hooks';
+import { get, withQuery } from '../api/call.ts';
+import type { DecidedBefore as Decided, Hold, HoldList } from '../api/schemas.ts';
+import { Time } from '../base/when.tsx';
+import type { Taken } from './sending.ts';
+
+export function DecidedBefore({ decided: { action, by, at, decisionId }, words }: { decided: Decided; words: string }) {
+  return (
+    <div role="alert" class="warning">
+      <p>
+        <b>
+          {by} has decided: {action}, at <Time at={at} />.
+        </b>{' '}
+        Yours was not taken: {words}.
+      </p>
+      <p class="note">
+        Decision <code>{decisionId}</code>
+      </p>
+    </div>
+  );
+}
+
+const FIRST_LOOK_MS = 500;
+const LOOKS = 12;
+
+/** Whether the list still has it: it lags by a moment, and the answer counts until then. */
+function useOnList({ holdId, ownerId }: Hold): boolean | undefined {
+  const [isThere, show] = useState<boolean>();
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    const look = async (time: number) => {
+      const path = withQuery('/v1/holds', { ownerId, limit: '200' });
+      const found = await get<HoldList>(path, stop.signal).then(
+        ({ holds }) => holds.some((hold) => hold.holdId === holdId),
+        () => undefined,
+      );
+      if (stop.signal.aborted) return;
+      if (found !== undefined) show(found);
+      if (found !== false && time < LOOKS) timer = setTimeout(look, FIRST_LOOK_MS * (time + 1), time + 1);
+    };
+    void look(0);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [holdId, ownerId]);
+  return isThere;
+}
+
+export function TakenNotice({ hold, action, answer }: { hold: Hold; action: string; answer: Taken }) {
+  const isThere = useOnList(hold);
+  const { duplicate, recorded, heldBy, status } = answer;
+  return (
+    <div class="taken" tabIndex={-1} id="taken">
+      <p>
+        <b>{action === 'seen' ? 'Taken off the list.' : `Decided: ${action}.`}</b>{' '}
+        {duplicate ? 'It had been accepted before. ' : ''}
+        {recorded === true ? 'The ledger has it. ' : ''}
+        {recorded === false ? 'The run has it; the ledger does not yet. ' : ''}
+        {heldBy === 'run' ? 'The run goes on by itself. ' : ''}
+        {heldBy === 'ledger' ? 'There is no run: its next start goes on with the decision. ' : ''}
+        {status?.state ? (
+          <>
+            The run is now: <b>{status.state}</b>.
+          </>
+        ) : null}
+      </p>
+      <p class="note">
+        {isThere === false
+          ? 'The list no longer has it.'
+          : 'The list may still have it for a moment; this answer is what counts.'}
+      </p>
+    </div>
+  );
+}

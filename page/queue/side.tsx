@@ -1,0 +1,161 @@
+/** Beside the list: how much waits for a person and by itself, and the filters. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { HoldCounts, Session, WaitingCounts } from '../api/schemas.ts';
+import type { Polled } from '../base/polled.ts';
+import { type Filters, goTo, queueAddress } from '../base/route.ts';
+import { Age } from '../base/when.tsx';
+
+interface SideProps {
+  filters: Filters;
+  counts: Polled<HoldCounts>;
+  waiting: Polled<WaitingCounts>;
+  session: Session;
+  /** What the rows have, to choose from. */
+  known: { profiles: readonly string[]; endUsers: readonly string[] };
+  now: number;
+}
+
+export function Side({ filters, counts, waiting, session, known, now }: SideProps) {
+  const { reason: _, ...others } = filters;
+  const isWhole = counts.data?.isWhole ?? true;
+  // Where there is little room they are asked for; those that are in force are always shown.
+  const [isOpen] = useState(() => matchMedia('(min-width: 64rem)').matches || Object.keys(others).length > 0);
+  return (
+    <aside class="side" aria-label="Counts and filters">
+      <section>
+        <h2>By reason</h2>
+        <ul class="counts">
+          {(counts.data?.counts ?? []).map(({ kind, reason, count, oldest }) => (
+            <li key={`${kind} ${reason}`}>
+              <a
+                href={queueAddress(filters.reason === reason ? others : { ...others, reason })}
+                aria-current={filters.reason === reason ? 'true' : undefined}
+              >
+                <span class="name">{reason}</span>{' '}
+                <span class="number">
+                  {count.toLocaleString('en')}
+                  {isWhole ? '' : '+'}
+                </span>{' '}
+                <span class="oldest">
+                  oldest <Age since={oldest} now={now} />
+                </span>
+              </a>
+            </li>
+          ))}
+          {counts.data?.counts.length === 0 ? <li class="none">Nothing.</li> : null}
+        </ul>
+      </section>
+      <section>
+        <h2>Runs that wait</h2>
+        <Waits {...waiting} />
+      </section>
+      <details open={isOpen}>
+        <summary>Show only</summary>
+        <FilterForm {...{ filters, session, known }} />
+      </details>
+    </aside>
+  );
+}
+
+const WAITS: Readonly<Record<string, string>> = {
+  person: 'for a person',
+  consents: 'for consent',
+  other: 'for a gate, the gateway or a pause',
+};
+
+function Waits({ data, error }: Polled<WaitingCounts>) {
+  if (!data) return <p class="none">{error ? 'Not counted now.' : 'Counting …'}</p>;
+  return (
+    <>
+      <dl class="waits">
+        {data.counts.map(({ waitsFor, count, isWhole }) => (
+          <div key={waitsFor}>
+            <dt>{WAITS[waitsFor] ?? waitsFor}</dt>
+            <dd>
+              {count.toLocaleString('en')}
+              {isWhole ? '' : '+'}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {error ? <p class="none">As it was; not counted now.</p> : null}
+    </>
+  );
+}
+
+const KINDS = { held: 'waits for a decision', flagged: 'to look at' };
+
+function FilterForm({ filters, session, known }: Pick<SideProps, 'filters' | 'session' | 'known'>) {
+  const set = (change: Filters) => goTo(queueAddress({ ...filters, ...change }));
+  const isAny = Object.values(filters).some(Boolean);
+  const profiles = session.profiles === '*' ? known.profiles : session.profiles;
+  const endUsers = session.endUsers === '*' ? known.endUsers : session.endUsers;
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Choice label="Kind" value={filters.kind} onChange={(kind) => set({ kind })}>
+        {Object.entries(KINDS).map(([kind, words]) => (
+          <option key={kind} value={kind}>
+            {words}
+          </option>
+        ))}
+      </Choice>
+      <Named label="Profile" value={filters.profile} among={profiles} onChange={(profile) => set({ profile })} />
+      <Named
+        label="End user’s code"
+        value={filters.endUserCode}
+        among={endUsers}
+        onChange={(endUserCode) => set({ endUserCode })}
+      />
+      {isAny ? <a href={queueAddress()}>Show everything</a> : null}
+    </form>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string) => void;
+  children: ComponentChildren;
+}
+
+function Choice({ label, value, onChange, children }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select value={value ?? ''} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">all</option>
+        {children}
+      </select>
+    </label>
+  );
+}
+
+interface NamedProps extends Omit<ChoiceProps, 'children'> {
+  among: readonly string[];
+}
+
+/** A name may be one that no row on the screen has. */
+function Named({ label, value, among, onChange }: NamedProps) {
+  const list = `known-${label.replaceAll(/\W/g, '')}`;
+  return (
+    <label>
+      {label}
+      <input
+        type="text"
+        list={list}
+        maxLength={64}
+        placeholder="all"
+        autocomplete="off"
+        spellcheck={false}
+        value={value ?? ''}
+        onChange={(event) => onChange(event.currentTarget.value.trim())}
+      />
+      <datalist id={list}>
+        {among.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </label>
+  );
+}

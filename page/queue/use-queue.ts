@@ -1,0 +1,86 @@
+/** Reads the queue page by page, and again by itself. */
+import { useCallback, useRef, useState } from 'preact/hooks';
+import { get, withQuery } from '../api/call.ts';
+import { answers } from '../api/reachable.ts';
+import type { Hold, HoldList } from '../api/schemas.ts';
+import { observed } from '../base/observed.ts';
+import { type Polled, usePolled } from '../base/polled.ts';
+import type { Filters } from '../base/route.ts';
+import { mergeRows, type Row } from './rows.ts';
+
+const PAGE = 100;
+const EVERY_MS = 10_000;
+
+interface Shown {
+  key: string;
+  rows: Row[];
+  pages: number;
+  asOf?: string;
+}
+
+/** As it was shown last, also while another view is. */
+let last: Shown | undefined;
+
+function remembered(key: string): Shown {
+  if (last?.key !== key) return { key, rows: [], pages: 1 };
+  return { ...last, rows: last.rows.filter(({ isGone }) => !isGone) };
+}
+
+interface Read {
+  rows: Row[];
+  asOf: string;
+  hasMore: boolean;
+}
+
+export interface Queue extends Polled<Read> {
+  more(): void;
+  isReadingMore: boolean;
+  /** Reads at once, and takes off what has gone. */
+  tidy(): void;
+}
+
+/** The latest list of any view, so that a hold is shown at once, and the next one is known. */
+export const latestHolds = observed<readonly Hold[]>([]);
+
+export function useQueue(filters: Filters): Queue {
+  const key = JSON.stringify(filters);
+  const shown = useRef(remembered(key));
+  if (shown.current.key !== key) shown.current = remembered(key);
+  const [isReadingMore, setReadingMore] = useState(false);
+
+  const read = async (signal: AbortSignal): Promise<Read> => {
+    const fresh: Hold[] = [];
+    let next: string | undefined;
+    let asOf = '';
+    for (let page = 0; page < shown.current.pages; page++) {
+      const path = withQuery('/v1/holds', { ...filters, limit: String(PAGE), after: next });
+      const answer = await get<HoldList>(path, signal);
+      answers('ledger');
+      fresh.push(...answer.holds);
+      asOf ||= answer.asOf;
+      next = answer.next;
+      if (next === undefined) break;
+    }
+    const rows = mergeRows(shown.current.rows, fresh, next === undefined);
+    shown.current = { ...shown.current, rows };
+    last = { ...shown.current, asOf };
+    latestHolds.set(rows.filter(({ isGone }) => !isGone).map(({ hold }) => hold));
+    return { rows, asOf, hasMore: next !== undefined };
+  };
+  const [state, readNow] = usePolled(key, read, EVERY_MS);
+  const { rows, asOf } = shown.current;
+  // Coming back, the reader finds the list as it was left, until it is read anew.
+  const before = asOf === undefined ? {} : { data: { rows, asOf, hasMore: false } };
+
+  const more = useCallback(async () => {
+    shown.current = { ...shown.current, pages: shown.current.pages + 1 };
+    setReadingMore(true);
+    await readNow();
+    setReadingMore(false);
+  }, [readNow]);
+  const tidy = useCallback(() => {
+    shown.current = { ...shown.current, rows: shown.current.rows.filter(({ isGone }) => !isGone) };
+    void readNow();
+  }, [readNow]);
+  return { ...before, ...state, more, isReadingMore, tidy };
+}

@@ -1,0 +1,113 @@
+/** For who reads what happened: what was asked of the gateway, by whose leave, and what came of it. */
+import { useState } from 'preact/hooks';
+import { get, SignedOutError, withQuery, wordsOf } from '../api/call.ts';
+import type { InquiryAttempt, InquiryList, Session } from '../api/schemas.ts';
+import { Time } from '../base/when.tsx';
+import { may, signedOut } from '../shell/session.ts';
+import { Report } from './kept-data.tsx';
+
+const COLLECTIONS: Readonly<Record<string, string>> = { pull: 'pulls', portfolio: 'portfolio-reviews' };
+
+/** Where the newest report of a product is; a share's is its journey's, and a review has one for each row. */
+function reportPath(ownerId: string, productCode: string): string | undefined {
+  const [kind = '', id] = ownerId.includes(':') ? ownerId.split(':') : ['journey', ownerId];
+  if (productCode === 'SECONDUSE' || productCode === 'FAILSAFE') return undefined;
+  if (kind === 'journey') return `/v1/journeys/${id}/reports/${productCode}`;
+  return kind === 'pull' ? `/v1/${COLLECTIONS[kind]}/${id}/reports/${productCode}` : undefined;
+}
+
+export function Inquiries({ ownerId, session }: { ownerId: string; session: Session }) {
+  const [shown, show] = useState<{ list: readonly InquiryAttempt[]; next?: string | undefined; words?: string }>();
+  const [isReading, setReading] = useState(false);
+  const read = async (after?: string) => {
+    setReading(true);
+    try {
+      const { inquiries, next } = await get<InquiryList>(withQuery('/v1/inquiries', { ownerId, after, limit: '100' }));
+      show({ list: [...(after ? (shown?.list ?? []) : []), ...inquiries], next });
+    } catch (error) {
+      if (error instanceof SignedOutError) signedOut();
+      show({ list: shown?.list ?? [], words: wordsOf(error) });
+    }
+    setReading(false);
+  };
+  if (!may(session, 'inquiries:read')) return null;
+  const reported = [
+    ...new Set(shown?.list.filter(({ outcome }) => outcome === 'record').map((one) => one.productCode)),
+  ];
+  return (
+    <section class="inquiries" aria-labelledby="inquiries-title">
+      <h2 id="inquiries-title">What was asked of the gateway</h2>
+      {shown ? null : (
+        <p>
+          <button type="button" class="quiet" disabled={isReading} onClick={() => void read()}>
+            Read the attempts
+          </button>
+        </p>
+      )}
+      {shown?.words ? <p role="alert">{shown.words}</p> : null}
+      {shown?.list.length === 0 && !shown.words ? <p class="none">Nothing was sent.</p> : null}
+      {shown && shown.list.length > 0 ? <Attempts list={shown.list} /> : null}
+      {shown?.next ? (
+        <p>
+          <button type="button" disabled={isReading} onClick={() => void read(shown.next)}>
+            More
+          </button>
+        </p>
+      ) : null}
+      {may(session, 'reports:read')
+        ? reported.map((productCode) => {
+            const path = reportPath(ownerId, productCode);
+            return path ? <Report key={productCode} {...{ path, productCode, session }} /> : null;
+          })
+        : null}
+    </section>
+  );
+}
+
+function Attempts({ list }: { list: readonly InquiryAttempt[] }) {
+  return (
+    <table class="attempts">
+      <thead>
+        <tr>
+          {['Claimed', 'Inquiry', 'Trace number', 'Purpose', 'Came to', 'Posted', 'Decision'].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {list.map((one) => (
+          <tr key={`${one.customerTraceNumber} ${one.attempt}`}>
+            <td data-label="Claimed">
+              <Time at={one.claimedAt} />
+            </td>
+            <th scope="row" data-label="Inquiry">
+              {one.productCode}
+              {one.shareId ? ` of share ${one.shareId}` : ''}
+            </th>
+            <td data-label="Trace number" class="trace">
+              <code>{one.customerTraceNumber}</code> <span class="attempt">attempt {one.attempt}</span>
+            </td>
+            <td data-label="Purpose">{one.permissiblePurposeCode ?? ''}</td>
+            <td data-label="Came to">
+              {one.outcome}
+              {one.returnCode ? `, code ${one.returnCode}` : ''}
+            </td>
+            <td data-label="Posted">{one.posted}</td>
+            <td data-label="Decision">
+              {one.decision ? (
+                <>
+                  {one.decision.action} by {one.decision.by}, <Time at={one.decision.decidedAt} />:{' '}
+                  {one.decision.reason}
+                </>
+              ) : (
+                ''
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,67 @@
+/** What an id leads to: at once where it is one run, otherwise a list. */
+import { useEffect, useState } from 'preact/hooks';
+import { get, SignedOutError, withQuery, wordsOf } from '../api/call.ts';
+import type { SearchResult } from '../api/schemas.ts';
+import { focusOn, useTitle } from '../base/focus.ts';
+import { useKeys } from '../base/keys.ts';
+import { goTo, queueAddress, runAddress } from '../base/route.ts';
+import { say } from '../base/say.tsx';
+import { plural } from '../base/words.ts';
+import { signedOut } from './session.ts';
+
+const KINDS: Readonly<Record<string, string>> = { portfolio: 'review', share: 'share by itself' };
+
+export function SearchView({ q }: { q: string }) {
+  const [found, show] = useState<{ q: string; matches?: SearchResult['matches']; words?: string }>({ q });
+  useTitle('Search');
+  useKeys({ Escape: () => goTo(queueAddress()) });
+  useEffect(() => {
+    const stop = new AbortController();
+    show({ q });
+    get<SearchResult>(withQuery('/v1/search', { q }), stop.signal).then(
+      ({ matches }) => {
+        const owners = new Set(matches.map(({ ownerId }) => ownerId));
+        const [only] = owners;
+        if (only !== undefined && owners.size === 1) return goTo(runAddress(only), { replace: true });
+        show({ q, matches });
+        say(plural(matches.length, 'match', 'matches'));
+        focusOn('#search-title');
+      },
+      (error) => {
+        if (stop.signal.aborted) return;
+        if (error instanceof SignedOutError) signedOut();
+        show({ q, words: wordsOf(error) });
+      },
+    );
+    return () => stop.abort();
+  }, [q]);
+  const { matches, words } = found;
+  return (
+    <main id="main" tabIndex={-1} class="search-view">
+      <h1 id="search-title" tabIndex={-1}>
+        Search: <code>{q}</code>
+      </h1>
+      {words ? <p role="alert">{words}</p> : null}
+      {!matches && !words ? <p class="none">Looking …</p> : null}
+      {matches?.length === 0 ? (
+        <p>
+          Nothing has exactly this id, or your token does not reach it. An id is whole: a journey’s, a pull’s, a share’s
+          or a review’s, a trace number, or a decision’s.
+        </p>
+      ) : null}
+      <ul>
+        {(matches ?? []).map(({ what, ownerId, customerTraceNumber, shareId, decisionId }) => (
+          <li key={`${what} ${ownerId} ${customerTraceNumber} ${decisionId} ${shareId}`}>
+            <a href={runAddress(ownerId)}>{ownerId}</a>{' '}
+            <span class="note">
+              {KINDS[what] ?? what}
+              {customerTraceNumber ? `, trace number ${customerTraceNumber}` : ''}
+              {shareId ? `, share ${shareId}` : ''}
+              {decisionId ? `, decision ${decisionId}` : ''}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}

@@ -1,0 +1,82 @@
+/** Who is signed in. The token itself is in a cookie that no script reads, or comes from a proxy. */
+import { call, get, ProblemError, SignedOutError } from '../api/call.ts';
+import type { Session } from '../api/schemas.ts';
+import { observed } from '../base/observed.ts';
+
+export type SignIn =
+  | { state: 'asking' }
+  | { state: 'in'; session: Session }
+  /** `takesToken`: a field may be shown. `why`: what went wrong. */
+  | { state: 'out'; takesToken: boolean; why?: string }
+  | { state: 'away' };
+
+export const signIn = observed<SignIn>({ state: 'asking' });
+
+const TOKEN_IN_ADDRESS = /^#token=(.+)$/;
+
+/** A token in the address is taken out of it before anything else is done, and traded for the cookie. */
+export async function startSession(): Promise<void> {
+  const [, token] = TOKEN_IN_ADDRESS.exec(location.hash) ?? [];
+  if (token !== undefined) {
+    history.replaceState(null, '', location.pathname);
+    await giveToken(decodeURIComponent(token));
+    return;
+  }
+  await askWhoIsIn();
+}
+
+export async function giveToken(token: string): Promise<void> {
+  try {
+    await call<void>('POST', '/session', { body: { token } });
+    await askWhoIsIn();
+  } catch (error) {
+    if (error instanceof SignedOutError) return void out('The token was refused: it is not ours, or no longer good.');
+    if (!(error instanceof ProblemError)) return signIn.set({ state: 'away' });
+    const isUnknown = error.problem.status === 404;
+    signIn.set({
+      state: 'out',
+      takesToken: !isUnknown,
+      why: isUnknown ? 'This server takes no token from the page.' : `${error.problem.detail}.`,
+    });
+  }
+}
+
+export async function askWhoIsIn(): Promise<void> {
+  try {
+    signIn.set({ state: 'in', session: await get<Session>('/v1/session') });
+  } catch (error) {
+    if (error instanceof SignedOutError) return out();
+    if (error instanceof ProblemError && error.problem.status === 403) {
+      return out('You are signed in, and may not see what needs a person: the token lacks `holds:read`.');
+    }
+    signIn.set({ state: 'away' });
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await call<void>('DELETE', '/session').catch(() => {});
+  await out('You have signed out.');
+}
+
+/** An answer said so. */
+export function signedOut(): void {
+  if (signIn.get().state === 'in') void out('Your session has ended.');
+}
+
+async function out(why?: string): Promise<void> {
+  signIn.set({ state: 'out', takesToken: await takesToken(), ...(why ? { why } : {}) });
+}
+
+/** Only a server that lets the page sign in knows the address; an empty request signs nobody in. */
+async function takesToken(): Promise<boolean> {
+  try {
+    await call<void>('POST', '/session', { body: {} });
+    return false;
+  } catch (error) {
+    return error instanceof ProblemError && [400, 422].includes(error.problem.status);
+  }
+}
+
+export function may(session: Session, scope: string): boolean {
+  return session.scopes.includes(scope);
+}

@@ -1,0 +1,77 @@
+/** Row by row: what a decision would come to, and what it came to. */
+import { runAddress } from '../base/route.ts';
+import { timeWords } from '../base/time.ts';
+import type { Decided, Previewed } from './same-decision.ts';
+
+const RESULTS: Record<Decided['result'], string> = {
+  decided: 'decided',
+  duplicate: 'decided before, by this very decision',
+  refused: 'not decided',
+  failed: 'not known: send the same again',
+};
+
+interface TableRow {
+  ownerId: string;
+  customerTraceNumber: string;
+  attempt: number;
+  isGood: boolean;
+  outcome: string;
+  detail: string;
+}
+
+export function OutcomeTable({
+  previewed = [],
+  decided = [],
+  leftOut = [],
+}: {
+  previewed?: readonly Previewed[];
+  decided?: readonly Decided[];
+  leftOut?: readonly Previewed[] | undefined;
+}) {
+  const rows: TableRow[] = [
+    ...previewed.map((row) => ({
+      ...row,
+      isGood: row.decidable,
+      outcome: row.decidable ? `would be decided, by the ${row.heldBy ?? 'run'}` : 'left out',
+      detail: whyNot(row),
+    })),
+    ...decided.map((row) => ({
+      ...row,
+      isGood: row.result === 'decided' || row.result === 'duplicate',
+      outcome: RESULTS[row.result],
+      detail: row.recorded === true ? 'the ledger has it' : whyNot(row),
+    })),
+    ...leftOut.map((row) => ({ ...row, isGood: false, outcome: 'left out', detail: whyNot(row) })),
+  ];
+  return (
+    <table class="outcomes">
+      <thead>
+        <tr>
+          <th scope="col">Run</th>
+          <th scope="col">Trace number</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Why</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ ownerId, customerTraceNumber, attempt, isGood, outcome, detail }) => (
+          <tr key={`${ownerId} ${customerTraceNumber}`} class={isGood ? 'good' : 'bad'}>
+            <th scope="row" data-label="Run">
+              <a href={runAddress(ownerId)}>{ownerId}</a>
+            </th>
+            <td data-label="Trace number" class="trace">
+              <code>{customerTraceNumber}</code> <span class="attempt">attempt {attempt}</span>
+            </td>
+            <td data-label="Outcome">{outcome}</td>
+            <td data-label="Why">{detail}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function whyNot({ detail = '', decided }: Pick<Previewed, 'detail' | 'decided'>): string {
+  if (!decided) return detail;
+  return `${decided.by} has decided: ${decided.action}, ${timeWords(decided.at)}`;
+}

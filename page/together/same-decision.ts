@@ -1,0 +1,43 @@
+/** One decision about many inquiries: previewed first, then sent, a hundred at a time under one id. */
+import { post } from '../api/call.ts';
+import type { DecidedMany, DecisionPreview, Hold, SameDecision } from '../api/schemas.ts';
+import { type Result, send } from '../decide/sending.ts';
+
+export type Common = Omit<SameDecision, 'inquiries'>;
+export type Previewed = DecisionPreview['inquiries'][number];
+export type Decided = DecidedMany['inquiries'][number];
+type Named = SameDecision['inquiries'][number];
+
+const AT_ONCE = 100;
+
+export function named({ ownerId, customerTraceNumber = '', attempt = 1 }: Hold): Named {
+  return { ownerId, customerTraceNumber, attempt };
+}
+
+function inHundreds(inquiries: readonly Named[]): Named[][] {
+  const count = Math.ceil(inquiries.length / AT_ONCE);
+  return Array.from({ length: count }, (_, at) => inquiries.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
+}
+
+export async function preview(common: Common, inquiries: readonly Named[]): Promise<Previewed[]> {
+  const all: Previewed[] = [];
+  for (const some of inHundreds(inquiries)) {
+    const answer = await post<DecisionPreview>('/v1/decisions/preview', { ...common, inquiries: some });
+    all.push(...answer.inquiries);
+  }
+  return all;
+}
+
+/** What came of each so far, and of the request that was not answered, if one was not: then the same is sent again. */
+export async function decideAll(
+  common: Common,
+  inquiries: readonly Named[],
+): Promise<{ decided: Decided[]; stopped?: Exclude<Result<DecidedMany>, { result: 'taken' }> }> {
+  const decided: Decided[] = [];
+  for (const some of inHundreds(inquiries)) {
+    const came = await send<DecidedMany>('/v1/decisions', { ...common, inquiries: some });
+    if (came.result !== 'taken') return { decided, stopped: came };
+    decided.push(...came.answer.inquiries);
+  }
+  return { decided };
+}
