@@ -1,0 +1,319 @@
+/** What people see and do on the work queue page, in Chromium. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { SCOPES } from '../../src/api/scopes.ts';
+import { until } from '../api/until.ts';
+import {
+  axeFindings,
+  goTo,
+  type Json,
+  keepPictures,
+  type OpenPage,
+  overflows,
+  type PageWorld,
+  SCHEMES,
+  startPageWorld,
+} from './page-world.ts';
+
+/** What a token may, without the right to read personal data whole. */
+const WITHOUT_REVEAL = Object.keys(SCOPES).filter((scope) => scope !== 'reports:reveal');
+
+const rowOf = (page: Page, { ownerId }: Json) => page.getByRole('row').filter({ hasText: ownerId });
+
+async function isOpen({ api }: PageWorld, { ownerId }: Json): Promise<boolean> {
+  return (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.holds.length > 0;
+}
+
+async function decisionOf({ api }: PageWorld, { ownerId }: Json): Promise<Json> {
+  const { json } = await api.call(`/v1/inquiries?ownerId=${ownerId}`);
+  return json.inquiries[0]?.decision;
+}
+
+test('the work queue page', async (t) => {
+  const world = await startPageWorld(t);
+  const opened: OpenPage[] = [];
+  const open: PageWorld['open'] = async (...how) => {
+    const one = await world.open(...how);
+    opened.push(one);
+    return one;
+  };
+
+  await t.test('from the first screen to a decided OutcomeUnknown in five actions of the keyboard', async () => {
+    const hold = await world.hold('LOAN-KEYS');
+    const { page } = await open();
+    await page.locator('.hold-link:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Abandon/ }).waitFor();
+    await page.keyboard.press('b');
+    await page.locator('input[name=providerSaid]:focus').waitFor();
+    await page.keyboard.press('4');
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.type('the applicant has withdrawn');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Decided: abandon.').waitFor();
+    await page.getByText('The list no longer has it.').waitFor();
+    const { action, by, reason, providerSaid } = await decisionOf(world, hold);
+    assert.deepEqual(
+      { action, by, reason, providerSaid },
+      { action: 'abandon', by: 'platform-7', reason: 'the applicant has withdrawn', providerSaid: 'notAsked' },
+    );
+  });
+
+  await t.test('two operators at once: the second is told who decided what', async () => {
+    const hold = await world.hold('LOAN-TWO');
+    const address = `#/runs/LOAN-TWO?hold=${hold.holdId}&action=abandon`;
+    const [first, second] = await Promise.all([
+      open({ claims: { sub: 'operator-1' } }, { address }),
+      open({ claims: { sub: 'operator-2' } }, { address }),
+    ]);
+    const fill = async ({ page }: OpenPage, said: string) => {
+      await page.getByRole('radio', { name: said }).check();
+      await page.getByLabel('Reason').fill('a test');
+    };
+    await fill(first, 'it was not posted');
+    await fill(second, 'they cannot say');
+    await first.page.getByRole('button', { name: /^Send: abandon/ }).click();
+    await first.page.getByText('Decided: abandon.').waitFor();
+    await second.page.getByRole('button', { name: /^Send: abandon/ }).click();
+    await second.page.getByText('operator-1 has decided: abandon').waitFor();
+    assert.deepEqual(await axeFindings(second.page), []);
+    assert.equal((await decisionOf(world, hold)).by, 'operator-1');
+  });
+
+  await t.test('a click twice decides once, and so does the same again after a lost answer', async () => {
+    const hold = await world.hold('LOAN-LOST');
+    const { page } = await open({}, { address: `#/runs/LOAN-LOST?hold=${hold.holdId}&action=abandon` });
+    await page.getByRole('radio', { name: 'it was posted' }).check();
+    await page.getByLabel('Reason').fill('a test');
+    const sent: Json[] = [];
+    await page.route('**/decisions', async (route) => {
+      sent.push(route.request().postDataJSON());
+      // The API decides; its first answer never arrives.
+      // What the browser itself adds is lost on the way through the test.
+      const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
+      const answer = await route.fetch({ headers });
+      if (sent.length === 1) await route.abort('connectionreset');
+      else await route.fulfill({ response: answer });
+    });
+    await page.getByRole('button', { name: /^Send: abandon/ }).dblclick();
+    const again = page.getByRole('button', { name: /^Send the same again/ });
+    await again.waitFor();
+    assert.equal(await page.getByLabel('Reason').isDisabled(), true);
+    await again.click();
+    await page.getByText('It had been accepted before.').waitFor();
+    assert.equal(sent.length, 2);
+    assert.deepEqual(sent[0], sent[1]);
+    assert.equal(await isOpen(world, hold), false);
+  });
+
+  await t.test(
+    'an outage of three rows: chosen together, previewed, decided; one went another way meanwhile',
+    async () => {
+      const holds = await Promise.all(['LOAN-O1', 'LOAN-O2', 'LOAN-O3'].map((id) => world.hold(id)));
+      const { page } = await open();
+      for (const hold of holds) await rowOf(page, hold).getByRole('checkbox').check();
+      const [first] = holds;
+      const meanwhile = { decisionId: 'D-1', customerTraceNumber: first.customerTraceNumber, attempt: 1 };
+      const body = { ...meanwhile, action: 'abandon', reason: 'a test', providerSaid: 'posted' };
+      assert.equal((await world.api.call(first.decideAt, { body })).status, 200);
+      await page.keyboard.press('t');
+      await page.getByRole('radio', { name: /^Abandon/ }).check();
+      await page.getByRole('radio', { name: 'it was not posted' }).check();
+      await page.getByLabel('Reason').fill('the outage of today');
+      await page.getByRole('button', { name: /^Preview 3/ }).click();
+      await page.getByRole('button', { name: /^Decide 2: abandon/ }).waitFor();
+      await page.getByText(/platform-7 has decided: abandon/).waitFor();
+      assert.deepEqual(await overflows(page), []);
+      assert.deepEqual(await axeFindings(page), []);
+      await keepPictures(page, 'preview');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('cell', { name: 'the ledger has it' }).nth(1).waitFor();
+      for (const hold of holds.slice(1)) {
+        assert.equal(await isOpen(world, hold), false);
+        assert.equal((await decisionOf(world, hold)).reason, 'the outage of today');
+      }
+    },
+  );
+
+  await t.test('the provider’s file: each line finds its hold, and what is wrong is said by its line', async () => {
+    const holds = await Promise.all(['LOAN-F1', 'LOAN-F2'].map((id) => world.hold(id)));
+    const [one, two] = holds.map(({ customerTraceNumber }) => customerTraceNumber);
+    const { page } = await open({}, { address: '#/together' });
+    const lines = page.getByLabel('Lines');
+    await lines.fill(`${one} not posted\n${two}`);
+    await page.getByRole('button', { name: 'Find their holds' }).click();
+    await page.getByText('Line 2 must be a trace number').waitFor();
+    await lines.fill(`# from the provider\n${one} not posted\n${two},notPosted\nPQAAAAAAAAAAAAAAAAAAAAAAAA00 posted`);
+    await page.getByRole('button', { name: 'Find their holds' }).click();
+    await page.getByRole('heading', { name: '2 holds of OutcomeUnknown: not posted' }).waitFor();
+    await page.getByText('Nothing is on hold under 1 trace number').waitFor();
+    await page.getByRole('radio', { name: /^Abandon/ }).check();
+    await page.getByLabel('Reason').fill('by the file of today');
+    await page.getByRole('button', { name: /^Preview 2/ }).click();
+    await page.getByRole('button', { name: /^Decide 2: abandon/ }).click();
+    await page.getByRole('cell', { name: 'the ledger has it' }).nth(1).waitFor();
+    const { providerSaid, reason } = await decisionOf(world, holds[0]);
+    assert.deepEqual({ providerSaid, reason }, { providerSaid: 'notPosted', reason: 'by the file of today' });
+  });
+
+  await t.test('a refresh moves nothing: what has gone keeps its place, and the focus stays', async () => {
+    const [first, second] = [await world.hold('LOAN-R1'), await world.hold('LOAN-R2')];
+    const { page } = await open({ scopes: ['holds:read'] });
+    await page.getByText('it lacks `holds:decide`').waitFor();
+    const [before] = [await rowOf(page, second).boundingBox(), await rowOf(page, second).getByRole('link').focus()];
+    const body = { decisionId: 'D-R', customerTraceNumber: first.customerTraceNumber, attempt: 1, action: 'abandon' };
+    await world.api.call(first.decideAt, { body: { ...body, reason: 'a test', providerSaid: 'posted' } });
+    await rowOf(page, first).getByText('no longer on the list').waitFor();
+    assert.deepEqual(await rowOf(page, second).boundingBox(), before);
+    assert.equal(await page.locator('.hold-link:focus').innerText(), 'LOAN-R2');
+    await page.keyboard.press('u');
+    await rowOf(page, first).waitFor({ state: 'detached' });
+  });
+
+  await t.test('the API away and back: said plainly, and what is there stays readable', async () => {
+    const { page } = await open();
+    await page.locator('.hold-link').first().waitFor();
+    await world.stopApi();
+    await page.keyboard.press('u');
+    await page.getByText('The API does not answer').waitFor();
+    assert.equal(await page.locator('.hold-link').first().isVisible(), true);
+    assert.deepEqual(await axeFindings(page), []);
+    await keepPictures(page, 'api-away');
+    await world.startApi();
+    await page.getByText('The API does not answer').waitFor({ state: 'detached' });
+  });
+
+  await t.test('Temporal or the ledger away: each is named, with what still works', async () => {
+    const { page } = await open();
+    await page.locator('.hold-link').first().waitFor();
+    const answering = (code: string) => ({
+      status: 503,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: 'about:blank', title: 'away', status: 503, detail: 'away', code, requestId: 'R' }),
+    });
+    await page.route('**/v1/waiting', (route) => route.fulfill(answering('temporalUnavailable')));
+    await page.route('**/v1/holds?*', (route) => route.fulfill(answering('ledgerUnavailable')));
+    await page.keyboard.press('u');
+    await page.getByText('The ledger does not answer').waitFor();
+    await page.getByText('Temporal does not answer').waitFor();
+    assert.equal(await page.locator('.hold-link').first().isVisible(), true);
+    await page.unrouteAll();
+    await page.keyboard.press('u');
+    await page.getByText('does not answer, since').waitFor({ state: 'detached' });
+  });
+
+  await t.test('a run that is lost: the ledger tells its story and takes the decision', async () => {
+    const hold = await world.hold('LOAN-GONE');
+    await world.harness.client.workflow.getHandle('journey-LOAN-GONE').terminate('a test');
+    const { page } = await open({}, { address: `#/runs/LOAN-GONE?hold=${hold.holdId}` });
+    await page.getByText('The ledger tells this').waitFor();
+    await page.keyboard.press('b');
+    await page.getByRole('radio', { name: 'it was posted' }).check();
+    await page.getByLabel('Reason').fill('a test');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('There is no run: its next start goes on with the decision.').waitFor();
+    assert.equal(await isOpen(world, hold), false);
+  });
+
+  await t.test('what the gateway wrote is masked, until who may has it revealed', async () => {
+    const hold = await world.hold('LOAN-REFUSED', '1400');
+    const address = `#/runs/LOAN-REFUSED?hold=${hold.holdId}`;
+    const [all, masked] = [await open({}, { address }), await open({ scopes: WITHOUT_REVEAL }, { address })];
+    for (const { page } of [all, masked]) {
+      await page.getByRole('button', { name: 'What the gateway wrote, masked' }).click();
+      await page.getByRole('heading', { name: /^What the gateway wrote, kept .* masked$/ }).waitFor();
+    }
+    await masked.page.getByText('takes a token with reports:reveal').waitFor();
+    assert.equal(await masked.page.getByRole('button', { name: 'Reveal' }).count(), 0);
+    await all.page.getByRole('button', { name: 'Reveal' }).click();
+    await all.page.getByRole('heading', { name: /whole$/ }).waitFor();
+    assert.ok(world.api.audited().some((line) => line.revealed === true));
+    await masked.page.keyboard.press('m');
+    await masked.page.getByText('typing them takes a token with reports:reveal').waitFor();
+    assert.equal(await masked.page.getByLabel('SSN').count(), 0);
+    await all.page.keyboard.press('m');
+    await all.page.getByRole('radio', { name: /corrected applicants/ }).check();
+    await all.page.getByLabel('SSN').waitFor();
+    assert.deepEqual(await axeFindings(all.page), []);
+    assert.deepEqual(await overflows(all.page), []);
+    await keepPictures(all.page, 'amend');
+  });
+
+  await t.test('without a session it asks for a token; no script ever stores one', async () => {
+    const { page } = await open();
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href, history.state])',
+    );
+    assert.equal(kept, JSON.stringify([[], [], '', `${world.api.url}/`, null]));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+    await keepPictures(page, 'signed-out');
+    await page.getByLabel('Token').fill('not.a.token');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The token was refused').waitFor();
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
+  });
+
+  await t.test('by keys alone: rows, the list of keys, search and back', async () => {
+    const { page } = await open();
+    await page.locator('.hold-link:focus').waitFor();
+    const first = await page.locator('.hold-link:focus').innerText();
+    await page.keyboard.press('j');
+    assert.notEqual(await page.locator('.hold-link:focus').innerText(), first);
+    await page.keyboard.press('k');
+    assert.equal(await page.locator('.hold-link:focus').innerText(), first);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.hold-link:focus').innerText(), first);
+    await page.keyboard.press('/');
+    await page.keyboard.type('LOAN-KEYS');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'LOAN-KEYS', level: 1, exact: true }).waitFor();
+    assert.equal(await page.title(), 'LOAN-KEYS · Run · credit-journey');
+    await page.getByText('What happened').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'What needs a person' }).waitFor();
+    assert.equal(await page.title(), 'Work queue · credit-journey');
+  });
+
+  await t.test('every view, light and dark: nothing for axe to find, and no window too narrow', async () => {
+    const hold = await world.hold('LOAN-VIEWS');
+    const views: Readonly<Record<string, string>> = {
+      queue: '#/holds',
+      filtered: '#/holds?reason=OutcomeUnknown&kind=held',
+      run: `#/runs/LOAN-VIEWS?hold=${hold.holdId}`,
+      story: '#/runs/LOAN-KEYS',
+      resend: `#/runs/LOAN-VIEWS?hold=${hold.holdId}&action=resend`,
+      accept: `#/runs/LOAN-VIEWS?hold=${hold.holdId}&action=accept`,
+      together: '#/together',
+      nowhere: '#/runs/LOAN-NOWHERE',
+      search: '#/search?q=LOAN-NOWHERE',
+    };
+    for (const scheme of SCHEMES) {
+      const { page } = await open({}, { scheme });
+      for (const [name, address] of Object.entries(views)) {
+        await goTo(page, address);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        if (name === 'accept') await page.getByRole('radio', { name: 'there is a report' }).check();
+        assert.deepEqual(await axeFindings(page), [], `${name}, ${scheme}`);
+        assert.deepEqual(await overflows(page), [], `${name}, ${scheme}`);
+        await keepPictures(page, `${name}-${scheme}`);
+      }
+    }
+  });
+
+  await t.test('no page has complained: no script failed, and the policy forbade nothing', async () => {
+    await until(async () => (opened.length > 0 ? true : undefined));
+    assert.deepEqual(
+      opened.flatMap(({ complaints }) => complaints),
+      [],
+    );
+    assert.deepEqual(world.api.unexpected, []);
+  });
+});
