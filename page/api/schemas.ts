@@ -138,7 +138,7 @@ export type HoldCounts = {
     /** Since when the oldest of them waits. */
     oldest: string;
   }[];
-  /** false: at least so many. Only where the token does not reach all runs. */
+  /** false: at least so many. */
   isWhole: boolean;
 };
 
