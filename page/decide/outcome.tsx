@@ -1,8 +1,8 @@
 /** What became of a decision: of another one that stands, and of ours until the lists agree. */
 import { useEffect, useState } from 'preact/hooks';
-import { get, withQuery } from '../api/call.ts';
-import type { DecidedBefore as Decided, Hold, HoldList } from '../api/schemas.ts';
+import type { DecidedBefore as Decided, Hold } from '../api/schemas.ts';
 import { Time } from '../base/when.tsx';
+import { holdsOfRun } from '../run/run-holds.ts';
 import type { Taken } from './sending.ts';
 
 export function DecidedBefore({ decided: { action, by, at, decisionId }, words }: { decided: Decided; words: string }) {
@@ -25,27 +25,27 @@ const FIRST_LOOK_MS = 500;
 const LOOKS = 12;
 
 /** Whether the list still has it: it lags by a moment, and the answer counts until then. */
-function useOnList({ holdId, ownerId }: Hold): boolean | undefined {
+function useOnList(hold: Hold): boolean | undefined {
   const [isThere, show] = useState<boolean>();
+  const { ownerId } = hold;
   useEffect(() => {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     const look = async (time: number) => {
-      const path = withQuery('/v1/holds', { ownerId, limit: '200' });
-      const found = await get<HoldList>(path, stop.signal).then(
-        ({ holds }) => holds.some((hold) => hold.holdId === holdId),
+      const isGone = await holdsOfRun(ownerId, stop.signal).then(
+        (list) => list.isGone(hold),
         () => undefined,
       );
       if (stop.signal.aborted) return;
-      if (found !== undefined) show(found);
-      if (found !== false && time < LOOKS) timer = setTimeout(look, FIRST_LOOK_MS * (time + 1), time + 1);
+      if (isGone !== undefined) show(!isGone);
+      if (!isGone && time < LOOKS) timer = setTimeout(look, FIRST_LOOK_MS * (time + 1), time + 1);
     };
     void look(0);
     return () => {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [holdId, ownerId]);
+  }, [hold, ownerId]);
   return isThere;
 }
 

@@ -1,8 +1,7 @@
 /** A hold of a run: what happened, what may be done about it now, and the form of what is being done. */
 import { useEffect, useState } from 'preact/hooks';
-import { get, withQuery } from '../api/call.ts';
 import type { ActionGuide } from '../api/guide.ts';
-import type { Hold, HoldList, Session } from '../api/schemas.ts';
+import type { Hold, Session } from '../api/schemas.ts';
 import { useKeys } from '../base/keys.ts';
 import { goTo, runAddress } from '../base/route.ts';
 import { timeWords } from '../base/time.ts';
@@ -210,10 +209,4 @@ function Facts({ hold, now }: { hold: Hold; now: number }) {
       ))}
     </dl>
   );
-}
-
-/** Of a run, by the ledger alone: at once, also where its story cannot be told. */
-export async function holdsOfRun(ownerId: string, signal: AbortSignal): Promise<readonly Hold[]> {
-  const { holds } = await get<HoldList>(withQuery('/v1/holds', { ownerId, limit: '200' }), signal);
-  return holds;
 }

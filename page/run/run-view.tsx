@@ -11,8 +11,9 @@ import { Time } from '../base/when.tsx';
 import { plural } from '../base/words.ts';
 import { rememberOpened } from '../queue/queue-view.tsx';
 import { latestHolds } from '../queue/use-queue.ts';
-import { HoldCard, holdsOfRun } from './hold-card.tsx';
+import { HoldCard } from './hold-card.tsx';
 import { Inquiries } from './inquiries.tsx';
+import { holdsOfRun, type RunHolds } from './run-holds.ts';
 
 const EVERY_MS = 10_000;
 /** A review may have thousands. */
@@ -91,17 +92,17 @@ export function RunView({ ownerId, holdId, action, session }: RunProps) {
 }
 
 /** From the queue at once, then as the list has them; one that goes stays, so that nothing moves under a decision. */
-function useShownHolds(ownerId: string, listed: readonly Hold[] | undefined): { hold: Hold; isGone: boolean }[] {
+function useShownHolds(ownerId: string, listed: RunHolds | undefined): { hold: Hold; isGone: boolean }[] {
   const [known, keep] = useState<{ ownerId: string; holds: readonly Hold[] }>({ ownerId: '', holds: [] });
   const first = latestHolds.get().filter((hold) => hold.ownerId === ownerId);
   const before = known.ownerId === ownerId ? known.holds : first;
   useEffect(() => {
-    const fresh = new Map((listed ?? []).map((hold) => [hold.holdId, hold]));
+    const fresh = new Map((listed?.holds ?? []).map((hold) => [hold.holdId, hold]));
     const kept = before.map((hold) => fresh.get(hold.holdId) ?? hold);
     const added = [...fresh.values()].filter(({ holdId }) => !before.some((hold) => hold.holdId === holdId));
     keep({ ownerId, holds: [...kept, ...added] });
   }, [ownerId, listed]);
-  return before.map((hold) => ({ hold, isGone: listed?.every(({ holdId }) => holdId !== hold.holdId) ?? false }));
+  return before.map((hold) => ({ hold, isGone: listed?.isGone(hold) ?? false }));
 }
 
 /** The heading of what was opened takes the focus, once. */

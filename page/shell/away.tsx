@@ -1,7 +1,7 @@
 /** Says plainly what does not answer, since when, and what still works. */
 import { away, type Part } from '../api/reachable.ts';
 import { useObserved } from '../base/observed.ts';
-import { ageWords, timeWords, useNow } from '../base/time.ts';
+import { timeWords } from '../base/time.ts';
 
 const WORDS: Record<Part, { name: string; works: string }> = {
   api: {
@@ -23,13 +23,12 @@ const WORDS: Record<Part, { name: string; works: string }> = {
 
 export function AwayNotice() {
   const parts = Object.entries(useObserved(away)) as [Part, number][];
-  const now = useNow(5_000);
   return (
     <div role="alert" class="away">
       {parts.map(([part, since]) => (
         <p key={part}>
           <b>
-            {WORDS[part].name} does not answer, since {timeWords(since, now)} ({ageWords(now - since)}).
+            {WORDS[part].name} does not answer, since {timeWords(since)}.
           </b>{' '}
           {WORDS[part].works} It is asked again by itself.
         </p>

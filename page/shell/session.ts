@@ -16,13 +16,17 @@ const TOKEN_IN_ADDRESS = /^#token=(.+)$/;
 
 /** A token in the address is taken out of it before anything else is done, and traded for the cookie. */
 export async function startSession(): Promise<void> {
+  // An address with a token that is opened where the page is open already only changes the fragment.
+  addEventListener('hashchange', () => void takeTokenOfAddress());
+  if (!(await takeTokenOfAddress())) await askWhoIsIn();
+}
+
+async function takeTokenOfAddress(): Promise<boolean> {
   const [, token] = TOKEN_IN_ADDRESS.exec(location.hash) ?? [];
-  if (token !== undefined) {
-    history.replaceState(null, '', location.pathname);
-    await giveToken(decodeURIComponent(token));
-    return;
-  }
-  await askWhoIsIn();
+  if (token === undefined) return false;
+  history.replaceState(null, '', location.pathname);
+  await giveToken(token);
+  return true;
 }
 
 export async function giveToken(token: string): Promise<void> {

@@ -203,9 +203,12 @@ test('the work queue page', async (t) => {
     await page.getByText('does not answer, since').waitFor({ state: 'detached' });
   });
 
-  await t.test('a run that is lost: the ledger tells its story and takes the decision', async () => {
+  await t.test('a run that is lost, and no worker: the ledger tells its story and takes the decision', async (st) => {
     const hold = await world.hold('LOAN-GONE');
     await world.harness.client.workflow.getHandle('journey-LOAN-GONE').terminate('a test');
+    // A worker would answer for the run as it was.
+    await world.harness.stopWorker();
+    st.after(() => world.harness.startWorker());
     const { page } = await open({}, { address: `#/runs/LOAN-GONE?hold=${hold.holdId}` });
     await page.getByText('The ledger tells this').waitFor();
     await page.keyboard.press('b');
@@ -246,6 +249,11 @@ test('the work queue page', async (t) => {
       'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href, history.state])',
     );
     assert.equal(kept, JSON.stringify([[], [], '', `${world.api.url}/`, null]));
+    // Pasted where the page is open already.
+    await goTo(page, '#token=a.b.c');
+    await page.getByText('The token was refused').waitFor();
+    assert.equal(page.url(), `${world.api.url}/`);
+    await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     assert.deepEqual(await axeFindings(page), []);
