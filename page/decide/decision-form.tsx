@@ -95,7 +95,7 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
       }}
     >
       <h3 id={title}>{capital(action)}</h3>
-      <p class="does">{doesWords(guide, draft.outcome)}</p>
+      <p class="does">{doesWords(guide, draft)}</p>
       {isGone && !result ? (
         <p role="alert" class="warning">
           This hold is no longer on the list: somebody else may have decided, or an answer came. Look at the run first.

@@ -4,6 +4,7 @@
  */
 import type { ActionGuide } from '../api/guide.ts';
 import type { Applicant, Hold } from '../api/schemas.ts';
+import { capital } from '../base/words.ts';
 import { emptyApplicant } from './applicant-fields.ts';
 
 export type Outcome = 'record' | 'noRecord' | 'noReport';
@@ -15,8 +16,7 @@ export interface Draft {
   outcome?: Outcome;
   reportReferenceNumber: string;
   requestedAt: string;
-  /** By applicant. */
-  consumerIds: Readonly<Record<string, string>>;
+  consumerIds: readonly { applicantId: string; consumerId: string }[];
   confirmConsumerIds: boolean;
   /** Of `amend`; `undefined`: the same ones. */
   applicants?: readonly Applicant[] | undefined;
@@ -36,7 +36,8 @@ export function draftOf(hold: Hold, { action }: ActionGuide): Draft {
   if (kept) return kept;
   return {
     ...{ decisionId: newDecisionId(), action, reason: '', reportReferenceNumber: '', requestedAt: '' },
-    ...{ consumerIds: {}, confirmConsumerIds: false, isUnanswered: false },
+    ...{ confirmConsumerIds: false, isUnanswered: false },
+    consumerIds: (hold.applicantIds ?? ['1A']).map((applicantId) => ({ applicantId, consumerId: '' })),
     // Where the provider cannot know, there is nothing to ask.
     ...(hold.guide.ask !== undefined || action === 'seen' ? {} : { providerSaid: 'notAsked' }),
   };
@@ -69,8 +70,9 @@ export function permittedWords(guide: ActionGuide, outcome: Outcome | undefined)
   return guide.outcomes?.find((one) => one.outcome === outcome)?.providerSaid ?? guide.providerSaid;
 }
 
-/** What follows, in the API's words. */
-export function doesWords(guide: ActionGuide, outcome: Outcome | undefined): string {
+/** What follows, in the API's words: its sentences about `amend` are about the same applicants. */
+export function doesWords(guide: ActionGuide, { outcome, applicants }: Pick<Draft, 'outcome' | 'applicants'>): string {
+  if (applicants) return `${capital(guide.words)}.`;
   return guide.outcomes?.find((one) => one.outcome === outcome)?.does ?? guide.does;
 }
 
@@ -92,7 +94,7 @@ export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: ob
   if (!providerSaid || !words.includes(providerSaid)) {
     return { missing: { step: 'providerSaid', words: 'Say what the provider said.' } };
   }
-  const reference = action === 'accept' && outcome === 'record' ? referenceOf(hold, draft) : undefined;
+  const reference = action === 'accept' && outcome === 'record' ? referenceOf(draft) : undefined;
   if (reference && 'missing' in reference) return reference;
   if (!reason) return { missing: NO_REASON };
   const { customerTraceNumber, attempt } = hold;
@@ -110,23 +112,16 @@ export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: ob
 
 const NO_REASON: Missing = { step: 'reason', words: 'Give a reason.' };
 
-function referenceOf(hold: Hold, draft: Draft): { reference: object } | { missing: Missing } {
+function referenceOf(draft: Draft): { reference: object } | { missing: Missing } {
   const reportReferenceNumber = draft.reportReferenceNumber.trim();
   const requestedAt = draft.requestedAt.trim();
-  const ids = referenceApplicants(hold, draft);
-  const applicants = ids.flatMap((applicantId) => {
-    const consumerId = draft.consumerIds[applicantId]?.trim();
-    return consumerId ? [{ applicantId, consumerId }] : [];
-  });
+  const applicants = draft.consumerIds
+    .map(({ applicantId, consumerId }) => ({ applicantId: applicantId.trim(), consumerId: consumerId.trim() }))
+    .filter(({ applicantId, consumerId }) => applicantId && consumerId);
   if (!reportReferenceNumber || !requestedAt || applicants.length === 0) {
     return { missing: { step: 'reference', words: 'Give the reference, its time and a consumer id.' } };
   }
   return { reference: { reportReferenceNumber, requestedAt, applicants } };
-}
-
-/** Those that the hold names; where it names none, one that the reader names. */
-export function referenceApplicants({ applicantIds }: Hold, { consumerIds }: Draft): readonly string[] {
-  return applicantIds ?? (Object.keys(consumerIds).length > 0 ? Object.keys(consumerIds) : ['1A']);
 }
 
 export function blankApplicants({ applicantIds = ['1A'] }: Hold): Applicant[] {

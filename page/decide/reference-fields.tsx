@@ -1,6 +1,6 @@
 /** Of `accept` with a record: what the provider says that the report is. */
 import type { Hold } from '../api/schemas.ts';
-import { type Draft, referenceApplicants } from './draft.ts';
+import type { Draft } from './draft.ts';
 
 interface ReferenceProps {
   hold: Hold;
@@ -35,20 +35,48 @@ export function ReferenceFields({ hold, draft, change, isLocked, asksToConfirm }
           onInput={(event) => change({ requestedAt: event.currentTarget.value })}
         />
       </label>
-      {referenceApplicants(hold, draft).map((applicantId) => (
-        <label key={applicantId}>
-          Consumer id of {applicantId}
-          <input
-            type="text"
-            maxLength={16}
-            autocomplete="off"
-            value={draft.consumerIds[applicantId] ?? ''}
-            onInput={(event) =>
-              change({ consumerIds: { ...draft.consumerIds, [applicantId]: event.currentTarget.value } })
-            }
-          />
-        </label>
-      ))}
+      {draft.consumerIds.map(({ applicantId, consumerId }, at) => {
+        const set = (part: object) =>
+          change({ consumerIds: draft.consumerIds.with(at, { applicantId, consumerId, ...part }) });
+        return (
+          <div key={at} class="consumer">
+            {hold.applicantIds ? null : (
+              <label>
+                Applicant
+                <input
+                  type="text"
+                  maxLength={2}
+                  autocomplete="off"
+                  value={applicantId}
+                  onInput={(event) => set({ applicantId: event.currentTarget.value })}
+                />
+              </label>
+            )}
+            <label>
+              Consumer id of {applicantId}
+              <input
+                type="text"
+                maxLength={16}
+                autocomplete="off"
+                value={consumerId}
+                onInput={(event) => set({ consumerId: event.currentTarget.value })}
+              />
+            </label>
+          </div>
+        );
+      })}
+      {hold.applicantIds ? null : (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            const next = { applicantId: `${draft.consumerIds.length + 1}A`, consumerId: '' };
+            change({ consumerIds: [...draft.consumerIds, next] });
+          }}
+        >
+          One more applicant
+        </button>
+      )}
       {asksToConfirm || draft.confirmConsumerIds ? (
         <label class="check">
           <input
