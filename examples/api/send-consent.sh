@@ -4,7 +4,8 @@ set -eu
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 # By a file of our own that curl reads: arguments are seen by everybody on the machine.
-printf 'header = "Authorization: Bearer %s"\n' "$(cat "$API_TOKEN_FILE")" >"$files/token"
+token=$(cat "$API_TOKEN_FILE")
+printf 'header = "Authorization: Bearer %s"\n' "$token" >"$files/token"
 
 # A text of the answer, by jq where there is one.
 said() {
