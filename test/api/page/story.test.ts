@@ -155,6 +155,20 @@ test('a run out of reach is told exactly as an unknown one', async () => {
   assert.equal((await storyOf('nobody-has-this')).status, 404);
 });
 
+test('a list has no hold of a run that may still pull for somebody out of reach', async () => {
+  const input = journeyInput({
+    ...{ stages: ['PREQUAL', 'PREAPP'], applicants: [applicant('1A', newSsn('4002'))] },
+    endUserCodes: { PREAPP: 'EU2' },
+  });
+  assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+  const seenBy = async (endUsers: string[]) => {
+    const bearer = await token({ endUsers });
+    return (await api.call(`/v1/holds?ownerId=${input.journeyId}`, { token: bearer })).json.holds.length;
+  };
+  await until(async () => ((await seenBy(['EU123', 'EU2'])) === 1 ? true : undefined));
+  assert.deepEqual([await seenBy(['EU123']), await seenBy(['EU2']), await seenBy(['*'])], [0, 0, 1]);
+});
+
 test('search finds a whole id of each kind, and nothing out of reach', async () => {
   const { journeyId, hold } = await held();
   const trace = hold.customerTraceNumber;
