@@ -76,7 +76,7 @@ describe('two readers cannot take one request for two', () => {
     ['no host', 'content-length: 2\r\n', '{}'],
   ];
   for (const [what, lines, body] of cases) {
-    test(what, async () => {
+    test(`refused, with all that follows: ${what}`, async () => {
       const first = what === 'no host' ? head(lines).replace('host: x\r\n', '') : head(lines);
       const said = await saidTo(first + body + hidden());
       // Node answers this one by itself, since there is a request already.
@@ -260,7 +260,7 @@ describe('a body means one thing', () => {
     ['two documents', '/v1/consents', message + message, 400, 'notJson'],
   ];
   for (const [what, path, body, status, code] of cases) {
-    test(`${what}: ${status}`, async () => {
+    test(`refused as a body: ${what}`, async () => {
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
       const response = await fetch(api.url + path, { method: 'POST', headers, body });
       const problem = (await response.json()) as { code: string };
