@@ -142,16 +142,26 @@ describe('what callers send to exhaust it', () => {
 });
 
 describe('what waits', () => {
-  /** A status that no worker gives; abandoned at the test's end. */
-  async function waitingFor(t: TestContext, at: TestApi, headers: Record<string, string> = {}): Promise<string> {
+  /** What no worker answers; abandoned at the test's end. */
+  async function waitingFor(
+    t: TestContext,
+    at: TestApi,
+    { headers = {}, message }: { headers?: Record<string, string>; message?: string } = {},
+  ): Promise<string> {
     const input = journeyInput();
     assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
     const path = `/v1/journeys/${input.journeyId}`;
     const gone = new AbortController();
     const authorization = `Bearer ${await token()}`;
-    const waiting = fetch(at.url + path, { headers: { authorization, ...headers }, signal: gone.signal }).catch(
-      () => {},
-    );
+    const { signal } = gone;
+    const asked =
+      message === undefined
+        ? fetch(at.url + path, { headers: { authorization, ...headers }, signal })
+        : fetch(`${at.url}${path}/${message}`, {
+            ...{ method: 'POST', body: JSON.stringify({ reason: 'asked' }), signal },
+            headers: { authorization, 'content-type': 'application/json' },
+          });
+    const waiting = asked.catch(() => {});
     t.after(async () => {
       gone.abort();
       await waiting;
@@ -163,7 +173,7 @@ describe('what waits', () => {
 
   test('where all slots are taken and nobody may wait more, 503 says when to come again', async (t) => {
     const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 } });
-    await waitingFor(t, small);
+    await waitingFor(t, small, { message: 'withdrawal' });
     const { status, json, headers } = await small.call('/v1/holds');
     assert.deepEqual([status, json.code], [503, 'busy']);
     assert.ok(Number(headers.get('retry-after')) > 0);
@@ -173,7 +183,7 @@ describe('what waits', () => {
   test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
     const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 }, feedLimits: { waiters: 1 } });
     const waiting = { 'if-none-match': '"none"', prefer: 'wait=20' };
-    const path = await waitingFor(t, small, waiting);
+    const path = await waitingFor(t, small, { headers: waiting });
     const { status, json, headers } = await small.call(path, { headers: waiting });
     assert.deepEqual([status, json.code, headers.get('retry-after')], [429, 'waiting', '5']);
     assert.equal((await small.call('/v1/holds')).status, 200);
@@ -223,7 +233,7 @@ describe('what is away', () => {
   });
 
   test('the workers: those who wait for a status keep nobody else waiting', async (t) => {
-    const journeys = await connectTo(harness, { dataConverter: {}, queryTimeoutMs: 1_500 });
+    const journeys = await connectTo(harness, { dataConverter: {}, queryTimeoutMs: 6_000 });
     const busy = await startTestApi(harness, { journeys, limits: { running: 2 } });
     t.after(async () => {
       await busy.close();
@@ -231,8 +241,8 @@ describe('what is away', () => {
     });
     const { journeyId } = journeyInput();
     await journeys.start({ ...journeyInput(), journeyId });
-    const statuses = Array.from({ length: 6 }, () => busy.call(`/v1/journeys/${journeyId}`));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const statuses = Array.from({ length: 3 }, () => busy.call(`/v1/journeys/${journeyId}`));
+    await sleep(200);
     const first = await Promise.race([...statuses, busy.call('/v1/journeys')]);
     assert.deepEqual([first.status, Array.isArray(first.json.runs)], [200, true], first.text);
     for (const { status, headers, text } of await Promise.all(statuses)) {
