@@ -43,6 +43,7 @@ export interface OpenHolds {
 type HeldStatus = Pick<JourneyStatus, 'holds'> &
   Partial<Pick<JourneyStatus, 'shares' | 'stages'>> & { attention?: string };
 
+/** @internal */
 export interface HoldsContext {
   client: Client;
   /** Journeys of another task queue belong to other workers, and perhaps to another environment. */
@@ -123,7 +124,11 @@ function byAge(one: OpenHold, other: OpenHold): number {
   return (parseInstantMs(one.since ?? '') ?? 0) - (parseInstantMs(other.since ?? '') ?? 0);
 }
 
-/** Those that say that they need a person; where the search attribute is not registered, all that are running. */
+/**
+ * Those that say that they need a person; where the search attribute is not registered, all that are running.
+ *
+ * @internal
+ */
 export async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
   const { connection, options } = client;
   const registered = await registeredSearchAttributes(connection, options.namespace)();

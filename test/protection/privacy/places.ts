@@ -104,9 +104,9 @@ export function ledgerPlaces({ ledger }: World): Place[] {
 }
 
 /** The metrics and health answers of a running worker. */
-export async function scraped({ metricsUrl, healthUrl }: World): Promise<Place[]> {
+export async function scraped({ metricsUrls, healthUrl }: World): Promise<Place[]> {
   return Promise.all(
-    [metricsUrl, healthUrl].map(async (url) => {
+    [...metricsUrls, healthUrl].map(async (url) => {
       const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
       return { kind: 'log' as const, name: new URL(url).pathname, bytes };
     }),

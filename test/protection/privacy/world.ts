@@ -57,7 +57,8 @@ export interface World extends Stage {
   temporalCli(args: string[]): Promise<Uint8Array>;
   /** What the sandbox gave out. */
   postedInquiries(): Promise<{ reportReferenceNumber: string; consumerIds: string[] }[]>;
-  metricsUrl: string;
+  /** Of the worker, the codec server and the HTTP API. */
+  metricsUrls: readonly string[];
   healthUrl: string;
   /** `hide` moves the ledger out of the worker's reach. */
   ledger: { file: string; hide(): Promise<void>; bringBack(): Promise<void> };
@@ -88,10 +89,10 @@ export async function startWorld(): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-privacy-'));
   const file = (name: string) => join(dataDir, name);
   const { path: binaryPath } = await findTemporalBinary({ kind: 'cli' });
-  const [server, sandbox, [metricsPort, healthPort, deadPort = 1]] = await Promise.all([
+  const [server, sandbox, [metricsPort, healthPort, codecPort, apiPort, deadPort = 1]] = await Promise.all([
     startTemporalServer({ headless: true, dataDir: file('temporal'), binaryPath }),
     startSandbox({ clientSecret: CLIENT_SECRET }),
-    freePorts(3),
+    freePorts(5),
   ]);
   const seen = new SeenSentinels();
   const gateway = await startHostileGateway(sandbox.url, seen);
@@ -111,7 +112,7 @@ export async function startWorld(): Promise<World> {
     gateway,
     seen,
     said: processes.said,
-    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    metricsUrls: [metricsPort, codecPort, apiPort].map((port) => `http://127.0.0.1:${port}/metrics`),
     healthUrl: `http://127.0.0.1:${healthPort}/readyz`,
     async startWorker(phase) {
       await writeFile(file('profiles.json'), JSON.stringify({ profiles: profilesOf(gateway, deadPort, phase) }));
@@ -119,7 +120,11 @@ export async function startWorld(): Promise<World> {
       return (await processes.start(`${phase} worker`, ['worker'], { env: own, load: BUGS })).child;
     },
     async startCodecServer() {
-      const own = { CODEC_AUDIT_FILE: file('audit.log'), CODEC_PATH_ROLES: 'encode,decode-redacted,reveal,report' };
+      const own = {
+        CODEC_AUDIT_FILE: file('audit.log'),
+        CODEC_PATH_ROLES: 'encode,decode-redacted,reveal,report',
+        METRICS_ADDRESS: String(codecPort),
+      };
       const { ready } = await processes.start('codec server', ['codec-server', '--port', '0'], { env: own });
       return String(ready.endpoint);
     },
@@ -135,6 +140,7 @@ export async function startWorld(): Promise<World> {
         API_JWT_ISSUER: claims.iss,
         API_JWT_AUDIENCE: claims.aud,
         API_AUDIT_FILE: file('api-audit.log'),
+        METRICS_ADDRESS: String(apiPort),
       };
       const { ready } = await processes.start('HTTP API', ['api', '--port', '0'], { env: own });
       return { url: String(ready.url), token };
