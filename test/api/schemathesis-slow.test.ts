@@ -20,7 +20,8 @@ const CHECKS = [
   'response_headers_conformance',
   'response_schema_conformance',
   'negative_data_rejection',
-  'unsupported_method',
+  // Not `unsupported_method`: what is left of a request before can make the next one of its connection unreadable, which is 400.
+  // access.test.ts tries each operation by another method.
   'allow_header_conformance',
   'ignored_auth',
   'nothing_repeated',
@@ -33,7 +34,10 @@ test('schemathesis finds nothing that is answered otherwise than the document sa
   const packages = await pythonPackages(SCHEMATHESIS);
   const harness = await startHarness();
   t.after(() => harness.close());
-  const api = await startTestApi(harness, { limits: { burst: 1e9, perSecond: 1e9 } });
+  const api = await startTestApi(harness, {
+    limits: { burst: 1e9, perSecond: 1e9 },
+    portfolioDirectory: harness.dataDir,
+  });
   t.after(() => api.close());
   const caller = await token({ expiresAt: Math.floor(Date.now() / 1000) + 600 });
   const bounds = ['--phases', 'examples,coverage,fuzzing', '--max-examples', '8', '--seed', '1', '--max-time', '60'];
