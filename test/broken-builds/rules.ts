@@ -114,7 +114,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: 'activityInfo().attempt < 1',
       },
     ],
-    tests: [{ path: 'test/hazards/profile-missing.test.ts', title: 'leaves every start to a worker that has it' }],
+    tests: [{ path: 'test/hazards/profile-missing-slow.test.ts', title: 'leaves every start to a worker that has it' }],
   },
   {
     name: 'a decision is recorded whatever its proof',

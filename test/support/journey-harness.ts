@@ -184,7 +184,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   return harness;
 }
 
-/** A file of tests may run once more with `SANDBOX_SHAPE=interface` (test/workflows/interface-shape.test.ts). */
+/** A file of tests may run once more with `SANDBOX_SHAPE=interface` (test/workflows/interface-shape-slow.test.ts). */
 function sandboxShape(): Pick<SandboxOptions, 'shape'> {
   const shape = SHAPES.find((one) => one === process.env.SANDBOX_SHAPE);
   return shape ? { shape } : {};

@@ -1,4 +1,4 @@
-/** Portfolio reviews, and what journeys and shares do besides, once more in the interface's shape. */
+/** The end-to-end tests of products once more, in the interface's shape. */
 import { inInterfaceShape } from '../support/interface-shape.ts';
 
 await inInterfaceShape([
@@ -7,8 +7,11 @@ await inInterfaceShape([
   'early-consents',
   'entitlements',
   'failure-table',
-  'portfolio',
+  'lending-journey',
+  'portfolio-slow',
+  'pulls',
   'replaced-applicants',
+  'share-report',
   'shares-not-posted',
   'subset-shares',
 ]);
