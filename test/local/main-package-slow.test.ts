@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 const STEP_TIMEOUT_MS = 240_000;
 /** What a build and a package are made of. */
-const SOURCES = ['bin', 'docs', 'examples', 'sandbox', 'schemas', 'scripts', 'src'];
+const SOURCES = ['bin', 'docs', 'examples', 'page', 'sandbox', 'schemas', 'scripts', 'src'];
 const FILES = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 let folder: string;
@@ -67,6 +67,8 @@ test('is imported under its two names, and the command says what it does', async
   const { stdout } = await run(process.execPath, ['program.mjs'], { cwd: project, timeout: STEP_TIMEOUT_MS });
   assert.equal(stdout.trim(), 'function function');
   assert.match((await npx('--help')).stdout, /^Usage: npx credit-journey/);
+  const page = join(project, 'node_modules/credit-journey/dist/page/index.html');
+  assert.match(readFileSync(page, 'utf8'), /<html lang="en"/);
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   assert.equal((await npx('--version')).stdout.trim(), version);
 });
