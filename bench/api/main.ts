@@ -5,6 +5,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
+import { oneOf } from '../option.ts';
 import type { Part } from '../overload/finding.ts';
 import { type BenchApi, startBenchApi } from './api-program.ts';
 import { holds } from './holds.ts';
@@ -120,10 +121,4 @@ function readOptions() {
     console.error(USAGE);
     process.exit(2);
   }
-}
-
-function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {
-  const found = known.find((one) => one === text);
-  if (!found) throw new Error(`${option} knows ${known.join(', ')}`);
-  return found;
 }

@@ -5,6 +5,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
+import { oneOf } from '../option.ts';
 import { fairness } from './fairness.ts';
 import { isGood, type Part, table } from './finding.ts';
 import { rate } from './rate.ts';
@@ -102,12 +103,6 @@ function readOptions() {
     console.error(USAGE);
     process.exit(2);
   }
-}
-
-function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {
-  const found = known.find((one) => one === text);
-  if (!found) throw new Error(`${option} knows ${known.join(', ')}`);
-  return found;
 }
 
 function whole(text: string | undefined, standard: number): number {

@@ -2,10 +2,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { ApiOptions } from '../../src/api/options.ts';
 import { SCOPES } from '../../src/api/scopes.ts';
 import { type RunningApi, startApi } from '../../src/api/server.ts';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { connectTo } from '../support/harness-client.ts';
@@ -100,4 +102,18 @@ export async function startTestApi(
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** An API whose ledger does not answer, until the test's end. */
+export async function startCutOffApi(t: TestContext, harness: Pick<Harness, 'config' | 'client'>): Promise<TestApi> {
+  const journeys = await connectTo(harness, {
+    dataConverter: {},
+    openLedger: () => Promise.reject(new LedgerUnavailableError('away')),
+  });
+  const api = await startTestApi(harness, { journeys });
+  t.after(async () => {
+    await api.close();
+    await journeys.close();
+  });
+  return api;
 }

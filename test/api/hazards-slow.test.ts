@@ -7,10 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { parametersIn } from '../../src/api/parameters.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
-import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
-import { type ApiCall, startTestApi, type TestApi, token } from './fixtures.ts';
+import { type ApiCall, startCutOffApi, startTestApi, type TestApi, token } from './fixtures.ts';
 
 let harness: Harness;
 let api: TestApi;
@@ -214,15 +213,7 @@ describe('what will go', () => {
 
 describe('what is away', () => {
   test('the ledger: what needs it says so, and the rest goes on', async (t) => {
-    const journeys = await connectTo(harness, {
-      dataConverter: {},
-      openLedger: () => Promise.reject(new LedgerUnavailableError('away')),
-    });
-    const cutOff = await startTestApi(harness, { journeys });
-    t.after(async () => {
-      await cutOff.close();
-      await journeys.close();
-    });
+    const cutOff = await startCutOffApi(t, harness);
     const narrow = await token({ endUsers: ['EU123'] });
     const unknown = await cutOff.call(`/v1/journeys/T-${randomUUID().slice(0, 8)}`, { token: narrow });
     assert.deepEqual([unknown.status, unknown.json.code], [503, 'ledgerUnavailable'], unknown.text);

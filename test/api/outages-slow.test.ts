@@ -8,13 +8,21 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { httpCall } from '../support/http-call.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { type ApiCall, AUDIENCE, ISSUER, KEY_SET, startTestApi, type TestApi, token } from './fixtures.ts';
+import {
+  type ApiCall,
+  AUDIENCE,
+  ISSUER,
+  KEY_SET,
+  startCutOffApi,
+  startTestApi,
+  type TestApi,
+  token,
+} from './fixtures.ts';
 import { until } from './until.ts';
 
 let harness: Harness;
@@ -66,15 +74,7 @@ describe('the ledger is away', () => {
   ];
 
   test('each resource that needs it answers 503 and says so, and the others answer', async (t) => {
-    const journeys = await connectTo(harness, {
-      dataConverter: {},
-      openLedger: () => Promise.reject(new LedgerUnavailableError('away')),
-    });
-    const cutOff = await startTestApi(harness, { journeys });
-    t.after(async () => {
-      await cutOff.close();
-      await journeys.close();
-    });
+    const cutOff = await startCutOffApi(t, harness);
     for (const [path, call] of needed) {
       const { status, json, text, headers } = await cutOff.call(path, call);
       assert.deepEqual([status, json.code], [503, 'ledgerUnavailable'], `${path} ${text}`);
