@@ -19,17 +19,13 @@ export function currentDigest(digests: RequestDigests): string {
 }
 
 /**
- * The digest to compare with a row's own. A row with an unknown form counts as another request.
+ * The digest to compare with a row's own.
  *
  * @throws LedgerUnavailableError where a newer version of the product has made the row: that version can compare it, so
  * the caller waits
  */
-export function comparableDigest(
-  row: { digest: string | null; digest_version: string | null } | null,
-  digests: RequestDigests,
-): string {
-  if (row === null || row.digest === null) return currentDigest(digests);
-  if (row.digest_version === null) return '';
+export function comparableDigest(row: { digest_version: string | null } | null, digests: RequestDigests): string {
+  if (row === null || row.digest_version === null) return currentDigest(digests);
   const digest = digests[row.digest_version];
   if (digest === undefined) {
     throw new LedgerUnavailableError(

@@ -184,7 +184,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'no key keeps two customers at once from one inquiry',
     edits: [
       {
-        file: 'src/ledger/database/migrations.ts',
+        file: 'src/ledger/database/tables/inquiries.ts',
         find: 'CREATE UNIQUE INDEX inquiries_one_number',
         replace: 'CREATE INDEX inquiries_one_number',
       },

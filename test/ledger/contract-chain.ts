@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { ChainFinding, ChainReport } from '../../src/ledger/records.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, SHARE, TRACE } from './fixtures.ts';
+import type { ChainFinding } from '../../src/ledger/records.ts';
+import { attempted, claimOf, consentOf, decisionOf, INQUIRY, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
-import { makeLedgerAt } from './older-ledger.ts';
 
 const TABLES = ['consents', 'decisions', 'audit_chain', 'audit_head'];
 
@@ -95,7 +93,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
     'a row that was inserted',
     [
-      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, received_at, recorded_at, proof FROM consents WHERE consent_id = 'C-1'",
+      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, proof, received_at, recorded_at FROM consents WHERE consent_id = 'C-1'",
     ],
     [{ kind: 'inserted', ...consent('C-X') }],
   ],
@@ -249,46 +247,4 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     const { findings } = await ledger.verifyChain();
     assert.deepEqual(findings, [{ kind: 'changed', position: 511, ...consent('C-1510') }]);
   });
-
-  test('a ledger from before the chain is chained by the migration, once', async (t) => {
-    const url = await backend.newUrl();
-    const ring = keyRing();
-    const rows = 520;
-    await makeOldLedger(url, ring, rows);
-    const reports: ChainReport[] = [];
-    const opening = () => openLedger({ url, environment: 'sandbox', keyRing: ring, migrate: true });
-    const ledgers = await Promise.all([opening(), opening()]);
-    t.after(() => Promise.all(ledgers.map((ledger) => ledger.close())));
-    for (const ledger of ledgers) reports.push(await ledger.verifyChain());
-    assert.deepEqual(reports[0]?.findings, []);
-    assert.equal(reports[0]?.entries, rows + 1);
-    assert.deepEqual(reports[1], reports[0]);
-    await tamper(url, ["UPDATE consents SET end_user = 'X' WHERE consent_id = 'C-300'"]);
-    assert.deepEqual(
-      (await ledgers[0].verifyChain()).findings.map(({ kind, key }) => [kind, key?.[3]]),
-      [['changed', 'C-300']],
-    );
-  });
-
-  async function makeOldLedger(url: string, ring: ReturnType<typeof keyRing>, consents: number): Promise<void> {
-    await makeLedgerAt(2, { url, ring }, async (session) => {
-      for (let index = 0; index < consents; index += 1) {
-        await session.rows(
-          `INSERT INTO consents (journey_id, share_id, applicant_id, consent_id, decision, decided_at, received_at, recorded_at)
-           VALUES ('J-1', 'S1', '01', $1, 'granted', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z', 7)`,
-          [`C-${index}`],
-        );
-      }
-      await session.rows(
-        `INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id,
-           product_code, ordinal, created_at)
-         VALUES ('${TRACE}', 'sandbox', 'default', 'HOUSE1', 'lendingJourney', 'J-1', 'PREQUAL', 0, 0)`,
-      );
-      await session.rows(
-        `INSERT INTO decisions (customer_trace_number, decision_id, attempt, action, decided_by, reason, provider_said,
-           decided_at, recorded_at)
-         VALUES ('${TRACE}', 'D-1', 1, 'abandon', 'ops', 'gone', 'posted', '2026-01-02T03:04:05Z', 7)`,
-      );
-    });
-  }
 }

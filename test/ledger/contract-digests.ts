@@ -42,11 +42,9 @@ export function digestTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.claim(claimOf(ledger, { attempt: 2 })), LedgerUnavailableError);
   });
 
-  test('a digest without a version is that of another request', async (t) => {
+  test('the tables take no digest without its version', async (t) => {
     const { ledger, url } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: NO_RECORD });
-    await backend.execute(url, 'UPDATE inquiries SET digest_version = NULL');
-    await assert.rejects(ledger.lookUp(ledger.identity.ledgerId, TRACE, claimOf(ledger).digests), RequestDiffersError);
-    assert.equal(latestState(await ledger.claim(claimOf(ledger))), 'requestDiffers');
+    await assert.rejects(backend.execute(url, 'UPDATE inquiries SET digest_version = NULL'), /check/i);
   });
 }

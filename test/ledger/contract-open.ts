@@ -5,14 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { OpenInquiry, OutcomeRecord } from '../../src/ledger/records.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import {
   attempted,
   claimOf,
   consentOf,
   decisionOf,
   INQUIRY,
-  keyRing,
   NO_RECORD,
   outcomeOf,
   RECORD,
@@ -21,7 +19,6 @@ import {
   UNKNOWN_CODE,
 } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
-import { makeLedgerAt } from './older-ledger.ts';
 import { openWork } from './work-rows.ts';
 
 const numbered = (customerTraceNumber: string) => ({ inquiry: { customerTraceNumber } });
@@ -228,26 +225,6 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
       'NEW-LATE': 'lateAnswer',
     });
     await assert.rejects(ledger.openInquiries({ since: 'yesterday' }), RangeError);
-  });
-
-  test('a ledger whose tables are of the first version is brought up to date, and keeps what it holds', async (t) => {
-    const url = await backend.newUrl();
-    const ring = keyRing();
-    await makeLedgerAt(1, { url, ring }, async (session) => {
-      await session.rows(
-        `INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id,
-           product_code, ordinal, created_at, workflow_id)
-         VALUES ('${TRACE}', 'sandbox', 'default', 'HOUSE1', 'lendingJourney', 'J-1', 'PREQUAL', 0, 0, 'journey-J-1')`,
-      );
-      await session.rows(
-        `INSERT INTO attempts (customer_trace_number, attempt, state, claimed_at, send_by, answer_by, workflow_id, run_id)
-         VALUES ('${TRACE}', 1, 'unknown', 1000, 1000, 1000, 'journey-J-1', 'R-1')`,
-      );
-    });
-    const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, migrate: true });
-    t.after(() => ledger.close());
-    assert.equal(ledger.identity.ledgerId, 'ledger-old');
-    assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown' });
   });
 
   test('one inquiry is read by its trace number', async (t) => {

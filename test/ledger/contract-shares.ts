@@ -3,24 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ConsentsQuery } from '../../src/ledger/records.ts';
-import { sealAnswer } from '../../src/ledger/rows/inquiry-rows.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
-import {
-  attempted,
-  claimOf,
-  consentOf,
-  decisionOf,
-  keyRing,
-  NO_RECORD,
-  outcomeOf,
-  RECORD,
-  SHARE,
-  TRACE,
-} from './fixtures.ts';
+import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
-import { makeLedgerAt } from './older-ledger.ts';
 
 const SHARE_TRACE = SHARE.customerTraceNumber ?? '';
 /** A share by itself, of the report that `RECORD` is. */
@@ -82,29 +68,6 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await referred('REF-2'), []);
     const [row] = (await backend.execute(url, 'SELECT * FROM report_references')) as Record<string, unknown>[];
     assert.doesNotMatch(JSON.stringify(row), /REF|ACCEPTED|LATE/);
-  });
-
-  test('references of reports from before they were indexed are indexed by the migration', async (t) => {
-    const url = await backend.newUrl();
-    const ring = keyRing();
-    await makeLedgerAt(5, { url, ring }, async (session, cipher) => {
-      await session.rows(
-        `INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id,
-           product_code, ordinal, created_at)
-         VALUES ('${TRACE}', 'sandbox', 'default', 'HOUSE1', 'lendingJourney', 'J-1', 'PREQUAL', 0, 0)`,
-      );
-      await session.rows(
-        `INSERT INTO attempts (customer_trace_number, attempt, state, claimed_at, send_by, answer_by, workflow_id, run_id,
-           answer_kind, outcome, answer)
-         VALUES ('${TRACE}', 1, 'answered', 1000, 1000, 1000, 'journey-J-1', 'R-1', 'outcome', 'record', $1)`,
-        [sealAnswer(cipher, RECORD, { customer_trace_number: TRACE, attempt: 1 }, 'answer')],
-      );
-    });
-    const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, migrate: true });
-    t.after(() => ledger.close());
-    const [found] = await ledger.inquiriesReferredTo('REF-1');
-    assert.equal(found?.inquiry.customerTraceNumber, TRACE);
-    assert.equal(found?.reference?.reportReferenceNumber, 'REF-1');
   });
 
   test('a disposed report is still known by its reference, which is gone', async (t) => {

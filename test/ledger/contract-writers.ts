@@ -1,14 +1,13 @@
 /** Part of the contract suite: who may change the tables, and what an older program may still do beside newer ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { migrate, SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../../src/ledger/database/schema.ts';
-import { LedgerChangedError, LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
+import { SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../../src/ledger/database/schema.ts';
+import { LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openEngine, openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
-import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import { attempted, claimOf, consentOf, decisionOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
-import { makeLedgerAt } from './older-ledger.ts';
 
 const NEXT = SCHEMA_VERSION + 1;
 
@@ -26,39 +25,18 @@ async function migrateToNext(url: string, oldestWriter: number | null): Promise<
 }
 
 export function writerTests(opened: Open, backend: LedgerBackend): void {
-  test('only `migrate` changes older tables: a worker, or a client, is told to run `setup`', async (t) => {
-    const url = await backend.newUrl();
-    const ring = keyRing();
-    await makeLedgerAt(SCHEMA_VERSION - 1, { url, ring }, async () => {});
-    const open = (more: object) => openLedger({ url, environment: 'sandbox', keyRing: ring, ...more });
-    for (const more of [{}, { create: true }]) {
-      await assert.rejects(
-        open(more),
-        (error) => error instanceof LedgerSchemaError && error.message.includes('credit-journey setup'),
-      );
-    }
-    await assert.rejects(open({ environment: 'uat', migrate: true }), LedgerChangedError);
+  test('a migration that fails leaves the tables as they were', async (t) => {
+    const { url, ledger } = await opened(t);
     const engine = await openEngine({ url });
-    assert.equal(await engine.read((session) => schemaVersionOf(session, engine.dialect)), SCHEMA_VERSION - 1);
-    await engine.close();
-    const steps: string[] = [];
-    const ledger = await open({ migrate: true, onProgress: (step: string) => steps.push(step) });
-    t.after(() => ledger.close());
-    assert.deepEqual(steps, [`tables: version ${SCHEMA_VERSION - 1} to ${SCHEMA_VERSION}`]);
-    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
-  });
-
-  test('a migration that fails leaves the tables as they were', async () => {
-    const url = await backend.newUrl();
-    await makeLedgerAt(SCHEMA_VERSION - 1, { url, ring: keyRing() }, async () => {});
-    const engine = await openEngine({ url });
-    const failing = engine.migrate(tablesAt(SCHEMA_VERSION - 1, engine.dialect), async (session) => {
-      await migrate(session, engine.dialect, SCHEMA_VERSION - 1);
+    t.after(() => engine.close());
+    const failing = engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), async (session) => {
+      await session.rows('ALTER TABLE attempts ADD COLUMN half_done BIGINT');
       throw new Error('on purpose');
     });
     await assert.rejects(failing, /on purpose/);
-    assert.equal(await engine.read((session) => schemaVersionOf(session, engine.dialect)), SCHEMA_VERSION - 1);
-    await engine.close();
+    await assert.rejects(engine.read((session) => session.rows('SELECT half_done FROM attempts')));
+    assert.equal(await engine.read((session) => schemaVersionOf(session, engine.dialect)), SCHEMA_VERSION);
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
   });
 
   test('an older program claims and decides nothing more, and still records how its attempt ended', async (t) => {

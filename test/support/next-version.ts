@@ -15,13 +15,13 @@ export const NEXT_FENCE = 'next_fence';
 const EDITS: readonly { file: string; find: string; replace: string }[] = [
   {
     file: 'src/ledger/database/migrations.ts',
-    find: '  answersToldInFull,\n];',
-    replace: `  answersToldInFull,\n  () => ['ALTER TABLE attempts ADD COLUMN ${NEXT_FENCE} BIGINT', 'UPDATE attempts SET ${NEXT_FENCE} = 0'],\n];`,
+    find: ' = [firstTables];',
+    replace: ` = [\n  firstTables,\n  () => ['ALTER TABLE attempts ADD COLUMN ${NEXT_FENCE} BIGINT', 'UPDATE attempts SET ${NEXT_FENCE} = 0'],\n];`,
   },
   {
     file: 'src/ledger/database/migrations.ts',
-    find: 'WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9, 10]',
-    replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9, 10, 11]',
+    find: 'WITHOUT_OLDER_WRITERS: readonly number[] = []',
+    replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [2]',
   },
   {
     file: 'src/ledger/rows/inquiry-writes.ts',

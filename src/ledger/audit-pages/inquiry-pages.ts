@@ -89,7 +89,7 @@ function outcomeSql({ now }: SqlDialect): string {
     WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
 }
 
-/** How many applicants the list `["1A","2A"]` has; NULL where the inquiry is from before it was kept. */
+/** How many applicants the list `["1A","2A"]` has; NULL before the first claim. */
 const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_ids, '","', '""')) + 1)`;
 
 const OF_ATTEMPT = [

@@ -223,34 +223,7 @@ export function readChainedRows(
   );
 }
 
-/**
- * Makes the head, and chains the rows that were written before the chain existed. Only the migration that makes the
- * chain calls this. Where entries or the head are missing later, the next append marks that.
- */
-export async function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
-  let head: ChainHead = { entries: 0, hash: beginningOf(cipher) };
-  for (const table of CHAINED_TABLES) head = await chainTable(session, cipher, table, head);
-  await writeHead(session, cipher, head);
-}
-
-async function chainTable(
-  session: SqlSession,
-  cipher: LedgerCipher,
-  table: ChainedTable,
-  from: ChainHead,
-): Promise<ChainHead> {
-  let head = from;
-  let after: SqlRow | undefined;
-  for (;;) {
-    const rows = await readChainedRows(session, table, after);
-    const entries: ChainEntry[] = [];
-    for (const row of rows) {
-      const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
-      entries.push(entry);
-      head = headAt(entry);
-    }
-    if (entries.length > 0) await insertEntries(session, entries);
-    if (rows.length < CHAIN_BATCH) return head;
-    after = rows.at(-1);
-  }
+/** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
+export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
+  return writeHead(session, cipher, { entries: 0, hash: beginningOf(cipher) });
 }

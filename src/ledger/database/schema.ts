@@ -13,13 +13,13 @@ export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect):
   return row?.version ?? 0;
 }
 
-/** The lowest version that may write; 0 where the ledger does not record it yet. */
+/** The lowest version that may write; 0: any. */
 export async function oldestWriterOf(session: SqlSession): Promise<number> {
   const [row] = await session.rows<{ oldest: number | null }>(`SELECT (${OLDEST_WRITER}) AS oldest`);
   return row?.oldest ?? 0;
 }
 
-/** The same as a scalar subquery, for statements that read something else too. From version 8 on. */
+/** The same as a scalar subquery, for statements that read something else too. */
 export const OLDEST_WRITER = 'SELECT coalesce(max(oldest_writer), 0) FROM ledger_schema';
 
 /** The names of all tables at a version. */

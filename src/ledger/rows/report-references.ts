@@ -60,39 +60,6 @@ const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
 type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
 
-/** Attempts that one statement looks at. */
-const BATCH = 500;
-
-/** Indexes answers from before these rows existed; part of the migration that makes the table. */
-export async function indexOlderAnswers(writing: Writing): Promise<void> {
-  let after: readonly [number, string, number] = [0, '', 0];
-  for (;;) {
-    const rows = await unindexed(writing.session, after);
-    for (const row of rows) await indexRow(writing, row);
-    const last = rows.at(-1);
-    if (!last) return;
-    after = [last.claimed_at, last.customer_trace_number, last.attempt];
-  }
-}
-
-function unindexed(session: SqlSession, after: readonly [number, string, number]): Promise<SealedRow[]> {
-  return session.rows<SealedRow>(
-    `SELECT a.* FROM attempts a
-     WHERE a.claimed_at >= $1 AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
-       AND (a.outcome = 'record' OR a.late_outcome = 'record') AND NOT EXISTS (SELECT 1 FROM report_references r
-         WHERE r.customer_trace_number = a.customer_trace_number AND r.attempt = a.attempt)
-     ORDER BY a.claimed_at, a.customer_trace_number, a.attempt LIMIT ${BATCH}`,
-    after,
-  );
-}
-
-async function indexRow(writing: Writing, row: SealedRow): Promise<void> {
-  const { customer_trace_number: customerTraceNumber, attempt } = row;
-  for (const answer of answersIn(row, writing.cipher)) {
-    await indexReference(writing, { customerTraceNumber, attempt, answer });
-  }
-}
-
 /** As `Ledger.inquiriesReferredTo`. */
 export async function readReferredInquiries(
   session: SqlSession,

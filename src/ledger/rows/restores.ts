@@ -33,8 +33,7 @@ const LOSS = `found.position AS found_position, found.claimed_at AS found_claime
 export async function readRestore(session: SqlSession, seen?: SeenAttempt): Promise<RestoreState> {
   const [row] = await session.rows<LossRow & { newest_position: number | null; newest_claimed_at: number | null }>(
     `SELECT ${LOSS}, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at
-     FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts WHERE position IS NOT NULL
-       ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
+     FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
     placeOf(seen),
   );
   if (!row) return {};

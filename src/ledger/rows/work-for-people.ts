@@ -13,10 +13,8 @@ import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVe
 import type { DisposalScope } from '../retention.ts';
 import type { WorkEnd, WorkKey } from '../work.ts';
 import { insertRow } from './inquiry-writes.ts';
-import { LATE_COLUMNS, readUndecided, SEEN_AT, undecidedSelection } from './open-inquiries.ts';
+import { LATE_COLUMNS, readUndecided, SEEN_AT } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
-
-const LATE_REASONS = Object.keys(LATE_COLUMNS) as AttentionReason[];
 
 interface HeldRow {
   work_id: string;
@@ -78,27 +76,6 @@ async function insertOfInquiry(
      FROM inquiries WHERE customer_trace_number = $5 ON CONFLICT DO NOTHING`,
     [randomUUID(), kind, reason, attempt ?? null, customerTraceNumber ?? null],
   );
-}
-
-/** Opens the rows of everything that needs a person in a ledger from before this table. */
-export async function openEarlier(writing: Writing): Promise<void> {
-  const { session, dialect } = writing;
-  const all = 'SELECT customer_trace_number FROM inquiries';
-  for (const { customer_trace_number } of await session.rows<{ customer_trace_number: string }>(
-    undecidedSelection(dialect, all),
-    [0],
-  )) {
-    await openHeld(writing, customer_trace_number);
-  }
-  for (const reason of LATE_REASONS) {
-    const column = LATE_COLUMNS[reason];
-    const late = await session.rows<{ customer_trace_number: string }>(
-      `SELECT i.customer_trace_number FROM inquiries i WHERE i.${column} > ${SEEN_AT}`,
-    );
-    for (const { customer_trace_number: customerTraceNumber } of late) {
-      await insertOfInquiry(writing, { kind: 'flagged', reason, customerTraceNumber }, column);
-    }
-  }
 }
 
 /** Closes what the decision is about. Where it has judged nothing that the ledger knows, that stands again. */

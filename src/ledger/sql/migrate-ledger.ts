@@ -11,8 +11,6 @@ import { newLedgerSecret, openLedgerSecret, readLedgerSecret } from '../database
 import { migrate, SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../database/schema.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import { LedgerUnavailableError } from '../errors.ts';
-import { indexOlderAnswers } from '../rows/report-references.ts';
-import { openEarlier } from '../rows/work-for-people.ts';
 
 interface MigrateOptions {
   environment: Environment;
@@ -20,11 +18,6 @@ interface MigrateOptions {
   /** Called with a sentence for each step. */
   onProgress?: ((step: string) => void) | undefined;
 }
-
-/** The versions that brought these tables. The migration that passes them also handles earlier rows. */
-const CHAIN_SINCE = 3;
-const REFERENCES_SINCE = 6;
-const WORK_SINCE = 10;
 
 /**
  * Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
@@ -49,14 +42,10 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
       await migrate(session, dialect, from, SCHEMA_VERSION, (to) => {
         if (from > 0) onProgress(`tables: version ${to - 1} to ${to}`);
       });
-      if (from === 0) await insertIdentity(session, dialect.now, options.environment, { ledgerId, secret });
-      if (from > 0 && from < CHAIN_SINCE) onProgress('chaining the consents and decisions that there are');
-      if (from < CHAIN_SINCE) await beginChain(session, cipher);
-      if (from > 0 && from < REFERENCES_SINCE) {
-        onProgress('indexing the references of the reports that there are');
-        await indexOlderAnswers({ session, dialect, cipher });
+      if (from === 0) {
+        await insertIdentity(session, dialect.now, options.environment, { ledgerId, secret });
+        await beginChain(session, cipher);
       }
-      if (from > 0 && from < WORK_SINCE) await openEarlier({ session, dialect, cipher });
       return { keep: true, value: undefined };
     },
     onWait,

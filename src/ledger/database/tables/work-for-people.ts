@@ -1,7 +1,7 @@
-/** The tables of what needs a person: runs that hold, and what was flagged. Part of version 10. */
-import type { SqlDialect } from './sql-session.ts';
+/** The tables of what needs a person: runs that hold, and what was flagged. */
+import type { SqlDialect } from '../sql-session.ts';
 
-export function workForPeople(dialect: SqlDialect): string[] {
+export function workTables({ guardRows }: SqlDialect): string[] {
   return [
     `CREATE TABLE work_for_people (
       work_id TEXT PRIMARY KEY,
@@ -38,12 +38,12 @@ export function workForPeople(dialect: SqlDialect): string[] {
     'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
     'CREATE INDEX work_of_caller ON work_for_people (caller_id)',
-    ...dialect.guardRows('work_for_people', 'keepRows'),
+    ...guardRows('work_for_people', 'keepRows'),
     // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
     `CREATE TABLE work_of_resets (
       caller_id TEXT PRIMARY KEY,
       noted_at BIGINT NOT NULL
     )`,
-    ...dialect.guardRows('work_of_resets', 'keepRows'),
+    ...guardRows('work_of_resets', 'keepRows'),
   ];
 }
