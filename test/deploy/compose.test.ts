@@ -115,7 +115,9 @@ test('worker, setup, codec server, API and command line start with what the comp
 
 test('people sign in to the page by a proxy that alone may say who they are, and never in Authorization', async (t) => {
   const made = await makeSecrets(t);
-  const { options } = loadApiSettings(await withSecrets(t, made, 'page-api'));
+  const { options, ledgerAccess } = loadApiSettings(await withSecrets(t, made, 'page-api'));
+  assert.match(ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:/, 'the page can claim nothing either');
+  assert.ok(!service('page-api').secrets?.includes('ledger_url'));
   assert.deepEqual([options.tokenHeader, options.signIn], ['x-forwarded-access-token', undefined]);
   assert.deepEqual(service('page-api').ports, undefined);
   const { networks } = service('oauth2-proxy');
