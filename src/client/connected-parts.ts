@@ -28,6 +28,8 @@ export interface ClientParts {
   maxApplicants: number;
   queryTimeoutMs: number;
   codecServer: CodecServerConnection | undefined;
+  /** What the client's own data converter follows: closed with the client. */
+  keys: { close(): void } | undefined;
   reports: () => Promise<StoredReports>;
 }
 
@@ -36,10 +38,12 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
   const settings = settingsOf(options);
   const { namespace } = settings.temporal;
   const codecServer = await codecServerOf(settings);
-  const dataConverter = options.dataConverter ?? (await configuredDataConverter(settings, codecServer));
+  const { dataConverter, keys } = options.dataConverter
+    ? { dataConverter: options.dataConverter, keys: undefined }
+    : await configuredDataConverter(settings, codecServer);
   const { tracing, traces = settings.traces, reports = reportsBy } = additions;
   const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
-  const connection = options.connection ?? (await connectTo(settings.temporal, options));
+  const connection = options.connection ?? (await connectTo(settings.temporal, options).catch(closing(keys)));
   return {
     client: new Client({ connection, namespace, dataConverter, interceptors }),
     ownConnection: options.connection ? undefined : connection,
@@ -47,7 +51,15 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
     maxApplicants: settings.maxApplicants,
     queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     codecServer,
+    keys,
     reports: () => reports(codecServer),
+  };
+}
+
+function closing(keys: ClientParts['keys']) {
+  return (error: unknown): never => {
+    keys?.close();
+    throw error;
   };
 }
 

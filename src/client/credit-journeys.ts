@@ -237,6 +237,7 @@ export class CreditJourneys {
   /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */
   async close(): Promise<void> {
     await this.#calls.close();
+    this.#parts.keys?.close();
     await Promise.all([this.#parts.codecServer?.close(), this.#parts.ownConnection?.close()]);
   }
 

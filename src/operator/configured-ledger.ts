@@ -1,4 +1,5 @@
 /** Opens the ledger that the environment names, as a client may. */
+import { defined } from '../base/defined.ts';
 import { type ClientUse, loadClientLedgerAccess } from '../config/config.ts';
 import type { LedgerAccess } from '../config/config-shape.ts';
 import type { Ledger } from '../ledger/port.ts';
@@ -12,18 +13,29 @@ export async function openConfiguredLedger(env: NodeJS.ProcessEnv, use: ClientUs
   return openLedgerAccess(loadClientLedgerAccess(env, use));
 }
 
-/** @throws KeyRingError, and what `openLedger` throws */
-export async function openLedgerAccess(access: LedgerAccess): Promise<Ledger> {
+/**
+ * The ledger follows its key ring's file, so that keys are rotated under a program that runs, and closes it at its end.
+ *
+ * @throws KeyRingError, and what `openLedger` throws
+ */
+export async function openLedgerAccess({ ledger, environment, keyRingFile }: LedgerAccess): Promise<Ledger> {
   // Loaded when needed: most callers never read a report, and need neither a database nor a key.
-  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+  const [{ openLedger }, { WatchedKeyRing }] = await Promise.all([
     import('../ledger/sql/open-ledger.ts'),
-    import('../protection/keys/open-key-ring.ts'),
+    import('../protection/keys/watched-key-ring.ts'),
   ]);
-  return openLedger({
-    url: access.ledger.url,
-    environment: access.environment,
-    keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
-    create: false,
-    ...(access.ledger.expectedId === undefined ? {} : { expectedId: access.ledger.expectedId }),
-  });
+  const keyRing = await WatchedKeyRing.open(keyRingFile);
+  try {
+    const { url, expectedId } = ledger;
+    const opened = await openLedger({ url, environment, keyRing, create: false, ...defined({ expectedId }) });
+    const close = opened.close.bind(opened);
+    opened.close = async () => {
+      keyRing.close();
+      await close();
+    };
+    return opened;
+  } catch (error) {
+    keyRing.close();
+    throw error;
+  }
 }

@@ -1,0 +1,64 @@
+/** Keys are rotated under programs that run for long: their payloads and their ledger follow the key ring's file. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { PayloadCodec } from '@temporalio/common';
+import { configuredDataConverter } from '../../src/client/connection/configured-data-converter.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedgerAccess } from '../../src/operator/configured-ledger.ts';
+import { createKeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
+import { attempted, RECORD } from '../ledger/fixtures.ts';
+import { decodedValue, payloadOf } from '../protection/codec-fixtures.ts';
+
+const namespace = 'rotated';
+
+async function keyFile(t: TestContext): Promise<{ file: string; directory: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'rotated-keys-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'keys.json');
+  await createKeyRing(file);
+  return { file, directory };
+}
+
+test('a client that is connected reads what workers encrypt under the next payload key', async (t) => {
+  const { file } = await keyFile(t);
+  const settings = {
+    payloads: { kind: 'keyRing', file, mayBeMissing: false },
+    temporal: { namespace },
+  } as unknown as Parameters<typeof configuredDataConverter>[0];
+  const { dataConverter, keys } = await configuredDataConverter(settings, undefined);
+  t.after(() => keys?.close());
+  await rotateKeys(file);
+  const worker = createPayloadCodec({ keys: await loadKeyRing(file), namespace, mode: 'client' });
+  const [codec] = dataConverter.payloadCodecs as [PayloadCodec];
+  const decoded = await codec.decode(await worker.encode([payloadOf('an answer')]));
+  assert.deepEqual(decoded.map(decodedValue), ['an answer']);
+});
+
+test('a ledger that is open gives out what was sealed under the next ledger key, and what was wrapped anew', async (t) => {
+  const { file, directory } = await keyFile(t);
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const environment = 'sandbox';
+  const made = await openLedger({ url, environment, keyRing: await loadKeyRing(file), create: true });
+  await made.close();
+  const access = { ledger: { url, expectedId: undefined }, environment, keyRingFile: file };
+  const running = await openLedgerAccess(access as unknown as Parameters<typeof openLedgerAccess>[0]);
+  t.after(() => running.close());
+  await rotateKeys(file);
+  const worker = await openLedger({ url, environment, keyRing: await loadKeyRing(file), create: false });
+  t.after(() => worker.close());
+  await worker.rewrapDataKeys();
+  const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAA000000';
+  await attempted(
+    worker,
+    { inquiry: { customerTraceNumber, ownerId: 'J-1' }, request: 'a request' },
+    { state: 'unknown' },
+  );
+  const record = { ledgerId: worker.identity.ledgerId, customerTraceNumber, attempt: 1, state: 'answered' } as const;
+  await worker.recordOutcome({ ...record, answer: RECORD }, '{"report":1}');
+  assert.equal((await running.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+});
