@@ -40,6 +40,7 @@ export const TITLES: Readonly<Record<number, string>> = {
   422: 'The content breaks rules',
   429: 'Too many requests',
   500: 'The request failed',
+  501: 'Nothing here can do this',
   503: 'This cannot be answered now',
 };
 

@@ -7,11 +7,12 @@ import { Readiness } from '../health/readiness.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, Refusal } from '../http/refusal.ts';
+import { refuseOtherMethods } from '../http/refuse-methods.ts';
 import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { Slots } from '../http/slots.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
-import { answerUnreadable } from '../http/unreadable-requests.ts';
+import { answerUnreadable, CONNECT, keepAnswersInOrder } from '../http/unreadable-requests.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type SignedInCaller } from './caller.ts';
 import { addDocuments } from './documents.ts';
@@ -20,7 +21,7 @@ import type { ApiOptions } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
 import { away, problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
-import type { Call, Method, Route } from './route.ts';
+import type { Call, Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { runScopes } from './run-scope.ts';
 import type { Scope } from './scopes.ts';
@@ -46,10 +47,6 @@ interface ApiNeeds {
 
 type ApiGuard = RequestGuard<ApiNeeds, SignedInCaller, SignedInCaller>;
 
-const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
-
-const NEVER_TAKEN = ['PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'];
-
 const PROBE_MS = 1_500;
 
 /** A worker may replay a long history first. Callers and proxies give up after 30 s or more. */
@@ -66,6 +63,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
   const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
   const audit = openAuditLog(options.audit ?? process.stderr);
+  const refuseUnreadable = answerUnreadable(problemForm);
   const app = createHttpServer({
     limits,
     ...defined({ tls, isTrustedProxy, metrics }),
@@ -75,7 +73,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     options: {
       genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
       // Fastify's own answers would be no problem documents.
-      clientErrorHandler: answerUnreadable(problemForm),
+      clientErrorHandler: refuseUnreadable,
       return503OnClosing: false,
     },
   });
@@ -106,6 +104,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, temporalUi },
     ...{ runScope, feeds, querySlots },
   };
+  keepAnswersInOrder(app.server);
+  app.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));
+  refuseOtherMethods(app);
   protectAnswers(app);
   protectFromPages(app);
   app.addHook('onRequest', async (request, reply) => {
@@ -182,23 +183,11 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
       handler: (request, reply) => answer(frame, route, request, reply),
     });
   }
-  for (const url of new Set(ROUTES.map(urlOf))) {
-    const taken = ROUTES.filter((one) => urlOf(one) === url).map(({ method }) => method);
-    const others = METHODS.filter((method) => !taken.includes(method));
-    if (others.length > 0) app.route({ method: [...others, ...NEVER_TAKEN], url, handler: refuseMethod(taken) });
-  }
 }
 
 /** As Fastify writes it: `/v1/journeys/:journeyId`. */
 function urlOf({ path }: Route): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
-}
-
-function refuseMethod(taken: readonly Method[]) {
-  return (_request: FastifyRequest, reply: FastifyReply) => {
-    reply.header('allow', taken.join(', '));
-    throw new Refusal(405, 'MethodNotAllowed', 'method', `the address takes ${taken.join(' and ')}`);
-  };
 }
 
 async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -34,6 +34,7 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
         refusal = unavailable('audit', 'the audit log cannot be written');
       }
     }
+    reply.headers(refusal.headers);
     if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
     if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
     // Does not wait for the rest of the body.

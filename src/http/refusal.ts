@@ -31,6 +31,8 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Further members of a problem document. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** Further headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
@@ -41,6 +43,7 @@ export class Refusal extends Error {
       problems?: readonly Problem[];
       retryAfterSeconds?: number;
       details?: Readonly<Record<string, unknown>>;
+      headers?: Readonly<Record<string, string>>;
     } = {},
   ) {
     super(message);
@@ -50,6 +53,7 @@ export class Refusal extends Error {
     this.problems = more.problems ?? [];
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.details = more.details ?? {};
+    this.headers = more.headers ?? {};
   }
 
   /** The answer's body. */

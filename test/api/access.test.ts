@@ -86,10 +86,22 @@ for (const route of ROUTES) {
       }
     });
 
-    test('answers 405 to a method that it does not have', async () => {
-      const { status, headers, json } = await api.call(pathOf(route), { method: 'PATCH' });
-      assert.deepEqual([status, json.code], [405, 'method']);
-      assert.ok(headers.get('allow')?.includes(route.method));
+    test('answers 405 to a method that it does not have, with any body and none', async () => {
+      const others: [method: string, body?: string, type?: string][] = [
+        ...([['PATCH'], ['QUERY'], ['PROPFIND'], ['OPTIONS']] as [string][]),
+        ...([
+          ['PATCH', '<a/>', 'text/xml'],
+          ['QUERY', '{', 'application/json'],
+        ] as [string, string, string][]),
+      ];
+      for (const [method, body, type = 'application/json'] of others) {
+        const { status, headers, json } = await api.call(pathOf(route), {
+          ...{ method, token: null, headers: { 'content-type': type } },
+          ...(body === undefined ? {} : { body }),
+        });
+        assert.deepEqual([status, json.code], [405, 'method'], method);
+        assert.ok(headers.get('allow')?.split(', ').includes(route.method), method);
+      }
     });
 
     if (route.about) {

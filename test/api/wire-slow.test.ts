@@ -1,6 +1,6 @@
 /** What comes over the wire and is no request, or more than one reader could take it for. No worker runs. */
 import assert from 'node:assert/strict';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
@@ -141,6 +141,57 @@ describe('what is too long or too slow', () => {
   test('an expectation that nobody knows is passed over', async () => {
     const lines = 'host: x\r\nconnection: close\r\nexpect: a-miracle\r\n';
     assert.match(await saidTo(`GET /healthz HTTP/1.1\r\n${lines}\r\n`), /^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a method that the address, or nobody, takes', () => {
+  const request = (method: string, lines = '') => `${method} /v1/journeys HTTP/1.1\r\nhost: x\r\n${lines}\r\n`;
+  const good = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+  const statuses = (said: string) => [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+
+  for (const method of METHODS.filter((one) => !['GET', 'POST', 'CONNECT'].includes(one))) {
+    test(`${method}: 405 with Allow, and the connection goes on`, async () => {
+      const last = good.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n');
+      const said = await saidTo(`${good}${request(method)}${request(method, 'content-length: 3\r\n')}{"a${last}`);
+      assert.deepEqual(statuses(said), [200, 405, 405, 200], said);
+      assert.equal(said.match(/^allow: POST, GET\r$/gim)?.length, 2, said);
+    });
+  }
+
+  for (const method of ['FOO', 'get', 'CONNECT', 'X'.repeat(30)]) {
+    test(`${method}: 501`, async () => {
+      assertProblem(await saidTo(request(method)), 501, 'unknownMethod');
+    });
+
+    test(`${method}: 501 after a request that was answered`, async () => {
+      const socket = opened();
+      socket.write(good);
+      let said = '';
+      socket.once('data', () => socket.write(request(method)));
+      for await (const chunk of socket) said += chunk;
+      assert.deepEqual(statuses(said), [200, 501]);
+      assertProblem(said.slice(said.lastIndexOf('HTTP/1.1')), 501, 'unknownMethod');
+      assert.deepEqual(statuses(await saidTo(good + request(method))), [200, 501], 'at once');
+    });
+  }
+
+  test('what cannot be read is answered after what came before it, which keeps its own answer', async () => {
+    const lines = `authorization: Bearer ${bearer}\r\nconnection: keep-alive\r\n`;
+    const listed = `GET /v1/holds HTTP/1.1\r\nhost: x\r\n${lines}\r\n`;
+    const drips = 'POST /v1/journeys HTTP/1.1\r\nhost: x\r\n';
+    const bad = `POST /v1/journeys HTTP/1.1\r\nhost: x\r\n${lines}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`;
+    for (const [last, status] of [
+      ['\x16\x03', 400],
+      [drips, 408],
+      [bad, 400],
+    ] as const) {
+      assert.deepEqual(statuses(await saidTo(listed + listed + last)), [200, 200, status], last);
+    }
+  });
+
+  test('what is no request line is no method: 400', async () => {
+    assertProblem(await saidTo(Buffer.from('1603010200010001fc0303', 'hex')), 400, 'malformed');
+    assertProblem(await saidTo('ssn=900110001\r\n\r\n'), 400, 'malformed');
   });
 });
 
