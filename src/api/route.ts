@@ -70,6 +70,8 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
    * before the body's own rules.
    */
   about?: (params: Readonly<Record<ParametersOf<Path>, string>>) => string;
+  /** It goes to runs that its body names; one that is `about` a run and posted does so anyway. */
+  tellsRuns?: true;
   /** Of the message, without what the path and the token give. */
   body?: z.ZodType;
   query?: Query;
@@ -96,6 +98,11 @@ export function route<
   const Answers extends Record<number, AnswerForm>,
 >(one: RouteOf<Path, Query, Answers>): Route {
   return one as unknown as Route;
+}
+
+/** Whether the answer is a worker's to give: without one it takes all the time that it may. */
+export function isMessage({ method, about, tellsRuns }: Route): boolean {
+  return tellsRuns ?? (method === 'POST' && about !== undefined);
 }
 
 /** Problems of a body's own members, for those of a message that the path and the token give. */

@@ -21,7 +21,7 @@ import type { ApiOptions } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
 import { away, problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
-import type { Call, Route } from './route.ts';
+import { type Call, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { runScopes } from './run-scope.ts';
 import type { Scope } from './scopes.ts';
@@ -179,7 +179,11 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
     app.route({
       method: route.method,
       url: urlOf(route),
-      config: { route: `${route.method} ${route.path}`, needs: { scope: route.scope } satisfies ApiNeeds },
+      config: {
+        route: `${route.method} ${route.path}`,
+        needs: { scope: route.scope } satisfies ApiNeeds,
+        waitsForOthers: isMessage(route),
+      },
       handler: (request, reply) => answer(frame, route, request, reply),
     });
   }

@@ -15,6 +15,8 @@ declare module 'fastify' {
     route?: string;
     /** What the service's own policy asks of a caller. A route with a name and without needs is open to anybody. */
     needs?: unknown;
+    /** Its answer may wait long for another program. It takes a slot of those alone that do, as many as of the others. */
+    waitsForOthers?: boolean;
   }
 }
 
@@ -72,6 +74,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
   readonly #slots: Slots;
+  readonly #waitingSlots: Slots;
   readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
   constructor(settings: GuardSettings<Needs, Caller, Permission>) {
@@ -80,6 +83,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     this.#addresses = new TokenBuckets(limits.burst, limits.perSecond);
     this.#callers = new TokenBuckets(limits.burst, limits.perSecond);
     this.#slots = new Slots(limits);
+    this.#waitingSlots = new Slots(limits);
   }
 
   /** `undefined` for what is no access: an unknown address, `/healthz`, a browser's question. */
@@ -104,7 +108,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** @throws Refusal */
   async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { policy } = this.#settings;
-    const { route, needs } = request.routeOptions.config;
+    const { route, needs, waitsForOthers } = request.routeOptions.config;
     if (route !== undefined && needs === undefined) return;
     const access: Access<Permission> = {
       record: { address: request.ip, route: route ?? 'unknown', ...policy.describe?.(request) },
@@ -128,7 +132,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     noted({ subject, ...(issuer === undefined ? {} : { issuer }) });
     this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
     access.permission = policy.permit(needs as Needs, { caller, request, noted });
-    await this.#takeSlot(reply, access);
+    await this.#takeSlot(waitsForOthers ? this.#waitingSlots : this.#slots, reply, access);
   }
 
   #takeFor(buckets: TokenBuckets, key: string): void {
@@ -144,11 +148,11 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     }
   }
 
-  async #takeSlot(reply: FastifyReply, access: Access<Permission>): Promise<void> {
-    if (!(await this.#slots.take())) throw unavailable('busy', 'too many requests are waiting');
+  async #takeSlot(slots: Slots, reply: FastifyReply, access: Access<Permission>): Promise<void> {
+    if (!(await slots.take())) throw unavailable('busy', 'too many requests are waiting');
     let isHeld = true;
     access.giveUpSlot = () => {
-      if (isHeld) this.#slots.release();
+      if (isHeld) slots.release();
       isHeld = false;
     };
     if (reply.raw.destroyed) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type PathParameter, parametersIn } from '../../src/api/parameters.ts';
-import type { Route } from '../../src/api/route.ts';
+import { isMessage, type Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { SCOPES } from '../../src/api/scopes.ts';
 import { ownerIdOf, type RunKind, workflowIdOf } from '../../src/model/owner-id.ts';
@@ -28,7 +28,7 @@ before(async () => {
   // The worker would have made the ledger.
   await harness.startWorker();
   await harness.stopWorker();
-  api = await startTestApi(harness);
+  api = await startTestApi(harness, { limits: { burst: 1e9, perSecond: 1e9 } });
   for (const [kind, [workflowType, input]] of Object.entries(RUNS)) {
     const workflowId = workflowIdOf(ownerIdOf(kind as RunKind, THERE));
     await harness.client.workflow.start(workflowType, { workflowId, taskQueue: 'nobody', args: [input] });
@@ -124,6 +124,17 @@ for (const route of ROUTES) {
     }
   });
 }
+
+test('whatever a worker answers is known as a message: it takes no slot of what needs none', () => {
+  const messages = ROUTES.filter(isMessage).map(({ operationId }) => operationId);
+  // Posted, and answered by Temporal or the ledger alone.
+  const others = ['startJourney', 'startPull', 'startShare', 'startPortfolioReview', 'createPortfolioSchedule'];
+  others.push('pausePortfolioSchedule', 'unpausePortfolioSchedule', 'markSeen', 'markConsentsSeen');
+  const posted = ROUTES.filter(({ method }) => method !== 'GET' && method !== 'DELETE').map(
+    (route) => route.operationId,
+  );
+  assert.deepEqual(new Set([...messages, ...others]), new Set(posted));
+});
 
 test('a run that has not ended has no result yet, and one that ended without one has none', async () => {
   const addresses = { journey: 'journeys', pull: 'pulls', share: 'shares', portfolio: 'portfolio-reviews' } as const;

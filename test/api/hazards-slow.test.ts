@@ -172,11 +172,14 @@ describe('what waits', () => {
 
   test('where all slots are taken and nobody may wait more, 503 says when to come again', async (t) => {
     const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 } });
-    await waitingFor(t, small, { message: 'withdrawal' });
-    const { status, json, headers } = await small.call('/v1/holds');
+    const path = await waitingFor(t, small, { message: 'withdrawal' });
+    const { status, json, headers } = await small.call(`${path}/withdrawal`, { body: { reason: 'asked' } });
     assert.deepEqual([status, json.code], [503, 'busy']);
     assert.ok(Number(headers.get('retry-after')) > 0);
     assert.equal((await small.call('/healthz')).status, 200);
+    // What needs no worker does not wait for those that do.
+    assert.equal((await small.call('/v1/holds')).status, 200);
+    assert.equal((await small.call('/v1/journeys', { body: journeyInput() })).status, 201);
   });
 
   test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
@@ -238,6 +241,26 @@ describe('what is away', () => {
     assert.deepEqual([first.status, Array.isArray(first.json.runs)], [200, true], first.text);
     for (const { status, headers, text } of await Promise.all(statuses)) {
       assert.deepEqual([status, headers.has('retry-after')], [503, true], text);
+    }
+  });
+
+  test('the workers: a decision about many is answered all the same, in half a minute', {
+    timeout: 90_000,
+  }, async () => {
+    const { journeyId: _, ...input } = journeyInput();
+    const runs = Array.from({ length: 20 }, (_, nth) => `T-many-${randomUUID().slice(0, 8)}-${nth}`);
+    for (const journeyId of runs)
+      assert.equal((await api.call('/v1/journeys', { body: { ...input, journeyId } })).status, 201);
+    const customerTraceNumber = 'PQ'.padEnd(28, 'A');
+    const decision = { decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone' };
+    const inquiries = runs.map((ownerId) => ({ ownerId, customerTraceNumber, attempt: 1 }));
+    for (const path of ['/v1/decisions', '/v1/decisions/preview']) {
+      const beganAt = performance.now();
+      const { status, json, text } = await api.call(path, { body: { ...decision, inquiries } });
+      assert.equal(status, 200, text);
+      assert.ok(performance.now() - beganAt < 35_000, String(performance.now() - beganAt));
+      const codes = new Set(json.inquiries.map(({ code }: { code: string }) => code));
+      assert.deepEqual(codes, new Set(['workerUnavailable', 'outOfTime']), path);
     }
   });
 

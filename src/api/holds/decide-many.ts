@@ -70,18 +70,24 @@ export const previewSchema = z
 
 const AT_ONCE = 8;
 
+/** For all of them: callers and proxies give up after a minute or less. */
+const LONGEST_MS = 25_000;
+
 type Asking = Pick<Call, 'services' | 'caller' | 'signal' | 'sending'>;
 
 export async function decideMany(
   asking: Asking,
   { decision, inquiries }: { decision: SameDecision & { by: string }; inquiries: readonly NamedInquiry[] },
 ): Promise<z.infer<typeof decidedSameSchema>> {
-  const { services, sending } = asking;
+  const { services } = asking;
+  const timeLeft = inTime(asking);
   return {
     inquiries: await inParallel(inquiries, AT_ONCE, async (named) => {
       const { ownerId, customerTraceNumber, attempt } = named;
-      if (!(await isReached(asking, ownerId))) return { ...named, result: 'refused' as const, ...UNKNOWN };
+      const sending = timeLeft();
+      if (!sending) return { ...named, result: 'failed' as const, ...OUT_OF_TIME };
       try {
+        if (!(await isReached(asking, ownerId))) return { ...named, result: 'refused' as const, ...UNKNOWN };
         const given = { ...decision, customerTraceNumber, attempt };
         const { duplicate, recorded } = await decide(services, { ownerId, given, sending });
         return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
@@ -98,6 +104,17 @@ export async function decideMany(
 /** The same for an id that nobody knows and for a run that the token does not reach. */
 const UNKNOWN = { code: 'notFound', detail: 'there is nothing of this name' };
 
+const OUT_OF_TIME = { code: 'outOfTime', detail: 'the others took too long: send it again' };
+
+/** What one of many may take as long as there is time for another; `undefined` then. */
+function inTime({ sending }: Pick<Asking, 'sending'>): () => Call['sending'] | undefined {
+  const endsAt = performance.now() + LONGEST_MS;
+  return () => {
+    const leftMs = Math.floor(endsAt - performance.now());
+    return leftMs < 1 ? undefined : { ...sending, timeoutMs: Math.min(sending.timeoutMs, leftMs) };
+  };
+}
+
 /** @throws what is no refusal: a bug */
 function knownRefusal(error: unknown): Refusal {
   const refusal = error instanceof Refusal ? error : refusalOfError(error);
@@ -111,10 +128,13 @@ export async function previewMany(
 ): Promise<z.infer<typeof previewSchema>> {
   // A review may have all of them.
   const holdsOf = new Map<string, Promise<OpenHold[]>>();
+  const timeLeft = inTime(asking);
   const judged = await inParallel(inquiries, AT_ONCE, async (named) => {
     const { ownerId, customerTraceNumber, attempt } = named;
+    const sending = timeLeft();
+    if (!sending) return { ...named, decidable: false, ...OUT_OF_TIME };
     if (!(await isReached(asking, ownerId))) return { ...named, decidable: false, ...UNKNOWN };
-    if (!holdsOf.has(ownerId)) holdsOf.set(ownerId, runHolds(asking, ownerId));
+    if (!holdsOf.has(ownerId)) holdsOf.set(ownerId, runHolds({ ...asking, sending }, ownerId));
     try {
       const ofRun = (await holdsOf.get(ownerId)) ?? [];
       const hold =
@@ -143,9 +163,9 @@ export async function previewMany(
 }
 
 /** A run that has ended shows its last holds still: nobody decides there. */
-async function runHolds({ services, signal }: Asking, ownerId: string): Promise<OpenHold[]> {
+async function runHolds({ services, sending }: Asking, ownerId: string): Promise<OpenHold[]> {
   if (!(await isRunOpen(services.client, workflowIdOf(ownerId)))) return [];
-  const { holds } = await services.journeys.run(ownerId).status({ signal });
+  const { holds } = await services.journeys.run(ownerId).status(sending);
   return holds.map((hold: HoldStatus) => heldByRun(ownerId, hold));
 }
 

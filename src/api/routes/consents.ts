@@ -42,6 +42,7 @@ export const consentRoutes: readonly Route[] = [
       'or after its end. For an id that is not known yet the token must reach all profiles and all end users: nobody ' +
       'can say yet whose the run will be.',
     scope: 'consents:record',
+    tellsRuns: true,
     body: journeySchemas().consent.meta({ id: 'consent' }),
     answers: {
       200: { description: 'It counts, now or since before.', schema: consentAnswerSchema },

@@ -148,6 +148,7 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'What the same decision about many inquiries would come to',
     description: `Decides nothing. ${NOTHING_OF_ONE}`,
     scope: 'holds:read',
+    tellsRuns: true,
     body: manyBody,
     answers: { 200: { description: 'Each judged by itself, in the order given.', schema: previewSchema } },
     async handle(call): Promise<Reply<200>> {
@@ -163,6 +164,7 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'The same decision about many inquiries on hold',
     description: `Each is judged by itself, and one that is refused keeps none of the others. ${NOTHING_OF_ONE}`,
     scope: 'holds:decide',
+    tellsRuns: true,
     body: manyBody,
     answers: { 200: { description: 'What came of each, in the order given.', schema: decidedSameSchema } },
     async handle(call): Promise<Reply<200>> {
