@@ -15,6 +15,7 @@ type RefusalCode =
   | 'UnknownKey'
   | 'Unavailable'
   | 'MethodNotAllowed'
+  | 'NotImplemented'
   | 'Conflict'
   | 'Invalid'
   | 'Slow'

@@ -75,7 +75,7 @@ function textOf(form: (refusal: Refusal) => Form, refusal: Refusal): string {
 
 function refusalOf({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
   if (code === CONNECT.code || (code === 'HPE_INVALID_METHOD' && isRequestLine(rawPacket, bytesParsed))) {
-    return new Refusal(501, 'MethodNotAllowed', 'unknownMethod', 'no address here takes this method');
+    return new Refusal(501, 'NotImplemented', 'unknownMethod', 'no address here takes this method');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
   // Not 431: one more status that each caller would have to know.

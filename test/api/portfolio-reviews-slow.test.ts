@@ -109,6 +109,18 @@ describe('portfolio reviews over HTTP', () => {
     assert.equal((await api.call(`${path}/result`)).json.abandoned, 1);
   });
 
+  test('an API without the directory says that it gives out no files, and asks nobody to come again', async (t) => {
+    const without = await startTestApi(harness);
+    t.after(() => without.close());
+    const input = reviewInput('three.csv');
+    await api.call('/v1/portfolio-reviews', { body: input });
+    for (const what of ['results', 'bad-rows']) {
+      const { status, json, headers } = await without.call(`/v1/portfolio-reviews/${input.reviewId}/${what}`);
+      assert.deepEqual([status, json.code, headers.get('retry-after')], [501, 'portfolioDirectory', null]);
+    }
+    assert.deepEqual(without.unexpected, []);
+  });
+
   test('a download that has begun comes to its end, although the API stops', async () => {
     const input = reviewInput('three.csv');
     await api.call('/v1/portfolio-reviews', { body: input });

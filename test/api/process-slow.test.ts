@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { HTTP_METRICS } from '../../src/http/request-metrics.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
@@ -78,6 +80,7 @@ test('the command says where it listens, in one line, serves a journey, and stop
   const child = spawnCli(['api', '--port', '0'], { env, cwd: dataDir });
   t.after(() => child.kill('SIGKILL'));
   const exit = once(child, 'exit');
+  const said = text(child.stderr as Readable);
   const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
   const { url, environment } = JSON.parse(line);
   assert.equal(environment, 'sandbox');
@@ -88,6 +91,7 @@ test('the command says where it listens, in one line, serves a journey, and stop
   assert.equal(figureOf(samples, HTTP_METRICS.requests, asked), 1);
   child.kill('SIGTERM');
   assert.deepEqual(await exit, [0, null]);
+  assert.match(await said, /PORTFOLIO_DIR is not set/);
   const audited = (await readFile(env.API_AUDIT_FILE, 'utf8'))
     .trim()
     .split('\n')

@@ -15,7 +15,7 @@ import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
-import { startQuery, startWithinReach } from './starting.ts';
+import { startAnswers, startProblems, startQuery, startReply, startWithinReach } from './starting.ts';
 
 const journey = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max));
 /** Who made the standing decision is the token's to say. */
@@ -23,13 +23,6 @@ const preclose = journey.shape.preclose.unwrap().omit({ by: true });
 const startSchema = z
   .strictObject({ ...journey.shape, preclose: preclose.exactOptional() })
   .meta({ id: 'startJourney' });
-
-const startedSchema = z
-  .object({
-    journeyId: z.string(),
-    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
-  })
-  .meta({ id: 'startedJourney' });
 
 /** `consumerId` is personal. */
 const resultSchema = z
@@ -47,17 +40,8 @@ export const journeyRoutes: readonly Route[] = [
     scope: 'journeys:start',
     query: startQuery,
     body: startSchema,
-    answers: {
-      201: { description: 'It was started.', schema: startedSchema, headers: { Location: 'Where its status is.' } },
-      200: {
-        description: 'It had been started before, with the same input.',
-        schema: startedSchema,
-        headers: { Location: 'Where its status is.' },
-      },
-    },
-    problems: {
-      409: 'The id is taken: `inputDiffers` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
-    },
+    answers: startAnswers('journeyId', 'startedJourney'),
+    problems: startProblems(),
     async handle(call): Promise<Reply<200 | 201>> {
       const { services, caller, noted } = call;
       const input = parseLendingJourneyInput(withDecider(call.body, call.by), services);
@@ -69,8 +53,7 @@ export const journeyRoutes: readonly Route[] = [
         scope: scopeOfInput(input),
         start: (onFound) => services.journeys.start(input, { ...call.sending, ...call.query, onFound }),
       });
-      const headers = { location: `/v1/journeys/${journeyId}` };
-      return { status: duplicate ? 200 : 201, body: { journeyId, duplicate }, headers };
+      return startReply(`/v1/journeys/${journeyId}`, { journeyId, duplicate });
     },
   }),
   route({

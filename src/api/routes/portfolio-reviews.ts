@@ -1,6 +1,7 @@
 /** Portfolio reviews: started by the name of a file, read, steered, and their results downloaded. */
 import { z } from 'zod';
 import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { parsePortfolioReviewInput } from '../../messages/parse-messages.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
 import { portfolioSchemas } from '../../messages/portfolio/schemas.ts';
@@ -9,7 +10,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { openOutput, outputPaths } from '../../portfolio/file-path.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
-import { away, unknownRun } from '../problem.ts';
+import { unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
@@ -26,13 +27,6 @@ const startSchema = z
     file: fileNameSchema,
   })
   .meta({ id: 'startPortfolioReview' });
-
-const startedSchema = z
-  .object({
-    reviewId: z.string(),
-    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
-  })
-  .meta({ id: 'startedPortfolioReview' });
 
 const resultSchema = z.object(portfolioResultSchema.shape).meta({ id: 'portfolioResult' });
 
@@ -81,7 +75,15 @@ async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Pr
   const { services, params, noted, signal, giveUpSlot } = call;
   const { reviewId } = params;
   noted({ journeyId: reviewOf(params) });
-  if (services.portfolioDirectory === undefined) throw away('portfolioDirectory', 'the API has no PORTFOLIO_DIR', 60);
+  if (services.portfolioDirectory === undefined) {
+    // Not 503: to come again helps nobody.
+    throw new Refusal(
+      501,
+      'NotImplemented',
+      'portfolioDirectory',
+      'this API gives out no files: it has no PORTFOLIO_DIR',
+    );
+  }
   const { file, badRowsFile } = await resultOf(services, services.journeys.getPortfolio(reviewId), signal);
   if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
   const paths = await outputPaths(services.portfolioDirectory, file, reviewId);
@@ -93,7 +95,8 @@ async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Pr
 
 const DOWNLOAD_PROBLEMS = {
   409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result.',
-  503: 'Also: the API has no PORTFOLIO_DIR, or the file cannot be read.',
+  501: '`portfolioDirectory`: this API gives out no files, since it has no PORTFOLIO_DIR.',
+  503: 'Also: the file cannot be read.',
 } as const;
 
 export const portfolioReviewRoutes: readonly Route[] = [
@@ -105,8 +108,8 @@ export const portfolioReviewRoutes: readonly Route[] = [
     description: 'Repeated with the same input it starts nothing.',
     scope: 'portfolios:start',
     body: startSchema,
-    answers: startAnswers(startedSchema),
-    problems: startProblems,
+    answers: startAnswers('reviewId', 'startedPortfolioReview'),
+    problems: startProblems(),
     async handle(call) {
       const { services, body, noted } = call;
       const input = parsePortfolioReviewInput(body);

@@ -11,6 +11,7 @@ import { conflict, unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { fileNameSchema, requireFileName } from './file-name.ts';
+import { startAnswers, startProblems, startReply } from './starting.ts';
 
 const { schedule } = portfolioSchemas();
 
@@ -20,13 +21,6 @@ const createSchema = z
     order: z.strictObject({ ...schedule.shape.order.shape, file: fileNameSchema }),
   })
   .meta({ id: 'createPortfolioSchedule' });
-
-const createdSchema = z
-  .object({
-    scheduleId: z.string(),
-    duplicate: z.boolean().meta({ description: 'It had been created before, with the same content.' }),
-  })
-  .meta({ id: 'createdPortfolioSchedule' });
 
 const instant = z.string().meta({ format: 'date-time' });
 
@@ -102,17 +96,8 @@ export const portfolioScheduleRoutes: readonly Route[] = [
       'once: POST /v1/portfolio-reviews.',
     scope: 'portfolios:start',
     body: createSchema,
-    answers: {
-      201: { description: 'It was created.', schema: createdSchema, headers: { Location: 'Where it is.' } },
-      200: {
-        description: 'It had been created before, with the same content.',
-        schema: createdSchema,
-        headers: { Location: 'Where it is.' },
-      },
-    },
-    problems: {
-      409: 'The id is taken: `inputDiffers` names the paths that differ, `idTaken` tells nothing of a schedule that is not yours.',
-    },
+    answers: startAnswers('scheduleId', 'createdPortfolioSchedule', 'created'),
+    problems: startProblems('created'),
     async handle(call): Promise<Reply<200 | 201>> {
       const { services, caller, sending } = call;
       const wanted = parsePortfolioSchedule(call.body);
@@ -131,8 +116,7 @@ export const portfolioScheduleRoutes: readonly Route[] = [
           }
           throw conflict('inputDiffers', 'this id was created with other content', error.paths);
         });
-      const headers = { location: `/v1/portfolio-schedules/${scheduleId}` };
-      return { status: duplicate ? 200 : 201, body: { scheduleId, duplicate }, headers };
+      return startReply(`/v1/portfolio-schedules/${scheduleId}`, { scheduleId, duplicate });
     },
   }),
   route({

@@ -19,13 +19,6 @@ const { max } = GATEWAY_LIMITS.maxApplicants;
 const creditReport = creditReportSchema(applicantsSchema(max)).meta({ id: 'startCreditReport' });
 const failsafeCheck = failsafeCheckSchema(failsafeApplicantsSchema(max)).meta({ id: 'startFailsafeCheck' });
 
-const startedSchema = z
-  .object({
-    pullId: z.string(),
-    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
-  })
-  .meta({ id: 'startedPull' });
-
 /** `consumerId` is personal. */
 const { reference: _, consumers: __, ...resultFields } = pullResultSchema.shape;
 const resultSchema = z.object(resultFields).meta({ id: 'pullResult' });
@@ -43,8 +36,8 @@ export const pullRoutes: readonly Route[] = [
     scope: 'pulls:start',
     query: startQuery,
     body: z.union([creditReport, failsafeCheck]).meta({ id: 'startPull' }),
-    answers: startAnswers(startedSchema),
-    problems: startProblems,
+    answers: startAnswers('pullId', 'startedPull'),
+    problems: startProblems(),
     async handle(call) {
       const { services, body, noted } = call;
       const input = parsePullInput(body, services);

@@ -16,13 +16,6 @@ import { startAnswers, startProblems, startReply, startWithinReach } from './sta
 
 const { shareReport, extendShareReport, withdrawShareReport } = shareReportSchemas();
 
-const startedSchema = z
-  .object({
-    shareId: z.string(),
-    duplicate: z.boolean().meta({ description: 'It had been started before, with the same input.' }),
-  })
-  .meta({ id: 'startedShare' });
-
 const resultSchema = z.object(shareReportResultSchema.shape).meta({ id: 'shareReportResult' });
 
 const shareOf = ({ shareId }: { shareId: string }) => ownerIdOf('share', shareId);
@@ -43,8 +36,8 @@ export const shareRoutes: readonly Route[] = [
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
     body: shareReport.meta({ id: 'startShare' }),
-    answers: startAnswers(startedSchema),
-    problems: startProblems,
+    answers: startAnswers('shareId', 'startedShare'),
+    problems: startProblems(),
     async handle(call) {
       const { services, body, noted } = call;
       const input = parseShareReportInput(body);

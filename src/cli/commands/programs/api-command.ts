@@ -59,6 +59,9 @@ async function start({ options, ledgerAccess, logLevel, decisionKey, metricsAddr
       import('../../../telemetry/logging.ts'),
     ]);
   const logger = createLogger(logLevel);
+  if (options.portfolioDirectory === undefined) {
+    logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
+  }
   const signer = decisionKey ? await signerOf(decisionKey) : undefined;
   const journeys = await LedgerJourneys.connect({
     besideLedger: true,
