@@ -10,8 +10,12 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';
 import type { RunScope } from './caller.ts';
 
-/** `undefined` for an id that neither Temporal nor the ledger knows. */
-export type RunScopes = (ownerId: string) => Promise<RunScope | undefined>;
+/**
+ * `undefined` for an id that neither Temporal nor the ledger knows.
+ *
+ * @param isTemporalAway the caller knows it already: the ledger alone tells, at once
+ */
+export type RunScopes = (ownerId: string, isTemporalAway?: boolean) => Promise<RunScope | undefined>;
 
 interface ScopeSources {
   client: Client;
@@ -38,14 +42,15 @@ const UNREADABLE: RunScope = { profiles: [], endUsers: null };
  * @throws TemporalUnavailableError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
 export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
-  async function scopeOf(ownerId: string, depth = 0): Promise<RunScope | undefined> {
+  async function scopeOf(ownerId: string, depth = 0, isTemporalAway = false): Promise<RunScope | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
-      ofTemporal(client, ownerId),
+      isTemporalAway ? undefined : ofTemporal(client, ownerId),
       openLedger().then((ledger) => ledger.reading.madeFor(ownerId)),
     ]);
     const found: RunScope[] = [];
     const run = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
-    const source = ownerOf(ownerId).kind !== 'share' ? undefined : depth === 0 ? await sourceOf(run) : NOBODYS;
+    const hasSource = ownerOf(ownerId).kind === 'share' && !isTemporalAway;
+    const source = !hasSource ? undefined : depth === 0 ? await sourceOf(run) : NOBODYS;
     if (run) found.push('input' in run ? ofInput(run.input, source) : UNREADABLE);
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, ownerId));
     if (found.length > 0) return joined(found);
@@ -66,7 +71,7 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
     return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NOBODYS;
   }
 
-  return (ownerId) => scopeOf(ownerId);
+  return (ownerId, isTemporalAway) => scopeOf(ownerId, 0, isTemporalAway);
 }
 
 function ofInput(input: unknown, source: Pick<RunScope, 'endUsers'> | undefined): RunScope {
@@ -106,10 +111,16 @@ export function scopeOfInput(input: unknown): RunScope {
   };
 }
 
-/** A share names another end user than the journey that it belongs to. Of a share by itself only its input tells. */
+/**
+ * A share names another end user than the journey that it belongs to. One by itself is whose report it passes on: its
+ * input tells, and the ledger where its start has named them.
+ */
 function ofInquiries(inquiries: readonly MadeFor[], ownerId: string): RunScope {
   const profiles = [...new Set(inquiries.map(({ profile }) => profile))];
-  if (ownerOf(ownerId).kind === 'share') return { profiles, endUsers: null };
+  if (ownerOf(ownerId).kind === 'share') {
+    const named = new Set(inquiries.flatMap(({ reportEndUserCode }) => reportEndUserCode ?? []));
+    return { profiles, endUsers: named.size > 0 ? [...named] : null };
+  }
   const own = inquiries.filter(({ productCode }) => productCode !== 'SECONDUSE');
   const names = own.flatMap(({ endUserCode, endUser }) => endUserCode ?? endUser ?? []);
   return { profiles, endUsers: names.length > 0 ? [...new Set(names)] : null };

@@ -73,8 +73,13 @@ export interface AccessesQuery extends RecordsQuery {
   by?: string;
 }
 
-/** By what it is decided who may see an inquiry. A share's end user is the secondary user. */
-export type MadeFor = Pick<InquiryDescription, 'profile' | 'productCode' | 'endUserCode' | 'endUser'>;
+/** By what it is decided who may see a run. A share's end user is the secondary user. */
+export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {
+  /** Absent of what a person should see to that is about no inquiry. */
+  productCode?: ProductCode;
+  /** Of a share by itself: for whom its report was pulled, where its start said so. */
+  reportEndUserCode?: string;
+}
 
 /**
  * Each method throws `DisposedError` where what it reads was disposed of, and `OtherEndUserError` where `endUser` is
@@ -93,7 +98,7 @@ export interface Reading {
   /** The newest list of changes of an owner; `null` where there is none. */
   changes(ownerId: string, reader: Reader): Promise<StoredDocument | null>;
 
-  /** Reads only: whose an owner's inquiries are, each combination once; none where there is no inquiry. */
+  /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
   madeFor(ownerId: string): Promise<MadeFor[]>;
 
   /** Reads only, in pages: every reading in a period, oldest first. */

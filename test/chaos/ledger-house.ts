@@ -1,6 +1,6 @@
 /** The ledger of a world on either engine, and all that can stand between it and the workers. */
 import { existsSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +11,8 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 export interface LedgerHouse {
   /** As the workers reach it. */
   workersUrl: string;
+  /** As copies of the HTTP API reach it: on PostgreSQL by their own role, once it is furnished. */
+  apiUrl: string;
   /** Straight to it. */
   ownUrl: string;
   /** Blocks all writes for this long. Clients can still connect. */
@@ -47,6 +49,8 @@ async function postgresHouse(): Promise<LedgerHouse> {
   const url = new URL(ownUrl);
   const wire = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.port = String(wire.port);
+  const apiUrl = new URL(url);
+  apiUrl.username = API_ROLE;
   const whileMs = async (forMs: number, begin: () => void) => {
     begin();
     await delay(forMs);
@@ -55,6 +59,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
   return {
     ownUrl,
     workersUrl: url.href,
+    apiUrl: apiUrl.href,
     lock: (forMs) =>
       withClient(ownUrl, async (client) => {
         await client.query('BEGIN');
@@ -62,7 +67,11 @@ async function postgresHouse(): Promise<LedgerHouse> {
         await delay(forMs);
         await client.query('ROLLBACK');
       }),
-    furnish: () => withClient(ownUrl, putInFullDisk),
+    furnish: () =>
+      withClient(ownUrl, async (client) => {
+        await putInFullDisk(client);
+        await makeApiRole(client, decodeURIComponent(url.password));
+      }),
     full: (forMs) =>
       withClient(ownUrl, async (client) => {
         await client.query(`SELECT setval('chaos_refused_writes', 1, false)`);
@@ -123,6 +132,18 @@ async function putInFullDisk(client: pg.Client): Promise<void> {
   }
 }
 
+const API_ROLE = 'ledger_api';
+
+const API_GRANTS = new URL('../../deploy/postgres/api-role.sql', import.meta.url);
+
+/** As a deployer makes it. A copy that needs more than its grants fails in a storm. */
+async function makeApiRole(client: pg.Client, password: string): Promise<void> {
+  await client.query(await readFile(API_GRANTS, 'utf8'));
+  await client.query(`ALTER ROLE ${API_ROLE} LOGIN PASSWORD ${client.escapeLiteral(password)}`);
+  // The trigger runs as who writes.
+  await client.query(`GRANT USAGE ON SEQUENCE chaos_refused_writes TO ${API_ROLE}`);
+}
+
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // It may be killed while it waits: the next query says so.
@@ -146,6 +167,7 @@ async function sqliteHouse(directory: string): Promise<LedgerHouse> {
   return {
     ownUrl: `file:${file}`,
     workersUrl: `file:${file}`,
+    apiUrl: `file:${file}`,
     async lock(forMs) {
       const database = new DatabaseSync(file, { timeout: 1_000 });
       try {

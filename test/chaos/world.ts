@@ -192,7 +192,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
       ? undefined
       : await startApiHouse({
           ...{ copies: apiCopies, directory, logDir, conditions: CONDITIONS },
-          env: { ...workerEnv, TASK_QUEUE: taskQueue },
+          env: { ...workerEnv, LEDGER_URL: ledger.apiUrl, TASK_QUEUE: taskQueue },
           cli: () => newer?.cli() ?? CLI,
           onLog: (file) => logFiles.push(file),
           onWriteRefused: () => count(REFUSED_WRITES, 1),

@@ -53,6 +53,27 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await names({ endUsers: ['EU1'], profiles: ['east'], kind: 'held' }), 'B');
     assert.equal(await names({ endUsers: ['EU1'], ownerId: 'J-1' }), 'AS');
     assert.equal(await names({ endUserCode: 'EU2' }), 'STU');
+
+    const madeFor = async (ownerId: string) =>
+      (await ledger.reading.madeFor(ownerId)).map((one) => [one.productCode, one.endUserCode, one.reportEndUserCode]);
+    assert.deepEqual(await madeFor('share:S-9'), [['SECONDUSE', 'EU2', 'EU3']]);
+    assert.deepEqual(await madeFor('share:S-8'), [['SECONDUSE', 'EU2', undefined]]);
+    assert.deepEqual(await madeFor('J-1').then((all) => all.toSorted()), [
+      ['PREQUAL', 'EU1', undefined],
+      ['SECONDUSE', 'EU2', undefined],
+    ]);
+    // Held before its inquiry is a row.
+    const early = { kind: 'held', reason: 'GatewayUnreachable', since: '2026-01-01T00:00:00.000Z' } as const;
+    const opening = {
+      ...early,
+      ownerId: 'J-EARLY',
+      gatewayProfile: 'default',
+      endUserCode: 'EU7',
+      customerTraceNumber: 'Y',
+    };
+    await ledger.work.note(ledgerId, { asOf: '2026-01-01T00:00:01.000Z', opened: [opening], ended: [] });
+    assert.deepEqual(await madeFor('J-EARLY'), [[undefined, 'EU7', undefined]]);
+    assert.deepEqual(await madeFor('J-NOBODY'), []);
   });
 
   test('ten thousand open rows: a page and the counts are read by indexes, and no row is ever deleted', async (t) => {

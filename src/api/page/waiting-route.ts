@@ -1,12 +1,12 @@
 /** How many runs wait without needing a person, as far as search attributes tell: by Temporal, in one call for each count. */
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
+import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
-import { textsIn } from '../holds/rows-in-reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
 const RUNNING = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running'`;
@@ -98,4 +98,15 @@ async function countReached(client: Client, condition: string, caller: ApiCaller
     });
   });
   return { count: mine.length, isWhole: (nextPageToken ?? []).length === 0 };
+}
+
+interface Attributes {
+  indexedFields?: Record<string, { data?: Uint8Array | null }> | null;
+}
+
+/** Search attributes are JSON in the clear: one text, or a list of them. */
+function textsIn(attributes: Attributes | null | undefined, name: SearchAttributeName): string[] {
+  const data = attributes?.indexedFields?.[name]?.data;
+  const value = data ? parseJson(Buffer.from(data).toString('utf8'))?.[0] : [];
+  return [value].flat().filter((text): text is string => typeof text === 'string');
 }

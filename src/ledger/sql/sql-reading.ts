@@ -15,7 +15,20 @@ import type { InquiryRow } from '../rows/inquiry-rows.ts';
 import { insertRow } from '../rows/inquiry-writes.ts';
 import { REFUSAL, readRefusal } from '../rows/report-rows.ts';
 
-type MadeForRow = Pick<InquiryRow, 'profile' | 'product_code' | 'end_user_code' | 'end_user'>;
+type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {
+  product_code: InquiryRow['product_code'] | null;
+  report_for: string | null;
+};
+
+/** Holds and flags as well: what a list shows must be somebody's, also before its inquiry is a row. */
+const MADE_FOR = `
+  SELECT profile, product_code, end_user_code, end_user,
+    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.caller_id = $1) AS report_for
+  FROM (
+    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE caller_id = $1
+    UNION
+    SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE caller_id = $1
+  ) known`;
 
 export class SqlReading implements Reading {
   readonly #engine: SqlEngine;
@@ -57,14 +70,14 @@ export class SqlReading implements Reading {
 
   madeFor(ownerId: string): Promise<MadeFor[]> {
     return this.#engine.read(async (session) => {
-      const rows = await session.rows<MadeForRow>(
-        'SELECT DISTINCT profile, product_code, end_user_code, end_user FROM inquiries WHERE caller_id = $1',
-        [ownerId],
+      const rows = await session.rows<MadeForRow>(MADE_FOR, [ownerId]);
+      return rows.map(
+        ({ profile, product_code: product, end_user_code: code, end_user: name, report_for: report }) => ({
+          profile,
+          ...defined({ productCode: product ?? undefined, reportEndUserCode: report ?? undefined }),
+          ...defined({ endUserCode: code ?? undefined, endUser: name ?? undefined }),
+        }),
       );
-      return rows.map(({ profile, product_code: productCode, end_user_code: code, end_user: name }) => ({
-        ...{ profile, productCode },
-        ...defined({ endUserCode: code ?? undefined, endUser: name ?? undefined }),
-      }));
     });
   }
 

@@ -1,0 +1,108 @@
+/** One rule says whose a run is: for the list of holds, and for a decision about one of them. No worker runs. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { InquiryDescription } from '../../src/model/inquiry.ts';
+import { ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import { attempted, SHARE } from '../ledger/fixtures.ts';
+import { connectTo } from '../support/harness-client.ts';
+import { type Harness, startHarness } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
+
+let harness: Harness;
+let api: TestApi;
+let ledger: Ledger;
+
+before(async () => {
+  harness = await startHarness();
+  // It has made the ledger.
+  await harness.stopWorker();
+  ledger = await openLedgerOf(harness);
+  api = await startTestApi(harness);
+});
+after(async () => {
+  await api.close();
+  await ledger.close();
+  await harness.close();
+});
+
+const newId = () => `R-${randomUUID().slice(0, 8)}`;
+
+/** Its only inquiry is one for EU1, whose answer was lost. */
+async function held(ownerId: string, inquiry: Partial<InquiryDescription> = {}): Promise<string> {
+  const customerTraceNumber = randomUUID().replaceAll('-', '').slice(0, 28).toUpperCase();
+  await attempted(ledger, { inquiry: { ...inquiry, ownerId, customerTraceNumber } }, { state: 'unknown' });
+  return customerTraceNumber;
+}
+
+async function started(ownerId: string, input: object): Promise<void> {
+  const run = { workflowId: workflowIdOf(ownerId), taskQueue: 'nobody', args: [input] };
+  await harness.client.workflow.start('lendingJourney', run);
+}
+
+async function isListed(at: TestApi, ownerId: string, bearer: string): Promise<boolean> {
+  const { status, json, text } = await at.call(`/v1/holds?ownerId=${ownerId}`, { token: bearer });
+  assert.equal(status, 200, text);
+  return json.holds.length > 0;
+}
+
+async function isDecided(ownerId: string, customerTraceNumber: string, bearer: string): Promise<boolean> {
+  const { kind, id } = ownerOf(ownerId);
+  const decision = { decisionId: newId(), customerTraceNumber, attempt: 1, action: 'abandon', reason: 'a test' };
+  const path = `/v1/${kind === 'share' ? 'shares' : 'journeys'}/${id}/decisions`;
+  const { status, text } = await api.call(path, { token: bearer, body: { ...decision, providerSaid: 'posted' } });
+  assert.ok([200, 404].includes(status), text);
+  return status === 200;
+}
+
+test('who sees a hold may decide it: of a run that Temporal has, has lost, or has taken this moment', async () => {
+  const narrow = await token({ endUsers: ['EU1', 'EU3'], profiles: ['default'] });
+  const cases: [what: string, isTheirs: boolean, ownerId: string, more?: Partial<InquiryDescription>][] = [
+    ['a lost journey', true, newId()],
+    ['a lost journey of another profile', false, newId(), { profile: 'east' }],
+    ['a lost share of a report for EU3', true, `share:${newId()}`, SHARE],
+    ['a lost share of a report for EU4', false, `share:${newId()}`, SHARE],
+    ['an open journey that may pull for EU2', false, newId()],
+  ];
+  for (const [what, isTheirs, ownerId, more] of cases) {
+    const { kind, id } = ownerOf(ownerId);
+    if (kind === 'share') {
+      const report = { reportReferenceNumber: newId(), reportEndUserCode: isTheirs ? 'EU3' : 'EU4' };
+      await ledger.recordShare(ledger.identity.ledgerId, { ownerId, shareId: id, ...report });
+    }
+    const trace = await held(ownerId, { ...more, ...(kind === 'share' ? { shareId: id } : {}) });
+    if (what.startsWith('an open'))
+      await started(ownerId, { journeyId: id, endUserCode: 'EU1', endUserCodes: { PREAPP: 'EU2' } });
+    const both = [await isListed(api, ownerId, narrow), await isDecided(ownerId, trace, narrow)];
+    assert.deepEqual(both, [isTheirs, isTheirs], what);
+  }
+  assert.deepEqual(api.unexpected, []);
+});
+
+test('where Temporal is away the ledger alone says whose a hold is, for all of a page at once', async (t) => {
+  const [host = '', port = ''] = harness.config.temporal.address.split(':');
+  const proxy = await startTcpProxy({ host, port: Number(port) });
+  t.after(() => proxy.close());
+  const opening = { dataConverter: {}, maxApplicants: 2, openLedger: () => openLedgerOf(harness) };
+  const journeys = await connectTo(harness, { ...opening, address: `127.0.0.1:${proxy.port}` });
+  const cutOff = await startTestApi(harness, { journeys });
+  t.after(async () => {
+    await cutOff.close();
+    await journeys.close();
+  });
+  const ownerIds = Array.from({ length: 40 }, newId);
+  for (const ownerId of ownerIds) await held(ownerId);
+  proxy.cut();
+  const beganAt = performance.now();
+  const { status, json, text } = await cutOff.call('/v1/holds?limit=200', {
+    token: await token({ endUsers: ['EU1'] }),
+  });
+  assert.equal(status, 200, text);
+  assert.ok(performance.now() - beganAt < 5_000);
+  const listed = new Set(json.holds.map(({ ownerId }: { ownerId: string }) => ownerId));
+  assert.ok(ownerIds.every((ownerId) => listed.has(ownerId)));
+  assert.equal(await isListed(cutOff, ownerIds[0] ?? '', await token({ endUsers: ['EU2'] })), false);
+});
