@@ -424,6 +424,8 @@ export type Session = {
   environment: 'sandbox' | 'uat' | 'production';
   /** The address of the Temporal UI. */
   temporalUi?: string;
+  /** Where the proxy that signs people in signs them out. */
+  signOutAt?: string;
   /** Whether DELETE /session signs out. */
   signOut: boolean;
 };

@@ -4,6 +4,7 @@
  */
 import type { ActionGuide } from '../api/guide.ts';
 import type { Applicant, Hold } from '../api/schemas.ts';
+import { keptWhileSignedIn } from '../base/kept.ts';
 import { capital } from '../base/words.ts';
 import { emptyApplicant } from './applicant-fields.ts';
 
@@ -25,7 +26,7 @@ export interface Draft {
   isUnanswered: boolean;
 }
 
-const drafts = new Map<string, Draft>();
+const drafts = keptWhileSignedIn<Draft>();
 
 function keyOf(hold: Hold, action: string): string {
   return `${hold.holdId} ${hold.attempt ?? 0} ${action}`;
@@ -87,7 +88,10 @@ export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: ob
   const { decisionId, action, providerSaid, outcome } = draft;
   const reason = draft.reason.trim().replaceAll(/\s+/g, ' ');
   if (action === 'seen') {
-    return reason ? { body: { decisionId, reason } } : { missing: NO_REASON };
+    if (!reason) return { missing: NO_REASON };
+    // About a run as a whole, the address names no inquiry: only what this row says is taken off.
+    const flag = hold.customerTraceNumber === undefined ? { flag: hold.reason } : {};
+    return { body: { decisionId, ...flag, reason } };
   }
   const words = permittedWords(guide, outcome);
   if (action === 'accept' && !outcome) return { missing: { step: 'outcome', words: 'Say what came of it.' } };

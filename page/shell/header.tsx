@@ -29,6 +29,11 @@ export function Header({ session, onKeys }: { session: Session; onKeys: () => vo
       <button type="button" class="quiet" onClick={onKeys} aria-keyshortcuts="?">
         Keys <kbd>?</kbd>
       </button>
+      {session.signOutAt ? (
+        <a class="quiet" href={session.signOutAt}>
+          Sign out
+        </a>
+      ) : null}
       {session.signOut ? (
         <button type="button" class="quiet" onClick={() => void signOut()}>
           Sign out

@@ -1,6 +1,7 @@
 /** Who is signed in. The token itself is in a cookie that no script reads, or comes from a proxy. */
 import { call, get, ProblemError, SignedOutError } from '../api/call.ts';
 import type { Session } from '../api/schemas.ts';
+import { forget } from '../base/kept.ts';
 import { observed } from '../base/observed.ts';
 
 export type SignIn =
@@ -47,7 +48,7 @@ export async function giveToken(token: string): Promise<void> {
 
 export async function askWhoIsIn(): Promise<void> {
   try {
-    signIn.set({ state: 'in', session: await get<Session>('/v1/session') });
+    enter(await get<Session>('/v1/session'));
   } catch (error) {
     if (error instanceof SignedOutError) return out();
     if (error instanceof ProblemError && error.problem.status === 403) {
@@ -57,8 +58,24 @@ export async function askWhoIsIn(): Promise<void> {
   }
 }
 
+/** Where a proxy signs people in, elsewhere or in another tab: once they are back, the page goes on with what it had. */
+export async function askWhetherBack(): Promise<void> {
+  const session = await get<Session>('/v1/session').catch(() => undefined);
+  if (session && signIn.get().state === 'out') enter(session);
+}
+
+/** Who acted last: what was typed in one name is never shown to another. */
+let lastBy: string | undefined;
+
+function enter(session: Session): void {
+  if (lastBy !== undefined && lastBy !== session.by) forget();
+  lastBy = session.by;
+  signIn.set({ state: 'in', session });
+}
+
 export async function signOut(): Promise<void> {
   await call<void>('DELETE', '/session').catch(() => {});
+  forget();
   await out('You have signed out.');
 }
 

@@ -1,15 +1,26 @@
 /** What is shown to who is not signed in: a field for a token where the server takes one, a plain sentence elsewhere. */
 import { useEffect, useState } from 'preact/hooks';
 import { useTitle } from '../base/focus.ts';
-import { giveToken } from './session.ts';
+import { askWhetherBack, giveToken } from './session.ts';
+
+const ASK_AGAIN_MS = 3_000;
 
 export function SignInView({ takesToken, why }: { takesToken: boolean; why?: string | undefined }) {
   const [token, type] = useState('');
   const [isSending, setSending] = useState(false);
   useTitle('Sign in');
-  // Whoever comes back from signing in elsewhere does not have to load the page again.
   useEffect(() => {
-    if (takesToken) document.getElementById('token')?.focus();
+    if (takesToken) {
+      document.getElementById('token')?.focus();
+      return;
+    }
+    const ask = () => void askWhetherBack();
+    const timer = setInterval(ask, ASK_AGAIN_MS);
+    addEventListener('focus', ask);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('focus', ask);
+    };
   }, [takesToken]);
   const send = async (event: Event) => {
     event.preventDefault();
@@ -43,13 +54,17 @@ export function SignInView({ takesToken, why }: { takesToken: boolean; why?: str
           </button>
         </form>
       ) : (
-        <p>
-          You are not signed in. Sign in where your organization lets you in, then{' '}
-          <a href="/" onClick={() => location.reload()}>
-            load this page again
-          </a>
-          .
-        </p>
+        <>
+          <p>
+            <a class="button primary" href="/" target="_blank" rel="noreferrer">
+              Sign in again, in another tab
+            </a>
+          </p>
+          <p class="note">
+            Then come back to this one: it goes on where you were, with what you have typed. Loading this page again
+            drops what is typed.
+          </p>
+        </>
       )}
     </main>
   );

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { wordsOf } from '../api/call.ts';
 import type { ActionGuide } from '../api/guide.ts';
 import type { Hold, Session } from '../api/schemas.ts';
+import { keptWhileSignedIn } from '../base/kept.ts';
 import { say } from '../base/say.tsx';
 import { capital } from '../base/words.ts';
 import { AnswerGroup, focusFirstStep, focusStep } from '../decide/answer-group.tsx';
@@ -30,7 +31,7 @@ interface PileProps {
 }
 
 /** In memory, until they are answered: the same pile has the same id again. */
-const drafts = new Map<string, PileDraft>();
+const drafts = keptWhileSignedIn<PileDraft>();
 
 const TOGETHER = ['resend', 'accept', 'abandon'];
 const MOST_REASON = 500;

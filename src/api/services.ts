@@ -20,6 +20,8 @@ export interface ApiServices {
   portfolioDirectory: string | undefined;
   /** The Temporal UI's address without a slash at its end. */
   temporalUi: string | undefined;
+  /** Of the proxy that signs people in. */
+  signOutPath: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
   /** Of callers whom only a worker can answer, perhaps in vain. */

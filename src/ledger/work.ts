@@ -130,6 +130,8 @@ export interface RunSeen {
   reason: string;
   /** RFC 3339. */
   decidedAt: string;
+  /** Only what was flagged for this reason. */
+  flag?: FlagReason;
   runIsGone?: true;
 }
 

@@ -13,6 +13,7 @@ import { drewAttention, isRunOpen, leftBehind, leftToSee } from '../client/holds
 import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
+import type { FlagReason } from '../ledger/work.ts';
 import type { ResolveInquiryMessage } from '../messages/journey/shapes.ts';
 import { parseDecision } from '../messages/parse-messages.ts';
 import { whatStands } from '../model/inquiry.ts';
@@ -114,20 +115,27 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   return { journeyId: ownerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
+export interface RunSeenBy {
+  ownerId: string;
+  by: string;
+  reason: string;
+  /** Only what was flagged for this reason. */
+  flag?: FlagReason;
+  /** Default: one of its own. */
+  decisionId?: string;
+}
+
 /**
  * Takes what was flagged about a run, and about none of its inquiries, off the list; of an open run only what does not end
  * with it. Returns whether there was any.
  *
  * @throws InvalidInputError
  */
-export async function markRunSeen(
-  { client, ledger: open }: LedgerDecisionContext,
-  seen: { ownerId: string; by: string; reason: string },
-): Promise<boolean> {
+export async function markRunSeen({ client, ledger: open }: LedgerDecisionContext, seen: RunSeenBy): Promise<boolean> {
   requireWords(seen);
   const ledger = await open();
   const isGone = !(await isRunOpen(client, workflowIdOf(seen.ownerId)));
-  const decision = { ...seen, decisionId: `seen-${randomUUID()}`, decidedAt: new Date().toISOString() };
+  const decision = { decisionId: `seen-${randomUUID()}`, ...seen, decidedAt: new Date().toISOString() };
   return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(isGone ? { runIsGone: true } : {}) });
 }
 

@@ -21,6 +21,7 @@ import {
   markRunSeen,
   markSeen,
   openInLedger,
+  type RunSeenBy,
 } from './ledger-decisions.ts';
 import { ledgerReports } from './ledger-reports.ts';
 
@@ -113,7 +114,7 @@ export class LedgerJourneys extends CreditJourneys {
    *
    * @throws InvalidInputError
    */
-  markRunSeen(seen: { ownerId: string; by: string; reason: string }): Promise<boolean> {
+  markRunSeen(seen: RunSeenBy): Promise<boolean> {
     return markRunSeen(this.context(), seen);
   }
 

@@ -69,6 +69,7 @@ const UNKNOWN_TRACE = 'PQ'.padEnd(28, 'A');
 
 function pairs(): Record<string, Pair> {
   const seen = { body: { decisionId: 'D-1', reason: 'a test' } };
+  const runSeen = { body: { ...seen.body, flag: 'ssnMismatch' } };
   const consentOf = (id: string) => ({ body: consentMessage(id, { applicantId: '1A', consentId: 'C-1' }) });
   const ownerSeen = (ownerId: string) => ({ body: { ownerId, reason: 'a test' } });
   const one = { decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', reason: 'a test' };
@@ -87,6 +88,10 @@ function pairs(): Record<string, Pair> {
     'what was seen': {
       foreign: [`/v1/inquiries/${trace}/seen`, seen],
       unknown: [`/v1/inquiries/${UNKNOWN_TRACE}/seen`, seen],
+    },
+    'a run seen': {
+      foreign: [`/v1/runs/${journeyId}/seen`, runSeen],
+      unknown: ['/v1/runs/U-1/seen', runSeen],
     },
     'a consent': { foreign: ['/v1/consents', consentOf(journeyId)], unknown: ['/v1/consents', consentOf('U-1')] },
     'consents seen': {

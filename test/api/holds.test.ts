@@ -144,6 +144,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     for (const [path, body] of [
       [hold.decideAt, abandoning(hold)],
       [`/v1/inquiries/${hold.customerTraceNumber}/seen`, { decisionId: 'D-1', reason: 'a test' }],
+      [`/v1/runs/${hold.ownerId}/seen`, { decisionId: 'D-1', flag: 'ssnMismatch', reason: 'a test' }],
     ] as const) {
       assert.equal((await api.call(path, { token: elsewhere, body })).status, 404, path);
       const reader = await token({ scopes: ['holds:read'] });
@@ -306,5 +307,35 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const other = await api.call(flag.decideAt, { body: { ...body, reason: 'something else' } });
     assert.deepEqual([other.status, other.json.code], [409, 'refused']);
     assert.deepEqual((await api.call(`/v1/holds?ownerId=${journeyId}`)).json.holds, []);
+  });
+
+  test('what was flagged about a run as a whole is taken off by who has seen it, each reason by itself', async () => {
+    const ownerId = `portfolio:R-${randomUUID().slice(0, 8)}`;
+    const since = new Date().toISOString();
+    const ofRun = { kind: 'flagged', ownerId, since, gatewayProfile: 'default', endUserCode: 'EU123' } as const;
+    const ledger = await openLedgerOf(harness);
+    const opened = (['ssnMismatch', 'reportChanged', 'PortfolioUnavailable'] as const).map((reason) => ({
+      ...ofRun,
+      reason,
+    }));
+    await ledger.work.note(ledger.identity.ledgerId, { asOf: since, opened, ended: [] });
+    const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.holds;
+    const flag = (await rows()).find(({ reason }) => reason === 'ssnMismatch');
+    const path = `/v1/runs/${encodeURIComponent(ownerId)}/seen`;
+    assert.deepEqual([flag.allowedActions, flag.decideAt, flag.guide.actions[0].action], [['seen'], path, 'seen']);
+    const mended = (await rows()).find(({ reason }) => reason === 'PortfolioUnavailable');
+    assert.deepEqual([mended.allowedActions, mended.decideAt], [[], undefined], 'its cause is to be mended');
+    const body = { decisionId: 'SEEN-RUN', flag: 'ssnMismatch', reason: 'the same person, by the file' };
+    const seen = await api.call(path, { body });
+    assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
+    assert.deepEqual((await rows()).map(({ reason }) => reason).toSorted(), ['PortfolioUnavailable', 'reportChanged']);
+    assert.deepEqual((await api.call(path, { body })).json, { accepted: true, duplicate: true });
+    const second = await api.call(path, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } });
+    assert.deepEqual([second.status, second.json.code], [409, 'refused']);
+    const { flag: _, ...unnamed } = body;
+    assert.equal((await api.call(path, { body: unnamed })).status, 422);
+    const story = await api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`);
+    assert.match(story.text, /the same person, by the file/);
+    await ledger.close();
   });
 });

@@ -55,6 +55,17 @@ test('people sign in by a proxy’s header, or on this machine by a token', () =
   assert.deepEqual(faults({ ...SANDBOX, API_SIGN_IN: 'token', API_HOST: '0.0.0.0' }), ['API_HOST']);
   const { options } = loadApiSettings({ ...SANDBOX, API_TEMPORAL_UI: 'http://127.0.0.1:8233/' });
   assert.equal(options.temporalUi, 'http://127.0.0.1:8233');
+  const signingOut = (path: string) => loadApiSettings({ ...SANDBOX, API_SIGN_OUT_PATH: path }).options.signOutPath;
+  assert.equal(signingOut('/oauth2/sign_out?rd=%2F'), '/oauth2/sign_out?rd=%2F');
+  for (const path of [
+    '//evil.example.com',
+    'https://evil.example.com',
+    '/\\\\evil.example.com',
+    'oauth2',
+    'javascript:0',
+  ]) {
+    assert.deepEqual(faults({ ...SANDBOX, API_SIGN_OUT_PATH: path }), ['API_SIGN_OUT_PATH'], path);
+  }
 });
 
 describe('production', () => {

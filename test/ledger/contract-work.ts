@@ -255,7 +255,9 @@ function resetTests(opened: Open): void {
       at(0),
     );
     const who = { ownerId: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
-    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-1' }), true);
+    const other = { ...who, decisionId: 'D-0', flag: 'reportChanged' } as const;
+    assert.equal(await ledger.work.markSeen(ledgerId, other), false, 'it was flagged for another reason');
+    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), true);
     assert.deepEqual(await reasonsOf(ledger), ['PortfolioUnavailable'], 'its run waits for that');
     assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-2' }), false);
     assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-3', runIsGone: true }), true);

@@ -4,6 +4,7 @@ import { badRequest } from '../../http/refusal.ts';
 import type { WorkCount, WorkFilters, WorkRow } from '../../ledger/work.ts';
 import { holdStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { ALLOWED_ACTIONS, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
+import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import type { ApiCaller } from '../caller.ts';
@@ -106,7 +107,13 @@ export function holdOf({ workId, gatewayProfile, details, ...row }: WorkRow): Ho
   const { ownerId, kind, reason, since, customerTraceNumber } = row;
   const { kind: run, id } = ownerOf(ownerId);
   const isDecided = kind === 'held' && isFailureType(reason);
-  const seenAt = customerTraceNumber === undefined ? undefined : `/v1/inquiries/${customerTraceNumber}/seen`;
+  const seenAt =
+    customerTraceNumber !== undefined
+      ? `/v1/inquiries/${customerTraceNumber}/seen`
+      : // Of the other flags of a run its cause has to be mended.
+        LASTING_FLAGS.includes(reason)
+        ? `/v1/runs/${encodeURIComponent(ownerId)}/seen`
+        : undefined;
   const decideAt = isDecided ? `/v1/${COLLECTIONS[run]}/${id}/decisions` : seenAt;
   const allowedActions: Hold['allowedActions'] = isDecided
     ? [...ALLOWED_ACTIONS[reason]]

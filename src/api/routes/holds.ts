@@ -15,11 +15,8 @@ import { conflict } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
-const REASONS = [
-  ...FAILURE_TYPES,
-  ...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]),
-  PORTFOLIO_UNAVAILABLE,
-] as const;
+const FLAGS = [...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]), PORTFOLIO_UNAVAILABLE] as const;
+const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
 
 const filters = {
   kind: z.enum(['held', 'flagged']).exactOptional().describe('Only those.'),
@@ -70,6 +67,10 @@ const countsSchema = z
   .meta({ id: 'holdCounts' });
 
 const seenBody = z.strictObject({ decisionId: messageFields().decisionId, reason: text(500) }).meta({ id: 'seen' });
+
+const runSeenBody = seenBody
+  .extend({ flag: z.enum(FLAGS).meta({ description: 'What was seen: the `reason` of the row.' }) })
+  .meta({ id: 'runSeen' });
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
 
@@ -130,6 +131,34 @@ export const holdRoutes: readonly Route[] = [
         if (error instanceof DecisionRefusedError) throw conflict('refused', error.reason);
         throw error;
       }
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/runs/{ownerId}/seen',
+    operationId: 'markRunSeen',
+    summary: 'Take what was flagged about a run as a whole off the list',
+    description:
+      'For rows without a trace number, such as `ssnMismatch` of a portfolio review. Nothing waits for it: it records that ' +
+      'the person whom the token names has seen to it. What an open run still needs, it does not take off.',
+    scope: 'holds:decide',
+    about: ({ ownerId }) => ownerId,
+    body: runSeenBody,
+    answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
+    problems: { 409: '`refused`: nothing of this is on the list.' },
+    async handle({ services, params, body, by, noted }): Promise<Reply<200>> {
+      const { ownerId } = params;
+      noted({ journeyId: ownerId });
+      const seen = parseWith(runSeenBody, body);
+      if (await services.journeys.markRunSeen({ ownerId, ...seen, by: by() })) {
+        return { status: 200, body: { accepted: true, duplicate: false } };
+      }
+      const ledger = await services.openLedger();
+      const isDuplicate = (await ledger.work.of(ownerId)).some(
+        ({ reason, closed }) => reason === seen.flag && closed?.how === 'seen' && closed.by === seen.decisionId,
+      );
+      if (!isDuplicate) throw conflict('refused', 'nothing of this is on the list');
+      return { status: 200, body: { accepted: true, duplicate: true } };
     },
   }),
 ];

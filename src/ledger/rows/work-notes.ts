@@ -47,14 +47,14 @@ export async function takeOver(
 }
 
 /** As `Work.markSeen`. */
-export async function seeRun(writing: Writing, { runIsGone, ...seen }: RunSeen): Promise<boolean> {
+export async function seeRun(writing: Writing, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
   const { ownerId, decisionId } = seen;
   const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(
     writing,
     { how: 'seen', by: decisionId },
-    `caller_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`}`,
-    [ownerId],
+    `caller_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
+    [ownerId, ...(flag === undefined ? [] : [flag])],
   );
   if (closed > 0) await insertRunDecisions(writing, [{ ...seen, action: 'seen' }]);
   return closed > 0;

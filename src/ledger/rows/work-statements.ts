@@ -12,6 +12,10 @@ export interface WorkStatement {
 const REFUSALS_KEPT = `(SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = w.customer_trace_number
   AND b.attempt = w.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
 
+/** When a resend may follow an attempt that may still arrive: a row that the ledger itself has opened says it nowhere else. */
+const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
+  AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
+
 /** The open rows. */
 const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
 
@@ -33,7 +37,7 @@ export function pageStatements(
   const { sql, values } = condition(filters);
   const place = values.length;
   return [WRITTEN, overdue(dialect)].map((source) => ({
-    text: `SELECT w.*, ${REFUSALS_KEPT} FROM ${source} WHERE ${sql}
+    text: `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
        AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2})
      ORDER BY w.since, w.work_id LIMIT $${place + 3}`,
     values: [...values, sinceMs, workId, limit],
@@ -54,7 +58,7 @@ export function countStatements(dialect: SqlDialect, filters: WorkFilters): Work
 export function everOfOwner(ownerId: string): WorkStatement {
   const { sql, values } = condition({ ownerId });
   return {
-    text: `SELECT w.*, ${REFUSALS_KEPT} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+    text: `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   };
 }

@@ -34,6 +34,7 @@ interface Row {
   attempt: number | null;
   details: string | null;
   refusals_kept: number;
+  resend_from: number | null;
   closed_at: number | null;
   closed_how: WorkEnd['how'] | null;
   closed_by: string | null;
@@ -140,9 +141,15 @@ function rowOf(row: Row): WorkRow {
     ...(share_id === null ? {} : { shareId: share_id }),
     ...(customer_trace_number === null ? {} : { customerTraceNumber: customer_trace_number }),
     ...(attempt === null ? {} : { attempt }),
-    ...(row.details === null ? {} : { details: JSON.parse(row.details) }),
+    ...detailsOf(row),
     ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
   };
+}
+
+function detailsOf({ details, resend_from }: Row): Pick<WorkRow, 'details'> {
+  const resend = resend_from === null ? {} : { resendFrom: utcInstant(resend_from) };
+  const all = { ...resend, ...(details === null ? {} : JSON.parse(details)) };
+  return Object.keys(all).length === 0 ? {} : { details: all };
 }
 
 function endOf({ closed_at, closed_how, closed_by }: Row): { closed?: WorkEnd } {
