@@ -56,7 +56,7 @@ export function SignInView({ takesToken, why }: { takesToken: boolean; why?: str
       ) : (
         <>
           <p>
-            <a class="button primary" href="/" target="_blank" rel="noreferrer">
+            <a class="button primary" href={signInAddress()} target="_blank" rel="noreferrer">
               Sign in again, in another tab
             </a>
           </p>
@@ -68,4 +68,9 @@ export function SignInView({ takesToken, why }: { takesToken: boolean; why?: str
       )}
     </main>
   );
+}
+
+/** Of the proxy that signs people in. Its session may outlast the token, so that the page itself would not lead there. */
+function signInAddress(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name=sign-in]')?.content ?? '/';
 }

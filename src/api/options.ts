@@ -34,7 +34,8 @@ export interface ApiOptions {
   tokenHeader?: string;
   /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
   signIn?: 'token';
-  /** Where a person whom a proxy has signed in signs out: a path of that proxy. */
+  /** Where a person signs in and out, where a proxy does that: paths of that proxy. */
+  signInPath?: string;
   signOutPath?: string;
   /** Where the built page is. Default: beside the compiled program. */
   pageDirectory?: string;

@@ -124,7 +124,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
     onUnexpected: options.onUnexpected ?? (() => {}),
   });
-  addPage(app, options.pageDirectory);
+  addPage(app, { directory: options.pageDirectory, signInPath: options.signInPath });
   if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, readinessOf(services, stopping.signal));
   addRoutes(app, { guard, audit, services, stopping: stopping.signal });

@@ -79,12 +79,20 @@ const TOKEN_HEADER =
 /** Two slashes would begin another host's address. */
 const OWN_PATH = /^\/(?![/\\])[\w./?=&%~:{}-]{1,500}$/;
 
+function ownPath(reader: EnvironmentReader, name: 'API_SIGN_IN_PATH' | 'API_SIGN_OUT_PATH'): string | undefined {
+  const path = reader.optional(name);
+  if (path !== undefined && !OWN_PATH.test(path)) {
+    reader.report(name, 'must be a path of the page’s own host, such as /oauth2/start');
+  }
+  return path;
+}
+
 /** How people sign in to the page: by a proxy that knows them, or on this machine with a token. */
 function readSignIn(
   reader: EnvironmentReader,
   environment: Environment,
   { host, trustedProxies }: { host: string; trustedProxies: readonly string[] },
-): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signOutPath' | 'temporalUi'> {
+): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath' | 'temporalUi'> {
   const header = reader.optional('API_TOKEN_HEADER');
   if (header !== undefined && !TOKEN_HEADER.test(header)) {
     reader.report('API_TOKEN_HEADER', 'must be the name of a header that means nothing else');
@@ -99,17 +107,14 @@ function readSignIn(
   if (isByToken && !isLoopbackHost(host)) {
     reader.report('API_HOST', 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token');
   }
-  const signOutPath = reader.optional('API_SIGN_OUT_PATH');
-  if (signOutPath !== undefined && !OWN_PATH.test(signOutPath)) {
-    reader.report('API_SIGN_OUT_PATH', 'must be a path of the page’s own host, such as /oauth2/sign_out');
-  }
   const temporalUi = reader.optional('API_TEMPORAL_UI');
   const rule = temporalUi === undefined ? null : addressProblem(temporalUi, environment);
   if (rule) reader.report('API_TEMPORAL_UI', rule);
   return defined({
     tokenHeader: header?.toLowerCase(),
     signIn: isByToken ? ('token' as const) : undefined,
-    signOutPath,
+    signInPath: ownPath(reader, 'API_SIGN_IN_PATH'),
+    signOutPath: ownPath(reader, 'API_SIGN_OUT_PATH'),
     temporalUi: temporalUi?.replace(/\/+$/, ''),
   });
 }

@@ -64,7 +64,9 @@ test('people sign in by a proxy’s header, or on this machine by a token', () =
     'oauth2',
     'javascript:0',
   ]) {
-    assert.deepEqual(faults({ ...SANDBOX, API_SIGN_OUT_PATH: path }), ['API_SIGN_OUT_PATH'], path);
+    for (const name of ['API_SIGN_IN_PATH', 'API_SIGN_OUT_PATH']) {
+      assert.deepEqual(faults({ ...SANDBOX, [name]: path }), [name], path);
+    }
   }
 });
 

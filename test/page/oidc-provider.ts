@@ -93,7 +93,9 @@ export async function startOidcProvider(t: TestContext, people: readonly string[
     const sub = query.get('as') ?? known;
     if (query.get('client_id') !== provider.clientId) return void response.writeHead(400).end('client_id');
     if (!sub || !people.includes(sub)) {
-      const links = people.map((one) => `<a href="/authorize?${`${query}&as=${one}`.replaceAll('&', '&amp;')}">${one}</a>`);
+      const links = people.map(
+        (one) => `<a href="/authorize?${`${query}&as=${one}`.replaceAll('&', '&amp;')}">${one}</a>`,
+      );
       response.writeHead(200, { 'content-type': 'text/html' });
       return void response.end(`<!doctype html><title>Who are you?</title><h1>Who are you?</h1>${links.join(' ')}`);
     }
@@ -112,7 +114,9 @@ export async function startOidcProvider(t: TestContext, people: readonly string[
     const [id, secret] = basic ? basic.split(':') : [form.get('client_id'), form.get('client_secret')];
     const given = codes.get(form.get('code') ?? '');
     codes.delete(form.get('code') ?? '');
-    const verifier = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
+    const verifier = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
     const isProven = given?.challenge === undefined || given.challenge === verifier;
     if (id !== provider.clientId || secret !== provider.clientSecret || !given || !isProven) {
       return json({ error: 'invalid_grant' }, 400);

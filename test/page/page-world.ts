@@ -35,6 +35,10 @@ export interface PageWorld {
     parts?: TokenParts,
     options?: { address?: string; width?: number; scheme?: (typeof SCHEMES)[number] },
   ): Promise<OpenPage>;
+  /** A browser of its own, in which nobody is signed in. */
+  browse(): Promise<BrowserContext>;
+  /** Where the page is built. */
+  pageDirectory: string;
   /** The API goes; `startApi` brings it back at the same address. */
   stopApi(): Promise<void>;
   startApi(): Promise<void>;
@@ -61,6 +65,12 @@ export async function startPageWorld(t: TestContext): Promise<PageWorld> {
       t.after(() => context.close());
       return signedIn(context, `${api.url}/`, await token(parts), address);
     },
+    async browse() {
+      const context = await newContext(browser, 1280, 'light');
+      t.after(() => context.close());
+      return context;
+    },
+    pageDirectory,
     stopApi: () => api.close(),
     startApi: async () => {
       api = await startTestApi(harness, { ...options, port });
@@ -100,15 +110,19 @@ async function newContext(browser: Browser, width: number, colorScheme: 'light' 
 async function signedIn(context: BrowserContext, url: string, given: string, address: string): Promise<OpenPage> {
   const page = await context.newPage();
   const complaints: string[] = [];
+  hear(page, complaints);
+  await page.goto(`${url}#token=${given}`);
+  await page.getByRole('searchbox').waitFor();
+  if (address !== '') await goTo(page, address);
+  return { page, complaints };
+}
+
+export function hear(page: Page, complaints: string[]): void {
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     // The browser itself reports each answer that is an error, and each connection that is refused.
     if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) complaints.push(message.text());
   });
-  await page.goto(`${url}#token=${given}`);
-  await page.getByRole('searchbox').waitFor();
-  if (address !== '') await goTo(page, address);
-  return { page, complaints };
 }
 
 export async function goTo(page: Page, address: string): Promise<void> {

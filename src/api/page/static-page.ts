@@ -46,13 +46,20 @@ interface PageFiles {
   assets: ReadonlyMap<string, Buffer>;
 }
 
-export function addPage(app: FastifyInstance, directory = DEFAULT_PAGE_DIRECTORY): void {
+interface PageOptions {
+  directory?: string | undefined;
+  /** Where the proxy that signs people in begins to: the page has to know it where nobody is signed in. */
+  signInPath?: string | undefined;
+}
+
+export function addPage(app: FastifyInstance, options: PageOptions): void {
+  const { directory = DEFAULT_PAGE_DIRECTORY, signInPath } = options;
   let files = readPage(directory);
   // Without a name in `config`: asked for by anybody, and limited by address.
   app.get('/', async (_request, reply) => {
     files ??= readPage(directory);
     reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
-    return files ? reply.send(files.index) : reply.code(503).send(NOT_BUILT);
+    return files ? reply.send(withSignIn(files.index, signInPath)) : reply.code(503).send(NOT_BUILT);
   });
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string };
@@ -61,6 +68,13 @@ export function addPage(app: FastifyInstance, directory = DEFAULT_PAGE_DIRECTORY
     if (content === undefined || type === undefined) throw notFound();
     return asset(request, reply.type(type), content);
   });
+}
+
+/** As a member of the document, since a script in it would be forbidden. */
+function withSignIn(index: Buffer, path: string | undefined): Buffer | string {
+  if (path === undefined) return index;
+  const escaped = path.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return index.toString('utf8').replace('</head>', () => `<meta name="sign-in" content="${escaped}"></head>`);
 }
 
 function asset({ headers }: FastifyRequest, reply: FastifyReply, content: Buffer): FastifyReply {

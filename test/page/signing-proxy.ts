@@ -1,0 +1,96 @@
+/** oauth2-proxy between a browser and the API, with the very settings of the compose file. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import type { ApiOptions } from '../../src/api/options.ts';
+import { loadApiSettings } from '../../src/api/settings.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { until } from '../api/until.ts';
+import { makeSecrets } from '../deploy/make-secrets.ts';
+import { compose, mounted } from '../deploy/manifests.ts';
+import type { OidcProvider } from './oidc-provider.ts';
+
+const PROGRAM = process.env.OAUTH2_PROXY ?? 'oauth2-proxy';
+
+/** Why no oauth2-proxy can be started here, or `false`. The compose file pins the version. */
+export function lacksProxy(): string | false {
+  const { image } = compose().services['oauth2-proxy'] ?? { image: '' };
+  const wanted = image.split(':').at(-1) ?? '';
+  const { stdout = '', error } = spawnSync(PROGRAM, ['--version'], { encoding: 'utf8', timeout: 10_000 });
+  if (error) return `no oauth2-proxy ${wanted} on the PATH: say by OAUTH2_PROXY where it is`;
+  return stdout.includes(`${wanted} `) ? false : `${PROGRAM} is not ${wanted}, which the compose file pins`;
+}
+
+/** What docker compose makes of a service's variables where `.env` has these. */
+function environmentOf(name: string, given: Readonly<Record<string, string>>): Record<string, string> {
+  const { environment = {} } = compose().services[name] ?? {};
+  return Object.fromEntries(
+    Object.entries(environment).map(([key, value]) => [
+      key,
+      String(value).replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_, variable, otherwise) => given[variable] ?? otherwise),
+    ]),
+  );
+}
+
+export interface ComposedSignIn {
+  /** What the compose file has the API believe; of the addresses alone, those of this machine. */
+  apiOptions: Partial<ApiOptions>;
+  /** Starts the proxy before an API at this address, and says where browsers find it. */
+  start(apiUrl: string): Promise<string>;
+}
+
+export async function composedSignIn(t: TestContext, provider: OidcProvider): Promise<ComposedSignIn> {
+  const dotEnv = {
+    OIDC_ISSUER_URL: provider.url,
+    OIDC_JWKS_URL: `${provider.url}/keys`,
+    OIDC_CLIENT_ID: provider.clientId,
+    OIDC_AUDIENCE: provider.audience,
+    OIDC_HOST: new URL(provider.url).host,
+    SIGN_OUT_PATH: `/oauth2/sign_out?rd=${encodeURIComponent(`${provider.url}/signed-out`)}`,
+  };
+  const made = await makeSecrets(t);
+  const files = {
+    '/run/secrets/ledger_url': await made.read('ledger_url'),
+    '/run/secrets/oauth2_cookie_secret': await made.read('oauth2_cookie_secret'),
+    '/run/secrets/oidc_client_secret': provider.clientSecret,
+    '/run/keys/keys.json': await made.read('keys/keys.json'),
+  };
+  const { options } = loadApiSettings(await mounted(t, environmentOf('page-api', dotEnv), files));
+  const { tokens, tokenHeader, signInPath, signOutPath, byClaim } = options;
+  return {
+    // There the proxy has an address of its own.
+    apiOptions: {
+      ...{ tokens, tokenHeader, signInPath, signOutPath, byClaim },
+      trustedProxies: ['127.0.0.1'],
+    } as Partial<ApiOptions>,
+    async start(apiUrl) {
+      const [port = 0] = await freePorts(1);
+      const env = await mounted(t, environmentOf('oauth2-proxy', dotEnv), files);
+      const here = {
+        OAUTH2_PROXY_HTTP_ADDRESS: `127.0.0.1:${port}`,
+        OAUTH2_PROXY_REDIRECT_URL: (env.OAUTH2_PROXY_REDIRECT_URL ?? '').replace(':4180', `:${port}`),
+        OAUTH2_PROXY_UPSTREAMS: apiUrl,
+      };
+      const proxy = spawn(PROGRAM, [], {
+        env: { PATH: process.env.PATH, ...env, ...here },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let said = '';
+      for (const stream of [proxy.stdout, proxy.stderr]) stream.on('data', (text) => (said += text));
+      t.after(async () => {
+        if (proxy.exitCode !== null) return;
+        proxy.kill();
+        await once(proxy, 'exit');
+      });
+      const url = `http://127.0.0.1:${port}`;
+      await until(async () => {
+        if (proxy.exitCode !== null) throw new Error(said);
+        return fetch(`${url}/ping`).then(
+          ({ ok }) => ok || undefined,
+          () => undefined,
+        );
+      });
+      return url;
+    },
+  };
+}
