@@ -27,7 +27,7 @@ export async function send<T>(path: string, body: object): Promise<Result<T>> {
   } catch (error) {
     if (error instanceof SignedOutError) {
       signedOut();
-      return { result: 'refused', words: 'You are signed out: nothing was decided.', detail: '' };
+      return { result: 'refused', words: 'You are signed out: this was not decided.', detail: '' };
     }
     if (error instanceof NoAnswerError) {
       return { result: 'unanswered', words: 'No answer came: it is not known whether this was decided.' };

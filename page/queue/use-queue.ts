@@ -8,13 +8,16 @@ import { type Polled, usePolled } from '../base/polled.ts';
 import type { Filters } from '../base/route.ts';
 import { mergeRows, type Row } from './rows.ts';
 
-const PAGE = 100;
+/** As many as the API gives at once. */
+const PAGE = 200;
 const EVERY_MS = 10_000;
 
 interface Shown {
   key: string;
   rows: Row[];
   pages: number;
+  /** Where the page after the last one begins. */
+  next?: string | undefined;
   asOf?: string;
 }
 
@@ -48,13 +51,27 @@ export function useQueue(filters: Filters): Queue {
   if (shown.current.key !== key) shown.current = remembered(key);
   const [isReadingMore, setReadingMore] = useState(false);
 
+  const wantsMore = useRef(false);
+
+  const pageAfter = (after: string | undefined, signal: AbortSignal) =>
+    get<HoldList>(withQuery('/v1/holds', { ...filters, limit: String(PAGE), after }), signal);
+
   const read = async (signal: AbortSignal): Promise<Read> => {
+    const { next: from } = shown.current;
+    const isMore = wantsMore.current && from !== undefined;
+    wantsMore.current = false;
+    if (isMore) {
+      const { holds, next } = await pageAfter(from, signal);
+      answers('ledger');
+      const known = new Set(shown.current.rows.map(({ hold }) => hold.holdId));
+      const added = holds.filter(({ holdId }) => !known.has(holdId)).map((hold) => ({ hold, isGone: false }));
+      return shownNow([...shown.current.rows, ...added], { next, pages: shown.current.pages + 1 });
+    }
     const fresh: Hold[] = [];
     let next: string | undefined;
     let asOf = '';
     for (let page = 0; page < shown.current.pages; page++) {
-      const path = withQuery('/v1/holds', { ...filters, limit: String(PAGE), after: next });
-      const answer = await get<HoldList>(path, signal);
+      const answer = await pageAfter(next, signal);
       answers('ledger');
       fresh.push(...answer.holds);
       asOf ||= answer.asOf;
@@ -62,18 +79,22 @@ export function useQueue(filters: Filters): Queue {
       if (next === undefined) break;
     }
     const rows = mergeRows(shown.current.rows, fresh, next === undefined);
-    shown.current = { ...shown.current, rows };
-    last = { ...shown.current, asOf };
-    latestHolds.set(rows.filter(({ isGone }) => !isGone).map(({ hold }) => hold));
-    return { rows, asOf, hasMore: next !== undefined };
+    return shownNow(rows, { next, asOf });
   };
-  const [state, readNow] = usePolled(key, read, EVERY_MS);
+  const shownNow = (rows: Row[], now: Partial<Shown> & Pick<Shown, 'next'>): Read => {
+    shown.current = { ...shown.current, rows, ...now };
+    last = shown.current;
+    latestHolds.set(rows.filter(({ isGone }) => !isGone).map(({ hold }) => hold));
+    return { rows, asOf: shown.current.asOf ?? '', hasMore: now.next !== undefined };
+  };
+  // All that is shown is read anew: the more there is, the less often.
+  const [state, readNow] = usePolled(key, read, EVERY_MS * Math.ceil(shown.current.pages / 3));
   const { rows, asOf } = shown.current;
   // Coming back, the reader finds the list as it was left, until it is read anew.
-  const before = asOf === undefined ? {} : { data: { rows, asOf, hasMore: false } };
+  const before = asOf === undefined ? {} : { data: { rows, asOf, hasMore: shown.current.next !== undefined } };
 
   const more = useCallback(async () => {
-    shown.current = { ...shown.current, pages: shown.current.pages + 1 };
+    wantsMore.current = true;
     setReadingMore(true);
     await readNow();
     setReadingMore(false);

@@ -52,6 +52,9 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
   );
   const [previewed, showPreview] = useState<{ rows: readonly Previewed[]; common: Common }>();
   const [decided, showDecided] = useState<readonly Decided[]>();
+  /** What came of some, where of others nothing is known: the same is sent again about all. */
+  const [partly, showPartly] = useState<readonly Decided[]>([]);
+  const [progress, count] = useState(0);
   const [words, tell] = useState('');
   const [isBusy, setBusy] = useState(false);
   const sending = useRef(false);
@@ -74,6 +77,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
     drafts.set(key, next);
     show(next);
     showPreview(undefined);
+    showPartly([]);
     tell('');
   };
   const made = commonOf(draft, permitted);
@@ -111,16 +115,18 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
   const decide = () =>
     busily(async () => {
       if (!previewed) return;
-      const { decided: came, stopped } = await decideAll(previewed.common, toSend);
+      count(0);
+      const { decided: came, stopped } = await decideAll(previewed.common, toSend, count);
       const failed = came.some(({ result }) => result === 'failed');
       if (stopped || failed) {
         // The preview stays: the same again is sent about the same rows.
-        const isOpen = stopped?.result !== 'refused';
+        const isOpen = stopped?.result !== 'refused' || came.length > 0;
         const next = isOpen ? { ...draft, isUnanswered: true } : { ...draft, decisionId: newDecisionId() };
         drafts.set(key, next);
         show(next);
         if (!isOpen) showPreview(undefined);
-        tell(stopped?.words ?? 'Of some it is not known whether they were decided: send the same again.');
+        showPartly(came);
+        tell(stopped ? stoppedWords(stopped.words, came.length, toSend.length) : SOME_UNKNOWN);
         return;
       }
       drafts.delete(key);
@@ -205,7 +211,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
           <h3>What will be sent{session.by ? `, in the name of ${session.by}` : ''}</h3>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
           <pre tabIndex={0}>{exactly(previewed.common, toSend)}</pre>
-          <OutcomeTable previewed={previewed.rows} />
+          <OutcomeTable previewed={previewed.rows.filter((row) => !isAmong(partly, row))} decided={partly} />
         </section>
       ) : null}
       {decided ? <OutcomeTable decided={decided} leftOut={previewed?.rows.filter((row) => !row.decidable)} /> : null}
@@ -218,7 +224,8 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
               class="primary"
               disabled={isBusy || decidable === 0 || !may(session, 'holds:decide')}
             >
-              {draft.isUnanswered ? 'Send the same again' : `Decide ${decidable}: ${draft.action}`}{' '}
+              {isBusy && progress > 0 ? `Decided ${progress} of ` : ''}
+              {draft.isUnanswered ? `Send the same again: ${decidable}` : `Decide ${decidable}: ${draft.action}`}{' '}
               <kbd>Ctrl Enter</kbd>
             </button>
           ) : (
@@ -229,6 +236,20 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
         </p>
       )}
     </form>
+  );
+}
+
+const SOME_UNKNOWN =
+  'Of some it is not known whether they were decided. Send the same again: it decides each once, however often it arrives.';
+
+function stoppedWords(words: string, answered: number, all: number): string {
+  if (answered === 0) return words;
+  return `Of ${answered} of ${all} it is known what came of them: they stand below. Of the others it is not. Send the same again: it decides each once, however often it arrives.`;
+}
+
+function isAmong(rows: readonly Decided[], { ownerId, customerTraceNumber, attempt }: Previewed): boolean {
+  return rows.some(
+    (one) => one.ownerId === ownerId && one.customerTraceNumber === customerTraceNumber && one.attempt === attempt,
   );
 }
 

@@ -32,12 +32,14 @@ export async function preview(common: Common, inquiries: readonly Named[]): Prom
 export async function decideAll(
   common: Common,
   inquiries: readonly Named[],
+  onProgress: (count: number) => void,
 ): Promise<{ decided: Decided[]; stopped?: Exclude<Result<DecidedMany>, { result: 'taken' }> }> {
   const decided: Decided[] = [];
   for (const some of inHundreds(inquiries)) {
     const came = await send<DecidedMany>('/v1/decisions', { ...common, inquiries: some });
     if (came.result !== 'taken') return { decided, stopped: came };
     decided.push(...came.answer.inquiries);
+    onProgress(decided.length);
   }
   return { decided };
 }

@@ -135,7 +135,8 @@ test('signing in by oauth2-proxy', { skip: lacksProxy() }, async (t) => {
     await page.getByText('Your session has ended.').waitFor();
     const tab = await context.newPage();
     await tab.goto(`${provider.url}/signed-out`);
-    await tab.goto(`${proxy}/`);
+    // As the page's link: the proxy's own session would let the first one in, with a token that is no longer good.
+    await tab.goto(`${proxy}/oauth2/start?rd=%2F`);
     await signIn(tab, 'operator-2');
     await page.getByText('Acting as operator-2').waitFor();
     assert.equal(await page.getByLabel('Reason').inputValue(), '');
