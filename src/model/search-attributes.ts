@@ -2,6 +2,7 @@
 export const SEARCH_ATTRIBUTES = {
   JourneyStage: 'Keyword',
   NeedsAttention: 'Keyword',
+  WaitsFor: 'Keyword',
   EndUserCode: 'Keyword',
   GatewayProfile: 'Keyword',
   EndUserCodes: 'KeywordList',

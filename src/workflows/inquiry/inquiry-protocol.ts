@@ -12,16 +12,17 @@ import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
 import {
   type AttemptStep,
-  lookAgain,
   makeAttempt,
   mayHaveMissedAnAttempt,
   recordStep,
+  standsInstead,
   standsInTheWay,
   waitOut,
 } from './attempt.ts';
 import { describeInquiry } from './describe-inquiry.ts';
 import { failureOfAnswer } from './failure-of-answer.ts';
-import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
+import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
+import { ListedWait } from './listed-wait.ts';
 import { PauseWait } from './pause-wait.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
 import { awaitToken } from './token-wait.ts';
@@ -39,6 +40,7 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
       if (!(await recordRepeat(host.run, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
+    host.waits.note(inquiry.customerTraceNumber, undefined);
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
     const { resume: _past, ...rest } = current;
@@ -61,6 +63,7 @@ class InquiryRun {
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryResumption['retry'];
   readonly #pause: PauseWait;
+  readonly #listed: ListedWait;
 
   constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
@@ -77,6 +80,7 @@ class InquiryRun {
     this.#tokenFetchedAfter = tokenFetchedAfter;
     this.#retry = retry;
     this.#pause = new PauseWait(host.inFlight, spec.resume?.pausedSinceMs);
+    this.#listed = new ListedWait(host.waits, inquiry.customerTraceNumber, retry?.waitsFor);
   }
 
   async toItsEnd(): Promise<RunEnd> {
@@ -202,6 +206,7 @@ class InquiryRun {
         return { end: { kind: 'abandoned' } };
       case 'elsewhere':
         this.#isOnWorkflowQueue = false;
+        this.#progress('running', this.#attempt - 1, { isQueued: true });
         return this.#unclaimed();
       case 'cancelled':
         return this.#unclaimed();
@@ -304,19 +309,23 @@ class InquiryRun {
     // A wait that the gateway or a person has set does not count towards the back-off.
     if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
-    await this.#waitForRetry({ atMs: Date.now() + waitMs, summary: retrySummary(failure, waitMs) }, attempts);
+    const atMs = Date.now() + waitMs;
+    this.#listed.begin(failure, atMs);
+    const summary = retrySummary(failure, waitMs);
+    await this.#waitForRetry({ atMs, summary, ...this.#listed.carried }, attempts);
   }
 
   async #waitForRetry(retry: NonNullable<InquiryResumption['retry']>, attempts: number): Promise<void> {
     const { summary } = retry;
     this.#retry = retry;
     this.#stand();
-    this.#progress('running', attempts, summary);
+    this.#progress('running', attempts, { waitingFor: summary });
     const isOver = () => this.#stopsNow() !== null || this.#pause.isOver;
     const waitMs = Math.max(1, retry.atMs - Date.now());
     const { handOver } = this.#host;
     await (handOver ? handOver.wait(isOver, waitMs, { summary }) : condition(isOver, waitMs, { summary }));
     this.#retry = undefined;
+    if (this.#pause.isOver) this.#listed.end();
     this.#stand();
     this.#progress('running', attempts);
   }
@@ -325,6 +334,8 @@ class InquiryRun {
     const since = heldSince ?? new Date().toISOString();
     this.#stand({ failure, since });
     this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
+    // Taken back together with the hold's own attribute.
+    this.#listed.end();
     const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
       applicantIds: this.#applicantIds(),
@@ -334,7 +345,7 @@ class InquiryRun {
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
-      return { next: await this.#whatStandsInstead(failure) };
+      return { next: await standsInstead(this.#host, this.#content(), failure, this.#attempt) };
     }
     this.#startAnew(failure);
     switch (decision.action) {
@@ -348,16 +359,6 @@ class InquiryRun {
       case 'resend':
         return {};
     }
-  }
-
-  /**
-   * Looks up the request, since recording a decision does not compare it: the outcome in the ledger may belong to
-   * another request.
-   */
-  async #whatStandsInstead(failure: InquiryFailure): Promise<AttemptStep> {
-    if (failure.claimed) return lookAgain(this.#host, this.#content(), failure.attempt);
-    const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
-    return found ?? { kind: 'failed', recorded: true, failure };
   }
 
   /** Of the time before the first failure only the length of one attempt counts: the rest was time in the queue. */
@@ -387,14 +388,12 @@ class InquiryRun {
     return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
-  #progress(state: 'running' | 'held', attempts: number, waitingFor?: string): void {
+  #progress(
+    state: 'running' | 'held',
+    attempts: number,
+    how: Pick<InquiryProgress, 'waitingFor' | 'isQueued'> = {},
+  ): void {
     const { customerTraceNumber, ordinal } = this.#inquiry;
-    this.#host.onProgress({
-      customerTraceNumber,
-      ordinal,
-      attempts,
-      state,
-      ...(waitingFor === undefined ? {} : { waitingFor }),
-    });
+    this.#host.onProgress({ customerTraceNumber, ordinal, attempts, state, ...how });
   }
 }

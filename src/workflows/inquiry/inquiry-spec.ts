@@ -7,10 +7,12 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
+import type { WaitsFor } from '../../model/waits-for.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds } from '../run/holds.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
+import type { RetryWaits } from '../run/retry-waits.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec {
@@ -59,7 +61,7 @@ export interface InquiryResumption {
   /** Since when a pause keeps it from being sent, in milliseconds. */
   pausedSinceMs?: number;
   /** When it is retried, and what it waits for until then. */
-  retry?: { atMs: number; summary: string };
+  retry?: { atMs: number; summary: string; waitsFor?: WaitsFor };
   /** What it is on hold for, and since when. */
   held?: { failure: InquiryFailure; since: string };
 }
@@ -71,6 +73,8 @@ export interface InquiryProgress {
   state: 'running' | 'held';
   /** What a retry waits for, in words, and only while it does. */
   waitingFor?: string;
+  /** The attempt waits for its turn in the gateway queue. */
+  isQueued?: true;
 }
 
 /** How an inquiry stands that the next run takes over; with the applicants where they are not those of the start. */
@@ -81,6 +85,7 @@ export interface InquiryHost {
   run: PreparedRun;
   inFlight: InFlightActivities;
   holds: Holds;
+  waits: RetryWaits;
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */

@@ -1,10 +1,14 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import type { FlagReason } from '../../ledger/work.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
+import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import type { WaitsFor } from '../../model/waits-for.ts';
 import type { NeededWork } from '../run/noted-work.ts';
+import { passingIn } from '../run/published-attributes.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
 
@@ -67,15 +71,22 @@ export abstract class SingleInquiry<
     return this.productCode;
   }
 
-  publish(): void {
+  /** What it waits for, beside a person. */
+  protected get waitsFor(): WaitsFor | null {
+    return this.waits.first ?? null;
+  }
+
+  publish({ passing = [] }: { passing?: readonly SearchAttributeName[] } = {}): void {
     const { customerTraceNumber, endUserCode } = this;
-    this.published.upsert({
+    const attributes = {
       NeedsAttention: this.holds.list[0]?.failureType ?? this.attention ?? null,
+      WaitsFor: this.waitsFor,
       JourneyStage: this.stage,
       ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode, EndUserCodes: [endUserCode] }),
       ...(this.run ? { GatewayProfile: this.run.profile } : {}),
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
-    });
+    };
+    this.published.upsert(attributes, passing);
     this.noted.look();
   }
 
@@ -97,17 +108,20 @@ export abstract class SingleInquiry<
       run,
       inFlight: this.inFlight,
       holds: this.holds,
+      waits: this.waits,
       isEnding: () => this.isEnding,
       handOver: this.handOver,
       onStanding: (standing) => {
         this.carried = standing;
       },
-      onProgress: ({ waitingFor, ...progress }) => {
+      onProgress: ({ waitingFor, isQueued, ...progress }) => {
         if (progress.state !== this.inquiry.state || this.inquiry.since === undefined) this.#beginState();
         Object.assign(this.inquiry, progress);
         if (waitingFor === undefined) delete this.inquiry.waitingFor;
         else this.inquiry.waitingFor = waitingFor;
-        this.publish();
+        const passing = passingIn(run, { state: progress.state, ...defined({ waitingFor, isQueued }) });
+        // Of one inquiry the stage is always shown.
+        this.publish({ passing: passing.filter((name) => name === 'WaitsFor') });
       },
     };
   }
@@ -115,6 +129,8 @@ export abstract class SingleInquiry<
   end(outcome: Outcome): void {
     this.outcome = outcome;
     this.#beginState();
+    // The lists would say of the closed run that it waits.
+    if (this.published.carried.WaitsFor !== undefined) this.publish();
   }
 
   /** The part of a run's status that is the same for each kind. Nothing personal. */

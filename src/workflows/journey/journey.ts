@@ -26,6 +26,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
+import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
@@ -98,7 +99,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   heardAtStart: HeardConsent[] | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
-  readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();
 
   /**
@@ -340,15 +340,9 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     tellIfConsent(this, refused);
   }
 
-  /** What the inquiry's retry waits for, in words; nothing once it goes on. */
-  noteRetry(customerTraceNumber: string, waitingFor: string | undefined): void {
-    if (waitingFor === undefined) this.#retries.delete(customerTraceNumber);
-    else this.#retries.set(customerTraceNumber, waitingFor);
-  }
-
   /** What a retry waits for, in words; `undefined` where none waits. */
   get retry(): string | undefined {
-    return this.#retries.values().next().value;
+    return this.waits.words;
   }
 
   status(): JourneyStatus {
@@ -363,9 +357,9 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return journeyResult(this, outcome);
   }
 
-  /** Whether the search attributes say that only consents to shares are missing. */
-  get isListedAsAwaitingConsent(): boolean {
-    return this.published.carried.JourneyStage === 'awaitingConsent';
+  /** The search attributes as they were upserted last. */
+  get listed() {
+    return this.published.carried;
   }
 
   get stageBegunLast(): StageCode | undefined {
@@ -380,13 +374,13 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /**
    * Brings the search attributes up to date; those that the server does not know are left out.
    *
-   * @param isPassing the run is not about to wait: another stage alone is no news
+   * @param passing what alone is no news, since the run is not about to wait
    */
   publish(
     journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
-    { isPassing = false } = {},
+    passing: readonly SearchAttributeName[] = [],
   ): void {
-    this.published.upsert(listedAttributes(this, journeyStage), { waits: isPassing ? 'JourneyStage' : undefined });
+    this.published.upsert(listedAttributes(this, journeyStage), passing);
     this.noted.look();
   }
 

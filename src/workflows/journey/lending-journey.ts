@@ -70,7 +70,8 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   // Both are idempotent: the next run does them again.
   if (journey.comparisons.length > 0) await handOver.rest(Promise.all(journey.comparisons));
   await handOver.rest(closeDown(journey));
-  if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
+  // A run that no list has yet ends without an upsert.
+  if (journey.stageBegunLast || journey.listed.WaitsFor) journey.publish(journey.stageBegunLast);
   journey.outcome = outcome;
   return outcome;
 }
@@ -110,6 +111,7 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled || isMoved();
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = openUntil;
+      journey.publish(journey.stageBegunLast);
       const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
       if (!isTold && !isChecking()) break;
       if (!journey.stagesAreSettled) journey.openUntil = undefined;

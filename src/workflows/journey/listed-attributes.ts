@@ -2,9 +2,11 @@
 import type { HoldStatus, LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
+import type { WaitsFor } from '../../model/waits-for.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import type { RunAttributes } from '../run/published-attributes.ts';
+import type { RetryWaits } from '../run/retry-waits.ts';
 import type { StageRecord } from './stage-record.ts';
 
 /** What of a journey shows in the lists. */
@@ -14,6 +16,14 @@ interface Listed {
   shares: ReadonlyMap<string, ShareRecord>;
   holds: { list: HoldStatus[] };
   stageBegunLast: StageCode | undefined;
+  gate: StageCode | undefined;
+  waits: Pick<RetryWaits, 'first'>;
+  stagesAreSettled: boolean;
+  sharesAreSettled: boolean;
+  sharesInWait: readonly ShareRecord[];
+  openUntil: string | undefined;
+  isEnding: boolean;
+  isClosing: boolean;
   run: { profile: string } | undefined;
 }
 
@@ -37,10 +47,21 @@ export function listedAttributes(
   const endUser = stage ? endUserOf(journey.input, stage) : journey.input.endUserCode;
   return {
     NeedsAttention: attention[0] ?? null,
+    WaitsFor: waitsForOf(journey),
     ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
     ...(journey.run ? { GatewayProfile: journey.run.profile, EndUserCodes: endUsersOf(journey.input) } : {}),
     CustomerTraceNumber: traceNumbers,
   };
+}
+
+/** The longest wait where there are several. What waits for a person needs no word here. */
+function waitsForOf(journey: Listed): WaitsFor | null {
+  if (journey.gate && !journey.isEnding) return 'gate';
+  if (journey.waits.first) return journey.waits.first;
+  if (!journey.stagesAreSettled) return null;
+  if (journey.sharesInWait.length > 0) return 'consents';
+  const isOpen = journey.openUntil !== undefined && journey.sharesAreSettled;
+  return isOpen && !journey.isEnding && !journey.isClosing ? 'requests' : null;
 }
 
 /** What of a journey a person should look at, although nothing waits for it. */

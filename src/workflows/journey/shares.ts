@@ -4,6 +4,7 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import { changeShare, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import { passingIn } from '../run/published-attributes.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
@@ -15,14 +16,15 @@ import { takeShare } from './share-requests.ts';
  * upsert. A posting takes seconds and is not shown.
  */
 export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
+  const isListed = () => journey.listed.JourneyStage === 'awaitingConsent';
   // A run before may have shown it.
-  for (let isShown = journey.isListedAsAwaitingConsent; ; isShown = false) {
+  for (let isShown = isListed(); ; isShown = false) {
     if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
     planShares(journey, run);
     if (!isShown) journey.publish('awaitingConsent');
-    const isListed = journey.isListedAsAwaitingConsent;
+    const wasListed = isListed();
     // A hold has taken it back.
-    const isOver = () => isListed && !journey.isListedAsAwaitingConsent;
+    const isOver = () => wasListed && !isListed();
     await condition(() => isOver() || (journey.openUntil !== undefined && journey.sharesAreSettled));
     if (!isOver()) journey.publish(journey.stageBegunLast);
   }
@@ -78,11 +80,12 @@ function termsOf(
       run,
       inFlight: journey.inFlight,
       holds: journey.holds,
+      waits: journey.waits,
       isEnding: () => journey.isEnding,
       handOver: journey.handOver,
-      onProgress: ({ customerTraceNumber, waitingFor }) => {
-        journey.noteRetry(customerTraceNumber, waitingFor);
-        journey.publish();
+      onProgress: (progress) => {
+        journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
+        journey.publish(undefined, passingIn(run, progress));
       },
     },
     takeReplacement: (replacement) => takeShare(journey, replacement),

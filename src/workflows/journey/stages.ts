@@ -11,6 +11,7 @@ import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import { passingIn } from '../run/published-attributes.ts';
 import { mayPass, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey } from './journey.ts';
@@ -115,7 +116,7 @@ function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: stri
   journey.gate = productCode;
   const until = gateLastsUntil(journey, productCode, journey.extensions.endOf({ gate: productCode }, untilMs));
   journey.gateTimes = { since: new Date().toISOString(), until };
-  if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
+  journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 
@@ -242,6 +243,7 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     run,
     inFlight: journey.inFlight,
     holds: journey.holds,
+    waits: journey.waits,
     isEnding: () => journey.isEnding,
     handOver: journey.handOver,
     onStanding: (standing) => {
@@ -249,14 +251,13 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
       // An amendment names its applicants from its first attempt on.
       if (standing.applicants) journey.persons.name(standing.applicants);
     },
-    onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
+    onProgress: (progress) => {
+      const { customerTraceNumber, ordinal, attempts, state, waitingFor } = progress;
       stage.ordinal = ordinal;
       if (attempts > 0 && attempts !== stage.status.attempts) stage.attemptedAt = new Date().toISOString();
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
-      journey.noteRetry(customerTraceNumber, waitingFor);
-      // What waits in the gateway queue may wait for long.
-      const isPassing = run.submitsOnWorkflowQueue === true && state === 'running' && waitingFor === undefined;
-      journey.publish(stage.status.productCode, { isPassing });
+      journey.waits.tell(customerTraceNumber, waitingFor);
+      journey.publish(stage.status.productCode, passingIn(run, progress));
     },
   };
 }

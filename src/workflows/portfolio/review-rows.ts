@@ -176,13 +176,14 @@ export class ReviewRows {
   }
 
   #hostOf(open: OpenRow): InquiryHost {
-    const { inFlight, holds } = this.#review;
+    const { inFlight, holds, waits } = this.#review;
     return {
-      ...{ run: this.#state.run, inFlight, holds },
+      ...{ run: this.#state.run, inFlight, holds, waits },
       isEnding: () => this.#review.isHalted,
-      onProgress: ({ customerTraceNumber, state }) => {
+      onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
+        if (waitingFor !== undefined) this.#review.rowWaits();
         if (isHeld === open.isHeld) return;
         open.isHeld = isHeld;
         this.#review.underWay += isHeld ? -1 : 1;
@@ -222,6 +223,7 @@ export class ReviewRows {
   #close(open: OpenRow): void {
     this.#open.delete(open.row.accountId);
     this.#review.keptWaiting.delete(open.row.accountId);
+    this.#review.isStalled = false;
     if (!open.isHeld) this.#review.underWay--;
     this.#review.publish();
   }

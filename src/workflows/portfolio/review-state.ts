@@ -7,6 +7,7 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
 import type { CarriedNotes } from '../run/noted-work.ts';
+import type { CarriedAttributes } from '../run/published-attributes.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
 export interface CarriedRow {
@@ -44,6 +45,8 @@ export interface ReviewState {
   asked?: AskedOnce;
   /** How often each event was emitted, of rows that may have further events. */
   events?: Record<string, number>;
+  /** Its search attributes: the server hands them on. */
+  published?: CarriedAttributes;
   /** What the ledger was told of. */
   noted?: CarriedNotes;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };

@@ -16,6 +16,7 @@ import type {
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
+import type { WaitsFor } from '../../model/waits-for.ts';
 import type { AskedOnce } from '../run/holds.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
@@ -35,6 +36,8 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   isPaused = false;
   /** The accounts whose rows wait because all inquiries are paused. */
   readonly keptWaiting = new Set<string>();
+  /** All rows under way wait for their retries, and none has ended since. */
+  isStalled = false;
   /** The next run is about to take over. */
   isLeaving = false;
   /** Nothing more may be sent: the file has changed. */
@@ -106,6 +109,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       settled: this.holds.settled,
       asked: this.#asked,
       events: this.events.handOver(traceNumbers),
+      published: this.published.carried,
       isPaused,
       pace: this.pace.marks,
       refused: this.refusedMessages,
@@ -140,16 +144,33 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   /** Wakes waiting code, and brings the search attributes up to date. */
   publish(): void {
     this.changes++;
+    this.list();
+    this.noted.look();
+  }
+
+  /** Brings the search attributes up to date. */
+  list(): void {
     const { endUserCode } = this.input;
     this.published.upsert({
       NeedsAttention:
         this.attention ?? this.holds.list[0]?.failureType ?? (this.state?.flagged === undefined ? null : SSN_MISMATCH),
+      WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode, EndUserCodes: [endUserCode] } : {}),
       ...(this.run ? { GatewayProfile: this.run.profile } : {}),
       CustomerTraceNumber: [],
     });
-    this.noted.look();
+  }
+
+  get #waitsFor(): WaitsFor | null {
+    if (this.isPaused || this.keptWaiting.size > 0) return 'pause';
+    return (this.isStalled ? this.waits.first : undefined) ?? null;
+  }
+
+  /** A row has begun to wait for its retry. */
+  rowWaits(): void {
+    this.isStalled = this.waits.count >= this.underWay;
+    this.list();
   }
 
   #filesChanged(): void {
@@ -227,10 +248,11 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
 }
 
 function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {
-  const { open = [], settled = [], events, refused, noted, withdrawal } = state;
+  const { open = [], settled = [], events, published, refused, noted, withdrawal } = state;
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
+    ...(published ? { published } : {}),
     ...(refused ? { refused } : {}),
     ...(noted ? { noted } : {}),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),

@@ -1,11 +1,15 @@
 /** A run's search attributes: upserted where they have changed and the server knows them. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import type { WaitsFor } from '../../model/waits-for.ts';
+import type { InquiryProgress } from '../inquiry/inquiry-spec.ts';
 
 /** `null` takes one away; what is left out stays as it was. */
 export interface RunAttributes {
   NeedsAttention: string | null;
+  WaitsFor: WaitsFor | null;
   JourneyStage?: string;
   EndUserCode?: string;
   GatewayProfile?: string;
@@ -13,6 +17,20 @@ export interface RunAttributes {
   EndUserCodes?: readonly string[];
   /** An empty list is left alone. */
   CustomerTraceNumber: string[];
+}
+
+const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const;
+
+/**
+ * What is passing while an attempt is made, which takes seconds: the next stage, and the end of a wait. What waits in
+ * the gateway queue may wait for long.
+ */
+export function passingIn(
+  { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
+  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
+): readonly ('JourneyStage' | 'WaitsFor')[] {
+  if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
+  return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
 }
 
 export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
@@ -32,13 +50,13 @@ export class PublishedAttributes {
     return Object.fromEntries(this.#published);
   }
 
-  /** @param options.waits is left for the next upsert where nothing else is news: each costs an event, and the server a task */
+  /** @param passing left for the next upsert where nothing else is news: each costs an event, and the server a task */
   upsert(
     { CustomerTraceNumber, EndUserCodes = [], ...keywords }: RunAttributes,
-    { waits }: { waits?: SearchAttributeName | undefined } = {},
+    passing: readonly SearchAttributeName[] = [],
   ): void {
     const news: [name: SearchAttributeName, published: string | null, pair: SearchAttributeUpdatePair][] = [];
-    for (const name of ['NeedsAttention', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const) {
+    for (const name of KEYWORDS) {
       const value = keywords[name];
       if (value === undefined || !this.#isNews(name, value)) continue;
       news.push([name, value, { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]);
@@ -50,7 +68,7 @@ export class PublishedAttributes {
       const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST);
       news.push([name, known, { key, value: [...list] }]);
     }
-    if (news.every(([name]) => name === waits)) return;
+    if (news.every(([name]) => passing.includes(name))) return;
     for (const [name, value] of news) {
       if (value === null) this.#published.delete(name);
       else this.#published.set(name, value);

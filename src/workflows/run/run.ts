@@ -10,6 +10,7 @@ import { InFlightActivities } from './in-flight-activities.ts';
 import { RefusedMessages } from './messages/refused-messages.ts';
 import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
 import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
+import { RetryWaits } from './retry-waits.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
 /** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */
@@ -34,6 +35,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   readonly events: EventsOut;
   readonly holds: Holds;
   readonly noted: NotedWork;
+  readonly waits = new RetryWaits();
   /** What people decide about the run itself. */
   readonly decided: RunDecisions;
   /** What the first activity fixed; absent until it has answered. */

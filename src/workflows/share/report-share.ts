@@ -16,6 +16,7 @@ import type {
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
+import type { WaitsFor } from '../../model/waits-for.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
@@ -132,6 +133,10 @@ export class ReportShare extends SingleInquiry<
 
   protected override get stage(): string {
     return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
+  }
+
+  protected override get waitsFor(): WaitsFor | null {
+    return this.isWaitingForConsent ? 'consents' : super.waitsFor;
   }
 
   protected get subject() {
