@@ -457,8 +457,10 @@ export type StoredReport = {
 export type WaitingCounts = {
   asOf: string;
   counts: readonly {
-    /** person: a decision or a look. consents: the answers of consumers, and nothing else. other: a gate, the gateway, a pause; GET /v1/runs/{ownerId}/story says which. */
-    waitsFor: 'person' | 'consents' | 'other';
+    /** person: a decision or a look. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more. */
+    waitsFor: 'person' | 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests' | 'other';
+    /** The same for people, after "waits for". */
+    words: string;
     count: number;
     /** false: at least so many. Only where the token does not reach all runs. */
     isWhole: boolean;

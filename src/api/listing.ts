@@ -9,6 +9,7 @@ import { TemporalRefusedError } from '../client/connection/errors.ts';
 import { badRequest } from '../http/refusal.ts';
 import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../model/owner-id.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { isWaitsFor, WAITS_FOR } from '../model/waits-for.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { limitIn, limitParameter } from './page-limit.ts';
@@ -24,6 +25,7 @@ export const listedRunSchema = z
     closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
     stage: z.string().exactOptional(),
     needsAttention: z.string().exactOptional().meta({ description: 'Why a person should look.' }),
+    waitsFor: z.enum(WAITS_FOR).exactOptional().meta({ description: 'What it waits for, beside a person.' }),
   })
   .meta({ id: 'listedRun' });
 
@@ -40,6 +42,7 @@ export const listQuery = z.strictObject({
   after: z.string().max(4_000).exactOptional().describe('The `next` of the page before.'),
   open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
+  waitsFor: z.enum(WAITS_FOR).exactOptional().describe('Only those that are running and wait for this.'),
 });
 
 type ListQuery = z.infer<typeof listQuery>;
@@ -58,7 +61,10 @@ export async function listRuns(
     "ExecutionStatus != 'ContinuedAsNew'",
     `StartTime <= '${asOf}'`,
     ...(query.open ? ["ExecutionStatus = 'Running'"] : []),
-    ...(query.needsAttention ? [await attentionFilter(client)] : []),
+    ...(query.needsAttention ? [await filterBy(client, 'needsAttention', 'NeedsAttention', 'IS NOT NULL')] : []),
+    ...(query.waitsFor
+      ? [await filterBy(client, 'waitsFor', 'WaitsFor', `= '${query.waitsFor}' AND ExecutionStatus = 'Running'`)]
+      : []),
   ];
   const page = await pageOf(client, { query: conditions.join(' AND '), pageSize: limit, nextPageToken: token });
   const listed = page.runs.flatMap((run) => listedRun(run) ?? []);
@@ -96,15 +102,13 @@ function cursorIn(text: string): Cursor {
   return { asOf, token: Buffer.from(token, 'base64url') };
 }
 
-async function attentionFilter(client: Client): Promise<string> {
+/** @throws Refusal 400 */
+async function filterBy(client: Client, asked: string, name: SearchAttributeName, condition: string): Promise<string> {
   const registered = await askSearchAttributes(client.connection, client.options.namespace);
-  if (!registered.includes('NeedsAttention')) {
-    throw badRequest(
-      'needsAttention',
-      'this installation does not list what needs attention: NeedsAttention is missing',
-    );
+  if (!registered.includes(name)) {
+    throw badRequest(asked, `this installation has no such list: its search attribute ${name} is missing`);
   }
-  return 'NeedsAttention IS NOT NULL';
+  return `${name} ${condition}`;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -140,19 +144,22 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
   ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
 ];
 
-function listedRun(raw: RawInfo): z.infer<typeof listedRunSchema> | undefined {
+export function listedRun(raw: RawInfo): z.infer<typeof listedRunSchema> | undefined {
   const ownerId = ownerIdOfWorkflow(raw.execution?.workflowId ?? '');
   const startedAt = instantOf(raw.startTime);
   if (ownerId === null || startedAt === undefined) return undefined;
+  const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
+  const waitsFor = attribute(raw, 'WaitsFor');
   return {
     ownerId,
-    run: STATUS_OF[raw.status ?? 0] ?? 'unknown',
+    run,
     startedAt,
     ...defined({
       closedAt: instantOf(raw.closeTime),
       stage: attribute(raw, 'JourneyStage'),
       needsAttention: attribute(raw, 'NeedsAttention'),
     }),
+    ...(run === 'running' && isWaitsFor(waitsFor) ? { waitsFor } : {}),
   };
 }
 

@@ -1,33 +1,49 @@
-/** How many runs wait without needing a person, as far as search attributes tell: by Temporal, in one call for each count. */
+/** What runs wait for, as far as search attributes tell: how many, and which. By Temporal, in one call for each count. */
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import { WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../model/waits-for.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import { listedRun, listedRunSchema } from '../listing.ts';
+import { limitIn, limitParameter } from '../page-limit.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
 const RUNNING = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running'`;
 
-const WAITS = {
-  person: 'NeedsAttention IS NOT NULL',
-  consents: "NeedsAttention IS NULL AND JourneyStage = 'awaitingConsent'",
-  other: "NeedsAttention IS NULL AND (JourneyStage IS NULL OR JourneyStage != 'awaitingConsent')",
-} as const;
-type WaitsFor = keyof typeof WAITS;
+/** Each run is of one kind: a person first. */
+const COUNTED = ['person', ...WAITS_FOR, 'other'] as const;
+type Counted = (typeof COUNTED)[number];
+
+const WORDS: Readonly<Record<Counted, string>> = {
+  person: 'a person',
+  ...WAITS_WORDS,
+  other: 'none of these',
+};
+
+function conditionOf(counted: Counted): string {
+  if (counted === 'person') return 'NeedsAttention IS NOT NULL';
+  return `NeedsAttention IS NULL AND WaitsFor ${counted === 'other' ? 'IS NULL' : `= '${counted satisfies WaitsFor}'`}`;
+}
+
+const waitsForSchema = z.enum(COUNTED).meta({
+  description:
+    'person: a decision or a look. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
+    'gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a ' +
+    'retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. ' +
+    'other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more.',
+});
 
 const waitingSchema = z
   .object({
     asOf: z.string().meta({ format: 'date-time' }),
     counts: z.array(
       z.object({
-        waitsFor: z.enum(Object.keys(WAITS) as [WaitsFor, ...WaitsFor[]]).meta({
-          description:
-            'person: a decision or a look. consents: the answers of consumers, and nothing else. other: a gate, the ' +
-            'gateway, a pause; GET /v1/runs/{ownerId}/story says which.',
-        }),
+        waitsFor: waitsForSchema,
+        words: z.string().meta({ description: 'The same for people, after "waits for".' }),
         count: z.int().min(0),
         isWhole: z
           .boolean()
@@ -37,12 +53,28 @@ const waitingSchema = z
   })
   .meta({ id: 'waitingCounts' });
 
+const waitingRunsSchema = z
+  .object({
+    asOf: z.string().meta({ format: 'date-time' }),
+    words: z.string().meta({ description: 'What they wait for, after "waits for".' }),
+    runs: z.array(listedRunSchema).meta({ description: 'Those that began last come first.' }),
+    isWhole: z.boolean().meta({ description: 'false: there are more.' }),
+  })
+  .meta({ id: 'waitingRuns' });
+
+const runsQuery = z.strictObject({
+  waitsFor: z.enum(COUNTED).describe('What they wait for, as `GET /v1/waiting` counts it.'),
+  limit: limitParameter,
+});
+
 const TIMEOUT_MS = 2_000;
 
 /** More is counted only for a caller who reaches every run. */
 const MOST_JUDGED = 1_000;
 
-const NEEDED: readonly SearchAttributeName[] = ['NeedsAttention', 'JourneyStage', 'GatewayProfile', 'EndUserCodes'];
+const NEEDED: readonly SearchAttributeName[] = ['NeedsAttention', 'WaitsFor', 'GatewayProfile', 'EndUserCodes'];
+
+const LAGS = 'By visibility, which may lag by a second. 503 where Temporal is away. Without search attributes, none.';
 
 export const waitingRoutes: readonly Route[] = [
   route({
@@ -50,29 +82,59 @@ export const waitingRoutes: readonly Route[] = [
     path: '/v1/waiting',
     operationId: 'countWaiting',
     summary: 'How many runs wait, and for what',
-    description:
-      'By visibility, which may lag by a second. 503 where Temporal is away. Without search attributes, none.',
+    description: LAGS,
     scope: 'holds:read',
     answers: { 200: { description: 'One count for each.', schema: waitingSchema } },
     async handle({ services: { client }, caller }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       const count = reachesAll(caller) ? countAll : countReached;
-      try {
-        const counts = await client.withDeadline(Date.now() + TIMEOUT_MS, async () => {
-          const registered = await askSearchAttributes(client.connection, client.options.namespace);
-          if (!NEEDED.every((name) => registered.includes(name))) return [];
-          const kinds = Object.keys(WAITS) as WaitsFor[];
-          return Promise.all(
-            kinds.map(async (waitsFor) => ({ waitsFor, ...(await count(client, WAITS[waitsFor], caller)) })),
-          );
-        });
-        return { status: 200, body: { asOf, counts } };
-      } catch (error) {
-        throw translatedServerError(error);
-      }
+      const counts = await asked(client, [], () =>
+        Promise.all(
+          COUNTED.map(async (waitsFor) => ({
+            ...{ waitsFor, words: WORDS[waitsFor] },
+            ...(await count(client, conditionOf(waitsFor), caller)),
+          })),
+        ),
+      );
+      return { status: 200, body: { asOf, counts } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/waiting/runs',
+    operationId: 'listWaiting',
+    summary: 'The runs that wait for one thing',
+    description: LAGS,
+    scope: 'holds:read',
+    query: runsQuery,
+    answers: { 200: { description: 'As many as asked for.', schema: waitingRunsSchema } },
+    async handle({ services: { client }, caller, query }): Promise<Reply<200>> {
+      const asOf = new Date().toISOString();
+      const { waitsFor } = query;
+      const limit = limitIn(query);
+      const found = await asked(client, { runs: [], isWhole: true }, async () => {
+        // Where some are out of reach, enough are read to fill the list.
+        const pageSize = reachesAll(caller) ? limit : MOST_JUDGED;
+        const { mine, isWhole } = await reached(client, conditionOf(waitsFor), caller, pageSize);
+        const runs = mine.flatMap((raw) => listedRun(raw) ?? []);
+        return { runs: runs.slice(0, limit), isWhole: isWhole && runs.length <= limit };
+      });
+      return { status: 200, body: { asOf, words: WORDS[waitsFor], ...found } };
     },
   }),
 ];
+
+/** @throws Refusal */
+async function asked<Answer>(client: Client, unknown: Answer, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await client.withDeadline(Date.now() + TIMEOUT_MS, async () => {
+      const registered = await askSearchAttributes(client.connection, client.options.namespace);
+      return NEEDED.every((name) => registered.includes(name)) ? ask() : unknown;
+    });
+  } catch (error) {
+    throw translatedServerError(error);
+  }
+}
 
 interface Count {
   count: number;
@@ -84,11 +146,16 @@ async function countAll(client: Client, condition: string): Promise<Count> {
   return { count, isWhole: true };
 }
 
-/** Of each run its profile and everybody for whom it may pull are among its search attributes. */
 async function countReached(client: Client, condition: string, caller: ApiCaller): Promise<Count> {
+  const { mine, isWhole } = await reached(client, condition, caller, MOST_JUDGED);
+  return { count: mine.length, isWhole };
+}
+
+/** Of each run its profile and everybody for whom it may pull are among its search attributes. */
+async function reached(client: Client, condition: string, caller: ApiCaller, pageSize: number) {
   const { namespace } = client.options;
   const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
-    ...{ namespace, query: `${RUNNING} AND ${condition}`, pageSize: MOST_JUDGED },
+    ...{ namespace, query: `${RUNNING} AND ${condition}`, pageSize },
   });
   const mine = (executions ?? []).filter(({ searchAttributes }) => {
     const endUsers = textsIn(searchAttributes, 'EndUserCodes');
@@ -97,7 +164,7 @@ async function countReached(client: Client, condition: string, caller: ApiCaller
       endUsers: endUsers.length === 0 ? null : endUsers,
     });
   });
-  return { count: mine.length, isWhole: (nextPageToken ?? []).length === 0 };
+  return { mine, isWhole: (nextPageToken ?? []).length === 0 };
 }
 
 interface Attributes {

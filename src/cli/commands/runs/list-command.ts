@@ -9,6 +9,7 @@ import {
   workflowTypesFilter,
 } from '../../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../../model/search-attributes.ts';
+import { isWaitsFor, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../../model/waits-for.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -18,6 +19,7 @@ import { pauseNotice } from '../../output/pause-lines.ts';
 interface ListOptions extends ServerOptions {
   open?: boolean;
   needsAttention?: boolean;
+  waitsFor?: string;
   kind?: string;
   limit: string;
 }
@@ -32,6 +34,8 @@ interface ListedJourney {
   /** Where the search attributes are registered. */
   stage?: string;
   needsAttention?: string;
+  /** Of a run that is open, beside a person. */
+  waitsFor?: WaitsFor;
 }
 
 const MAX_LIMIT = 10_000;
@@ -51,6 +55,7 @@ export function registerListCommand(program: Command): void {
     .description('list journeys, pulls, shares and reviews: the newest open ones first, then those that ended last')
     .option('--open', 'only those that are running')
     .option('--needs-attention', 'only those that need a person')
+    .option('--waits-for <what>', `only those that wait for ${WAITS_FOR.join(' or ')}`)
     .option('--kind <kind>', `only ${KINDS.join(' or ')}`)
     .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, '50');
   withExamples(withServerOptions(command), 'credit-journey list --open');
@@ -75,9 +80,10 @@ export function listLines(journeys: readonly ListedJourney[], width: number): st
     one.runStatus.toLowerCase().replaceAll('_', ' '),
     one.stage ?? '',
     one.needsAttention ?? '',
+    one.waitsFor === undefined ? '' : WAITS_WORDS[one.waitsFor],
     one.journeyId,
   ]);
-  return tableWithIds([['STARTED', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'JOURNEY'], ...rows], width).flat();
+  return tableWithIds([['STARTED', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'WAITS FOR', 'JOURNEY'], ...rows], width).flat();
 }
 
 async function listJourneys(client: Client, options: ListOptions, limit: number): Promise<ListedJourney[]> {
@@ -88,12 +94,13 @@ async function listJourneys(client: Client, options: ListOptions, limit: number)
   ];
   if (options.open) conditions.push("ExecutionStatus = 'Running'");
   if (options.needsAttention) {
-    const { askSearchAttributes } = await import('../../../temporal/registered-search-attributes.ts');
-    const registered = await askSearchAttributes(client.connection, client.options.namespace);
-    if (!registered.includes('NeedsAttention')) {
-      throw new UsageError('--needs-attention needs the search attribute NeedsAttention: run `credit-journey setup`');
-    }
+    await mustBeRegistered(client, '--needs-attention', 'NeedsAttention');
     conditions.push('NeedsAttention IS NOT NULL');
+  }
+  if (options.waitsFor !== undefined) {
+    if (!isWaitsFor(options.waitsFor)) throw new UsageError(`--waits-for must be ${WAITS_FOR.join(' or ')}`);
+    await mustBeRegistered(client, '--waits-for', 'WaitsFor');
+    conditions.push(`WaitsFor = '${options.waitsFor}' AND ExecutionStatus = 'Running'`);
   }
   const found: ListedJourney[] = [];
   for await (const run of client.workflow.list({ query: conditions.join(' AND '), pageSize: Math.min(limit, 200) })) {
@@ -103,17 +110,28 @@ async function listJourneys(client: Client, options: ListOptions, limit: number)
   return found;
 }
 
+/** @throws UsageError */
+async function mustBeRegistered(client: Client, option: string, name: SearchAttributeName): Promise<void> {
+  const { askSearchAttributes } = await import('../../../temporal/registered-search-attributes.ts');
+  const registered = await askSearchAttributes(client.connection, client.options.namespace);
+  if (!registered.includes(name)) {
+    throw new UsageError(`${option} needs the search attribute ${name}: run \`credit-journey setup\``);
+  }
+}
+
 type Run = ReturnType<Client['workflow']['list']> extends AsyncIterable<infer R> ? R : never;
 
 function listed(run: Run): ListedJourney {
   const stage = attribute(run, 'JourneyStage');
   const needsAttention = attribute(run, 'NeedsAttention');
+  const waitsFor = attribute(run, 'WaitsFor');
   return {
     journeyId: ownerIdOfWorkflow(run.workflowId) ?? run.workflowId,
     runStatus: run.status.name,
     startedAt: run.startTime.toISOString(),
     ...(run.closeTime === undefined ? {} : { closedAt: run.closeTime.toISOString() }),
     ...defined({ stage, needsAttention }),
+    ...(run.status.name === 'RUNNING' && isWaitsFor(waitsFor) ? { waitsFor } : {}),
   };
 }
 
