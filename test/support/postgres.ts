@@ -105,7 +105,7 @@ async function start(): Promise<PostgresServer> {
 }
 
 /** A database is some three hundred files: in memory it is made ten times as fast, where there is room for a few. */
-async function roomyDirectory(): Promise<string> {
+export async function roomyDirectory(): Promise<string> {
   const memory = '/dev/shm';
   const about = await statfs(memory).catch(() => null);
   return about && about.bavail * about.bsize > 2 * 1024 ** 3 ? memory : tmpdir();

@@ -10,6 +10,11 @@ import { codeOf, LostRaceError, type SqlRow, type SqlSession, type SqlValue } fr
 const NOT_NULL_VIOLATION = '23502';
 const UNIQUE_VIOLATION = '23505';
 const INVALID_CATALOG_NAME = '3D000';
+/**
+ * Where PostgreSQL's own code waits for the synchronous standby. Who cancels the wait (`pg_cancel_backend`) has COMMIT
+ * answered as done, and this routine warns that the standby may lack it. The warning's words are in any language.
+ */
+const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
 interface Statement {
   text: string;
@@ -48,8 +53,17 @@ export class PostgresSession implements SqlSession {
   /** Goes along with statements that are under way. Returns whether what they wrote stays. */
   async end(keep: boolean): Promise<boolean> {
     this.#isOver = true;
-    const { command } = await this.#run(keep ? 'COMMIT' : 'ROLLBACK');
-    return command === 'COMMIT';
+    let isOnStandby = true;
+    const onNotice = ({ routine }: { routine: string | undefined }) => {
+      if (routine === STANDBY_WAIT) isOnStandby = false;
+    };
+    this.#client.on('notice', onNotice);
+    try {
+      const { command } = await this.#run(keep ? 'COMMIT' : 'ROLLBACK');
+      return command === 'COMMIT' && isOnStandby;
+    } finally {
+      this.#client.off('notice', onNotice);
+    }
   }
 
   /** `false` where the connection is in an unknown state. */

@@ -1,0 +1,51 @@
+/** What the ledger confirms on a primary is on its synchronous standby, also where somebody ends a commit's wait for it. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
+
+let directory: string;
+let postgres: ReplicatedPostgres;
+let ledger: Ledger;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-standby-'));
+  postgres = await startReplicatedPostgres();
+  await postgres.create('ledger');
+  const keyRing = await createKeyRing(join(directory, 'keys.json'));
+  ledger = await openLedger({ url: postgres.url('primary', 'ledger'), environment: 'sandbox', keyRing, create: true });
+});
+after(async () => {
+  postgres?.thawReceiver();
+  await ledger?.close();
+  await postgres?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const pauseFor = (reason: string) => ledger.pauses.begin(ledger.identity.ledgerId, {}, { by: 'ops', reason });
+const endPause = () => ledger.pauses.end(ledger.identity.ledgerId, {}, { by: 'ops', reason: 'over' });
+const reasonsOn = async (which: 'primary' | 'standby') =>
+  (await postgres.query<{ reason: string }>(which, 'SELECT reason FROM inquiry_pauses', 'ledger')).map(
+    ({ reason }) => reason,
+  );
+
+test('a commit whose wait for the standby somebody cancels counts as not done', async () => {
+  await pauseFor('one');
+  await endPause();
+  await postgres.freezeReceiver();
+  const begun = pauseFor('two').then(
+    () => 'confirmed',
+    (error: Error) => error.name,
+  );
+  const waiting = "SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  while ((await postgres.query(`primary`, waiting)).length === 0) await delay(50);
+  assert.equal(await begun, 'LedgerUnavailableError');
+  // PostgreSQL itself took it for done, and let everybody see it.
+  assert.ok((await reasonsOn('primary')).includes('two'));
+  assert.ok(!(await reasonsOn('standby')).includes('two'));
+});

