@@ -15,6 +15,8 @@ const { values } = parseArgs({
     'journal-file': { type: 'string' },
     seed: { type: 'string' },
     'latency-ms': { type: 'string' },
+    'tls-cert-file': { type: 'string' },
+    'tls-key-file': { type: 'string' },
     shape: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
@@ -34,6 +36,8 @@ function options(): SandboxOptions {
     journalFile: values['journal-file'],
     seed: number(values.seed),
     latencyMs: number(values['latency-ms']),
+    tlsCertFile: values['tls-cert-file'],
+    tlsKeyFile: values['tls-key-file'],
     shape: values.shape as SandboxOptions['shape'],
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -1,4 +1,5 @@
 /** The sandbox's options, checked and completed. */
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { localClock } from './rules/local-time.ts';
 
@@ -26,11 +27,15 @@ export interface SandboxOptions {
   seed?: number;
   /** How long each posted inquiry waits for its answer. Default 0. */
   latencyMs?: number;
+  /** PEM: with both it speaks https. */
+  tlsCertFile?: string;
+  tlsKeyFile?: string;
   /** The shape of its answers. Default `sandbox`. */
   shape?: Shape;
 }
 
-export type Settings = Required<Omit<SandboxOptions, 'stateFile' | 'journalFile'>> & {
+export type Settings = Required<Omit<SandboxOptions, 'stateFile' | 'journalFile' | 'tlsCertFile' | 'tlsKeyFile'>> & {
+  tls: { cert: Buffer; key: Buffer } | undefined;
   stateFile: string | undefined;
   journalFile: string | undefined;
 };
@@ -47,6 +52,7 @@ export function settingsOf(options: SandboxOptions): Settings {
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 28_800,
     stateFile: options.stateFile,
     journalFile: options.journalFile,
+    tls: tlsOf(options),
     seed: options.seed ?? 1,
     latencyMs: options.latencyMs ?? 0,
     shape: options.shape ?? 'sandbox',
@@ -71,6 +77,15 @@ export function settingsOf(options: SandboxOptions): Settings {
     throw new RangeError('sandbox option timeZone must be an IANA time zone');
   }
   return settings;
+}
+
+function tlsOf({ tlsCertFile, tlsKeyFile }: SandboxOptions): Settings['tls'] {
+  if (tlsCertFile === undefined && tlsKeyFile === undefined) return undefined;
+  try {
+    return { cert: readFileSync(tlsCertFile ?? ''), key: readFileSync(tlsKeyFile ?? '') };
+  } catch {
+    throw new RangeError('sandbox options tlsCertFile and tlsKeyFile must both name files that can be read');
+  }
 }
 
 /** Whether only its own machine can reach an IP address. */

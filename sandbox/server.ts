@@ -31,7 +31,9 @@ export interface RunningSandbox {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = settingsOf(options);
-  const app = fastify({
+  const app: FastifyInstance = fastify({
+    // Fastify's types tell a server with TLS from one without; nothing here depends on it.
+    ...(settings.tls === undefined ? {} : ({ https: settings.tls } as object)),
     // Faults end connections in ways that Fastify would otherwise answer or wait for.
     forceCloseConnections: true,
     bodyLimit: 1_048_576,
@@ -50,12 +52,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   };
   setUp(app, context);
   app.server.on('connection', (socket: Socket) => context.journal?.connection(socket));
+  app.server.on('secureConnection', resetsBelow);
   await app.listen({ port: settings.port, host: settings.host });
   context.journal?.listening();
   const { port } = app.server.address() as AddressInfo;
   context.listener.port = port;
   return {
-    url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
+    url: `${settings.tls ? 'https' : 'http'}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     port,
     async close() {
       context.listener.close();
@@ -93,6 +96,16 @@ function setUp(app: FastifyInstance, context: Context): void {
   addTokenRoute(app, context);
   addRequestRoute(app, context);
   addAdminRoutes(app, context);
+}
+
+/** Faults reset connections, which Node does for the socket below TLS alone. */
+function resetsBelow(socket: Socket & { _parent?: Socket }): void {
+  const { _parent: below } = socket;
+  if (!below) return;
+  socket.resetAndDestroy = () => {
+    below.resetAndDestroy();
+    return socket;
+  };
 }
 
 function refuseNonHttp(_error: Error, socket: Socket): void {

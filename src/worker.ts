@@ -36,6 +36,7 @@ import { fleetIsRunning } from './temporal/running-fleet.ts';
 import { startedEncrypted } from './temporal/started-encrypted.ts';
 import type { DeploymentVersion } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
+import { requireDurableLedger } from './worker/durable-ledger.ts';
 import { allParts, requireFreshKeys } from './worker/start-up.ts';
 import { watchOwnLedger } from './worker/watch-own-ledger.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
@@ -174,10 +175,11 @@ async function openParts(
   const parts = await allParts({
     KEY_RING_FILE: freshKeys,
     LEDGER_URL: keyRing.then(
-      (keys) => keptIn(resources, openConfiguredLedger(config, keys)),
+      (keys) => keptIn(resources, openConfiguredLedger(config, keys, logger)),
       // `KEY_RING_FILE` reports the missing keys.
       () => null,
     ),
+    LEDGER_DURABILITY: requireDurableLedger(config, logger),
     METRICS_ADDRESS: runtime,
     TEMPORAL_ADDRESS: connection,
     HEALTH_ADDRESS: healthAddress ? keptIn(resources, startHealthServer(healthAddress, readiness)) : Promise.resolve(),
@@ -277,16 +279,20 @@ function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTe
   };
 }
 
-async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promise<Ledger> {
+async function openConfiguredLedger(
+  config: Config,
+  keyRing: KeyWrapper,
+  logger: WorkerLogger | undefined,
+): Promise<Ledger> {
   return openLedger({
-    url: config.ledger.url,
+    ...config.ledger,
+    onAddress: (news) => logger?.warn({}, news),
     environment: config.environment,
     keyRing,
     // Outside the sandbox a ledger is made by `setup` alone: a worker that makes one has forgotten what was sent.
     // Where a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes tables,
     // there too: workers of another version may be at work on them.
     create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
-    ...defined({ expectedId: config.ledger.expectedId }),
   });
 }
 

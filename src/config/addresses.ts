@@ -27,15 +27,23 @@ export function addressProblem(address: string, environment: Environment): strin
 export function gatewayAddressProblem(address: string, environment: Environment): string | null {
   const rule = addressProblem(address, environment);
   if (rule || environment !== 'sandbox') return rule;
-  return isStandIn(new URL(address).hostname)
-    ? null
-    : 'must be a stand-in in the sandbox: this machine, a private address, a name without a dot, or a host called sandbox';
+  return isStandIn(new URL(address).hostname) ? null : `must be a stand-in in the sandbox: ${STAND_INS}`;
+}
+
+const STAND_INS =
+  'this machine, a private address, a name without a dot, a service of a cluster (.svc), or a host called sandbox';
+
+/** The rule that an address of a rehearsal breaks beside those of its environment, or `null`. */
+export function rehearsalAddressProblem(address: string): string | null {
+  if (!URL.canParse(address) || isStandIn(new URL(address).hostname)) return null;
+  return `must be a stand-in in a rehearsal: ${STAND_INS}`;
 }
 
 /** Hosts where no provider's gateway can be: container networks name their hosts without a dot. */
 function isStandIn(hostname: string): boolean {
   if (isLoopback(hostname) || isCalledSandbox(hostname)) return true;
   if (!hostname.includes('.') && !hostname.startsWith('[')) return true;
+  if (/\.svc(\.cluster\.local)?$/.test(hostname)) return true;
   return /^(10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+$/.test(hostname);
 }
 

@@ -12,11 +12,15 @@ import type { TemporalOptions } from './temporal-connection.ts';
 export type { CodecServerAccess } from './codec-server-access.ts';
 
 /** The ledger's address, and the id that it must have. */
-interface LedgerSettings {
+export interface LedgerSettings {
   /** `file:<path>` or `postgres://…` */
   url: string;
   /** `LEDGER_ID`: required outside the sandbox. */
   expectedId?: string;
+  /** `LEDGER_URL_FILE`, which is read again for each new connection. */
+  urlFile?: string;
+  /** `LEDGER_DURABILITY`: what keeps commits when a server fails, and who decided so. */
+  durability: { kind: 'replication' | 'storage' | 'accepted'; by?: string };
 }
 
 /** Everything that is needed to open the ledger. */

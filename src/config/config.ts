@@ -20,7 +20,7 @@ import type {
   LedgerAccess,
   ReportAccess,
 } from './config-shape.ts';
-import { readDefaultProfile, timeZoneProblem } from './default-profile.ts';
+import { readDefaultProfile, rehearsalProblem, timeZoneProblem } from './default-profile.ts';
 import { readDeploymentNames } from './deployment.ts';
 import { EnvironmentReader } from './environment-reader.ts';
 import { readLedgerAccess } from './ledger-settings.ts';
@@ -185,6 +185,20 @@ export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
   const environment = readEnvironment(reader);
   reader.throwIfWrong();
   return environment;
+}
+
+/**
+ * Whether the default profile is a rehearsal against a sandbox of the deployer's own.
+ *
+ * @throws ConfigError
+ */
+export function loadRehearsal(env: NodeJS.ProcessEnv): boolean {
+  const reader = new EnvironmentReader(env);
+  const isOn = reader.oneOf('GATEWAY_REHEARSAL', ['off', 'on'], 'off') === 'on';
+  const rule = rehearsalProblem(isOn, readEnvironment(reader));
+  if (rule) reader.report('GATEWAY_REHEARSAL', rule);
+  reader.throwIfWrong();
+  return isOn;
 }
 
 /**

@@ -3,7 +3,7 @@ import { alphanumericProblem } from '../fields/alphanumeric.ts';
 import { SSNS_WITH_NINE, type SsnsWithNine } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
-import { gatewayAddressProblem } from './addresses.ts';
+import { gatewayAddressProblem, rehearsalAddressProblem } from './addresses.ts';
 import { readChangeOptions } from './change-thresholds.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
@@ -38,6 +38,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     returnCodes: {},
     ssnMismatch: reader.oneOf('GATEWAY_SSN_MISMATCH', ['hold', 'flag'], 'hold'),
     ssnsWithNine: readSsnsWithNine(reader, environment),
+    ...readRehearsal(reader, environment),
     originalInquiryDateSource: reader.oneOf(
       'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',
       ['secondaryUse', 'originalRequest'],
@@ -64,6 +65,23 @@ function readSsnsWithNine(reader: EnvironmentReader, environment: Environment): 
   const rule = ssnsWithNineProblem(value, environment);
   if (rule) reader.report(variable, rule);
   return value;
+}
+
+function readRehearsal(reader: EnvironmentReader, environment: Environment): Pick<GatewayProfile, 'rehearsal'> {
+  const variable = 'GATEWAY_REHEARSAL';
+  if (reader.oneOf(variable, ['off', 'on'], 'off') === 'off') return {};
+  const rule = rehearsalProblem(true, environment);
+  if (rule) reader.report(variable, rule);
+  for (const address of ['GATEWAY_AUTH_URL', 'GATEWAY_BASE_URL']) {
+    const problem = rehearsalAddressProblem(reader.optional(address) ?? '');
+    if (problem && environment === 'uat') reader.report(address, problem);
+  }
+  return { rehearsal: true };
+}
+
+/** Rehearsals need sandboxes, and so does nothing in production. */
+export function rehearsalProblem(value: boolean | undefined, environment: Environment): string | null {
+  return value && environment === 'production' ? 'must be off in production: a rehearsal is for uat' : null;
 }
 
 /** Test persons belong to the provider's test environment. */

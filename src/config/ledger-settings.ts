@@ -1,8 +1,10 @@
 /** The addresses of the ledger and the key ring. */
 
+import { defined } from '../base/defined.ts';
 import { isLoopback } from '../base/loopback.ts';
+import { PRINTABLE } from '../base/portable-patterns.ts';
 import type { Environment } from '../model/products.ts';
-import type { LedgerAccess } from './config-shape.ts';
+import type { LedgerAccess, LedgerSettings } from './config-shape.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { checkSecretFile } from './private-file.ts';
 
@@ -24,12 +26,31 @@ export function readLedgerAccess(
       'is required outside the sandbox: `credit-journey setup` makes a ledger and tells its id',
     );
   }
+  const urlFile = reader.optional('LEDGER_URL_FILE');
+  const durability = readDurability(reader, environment);
   return {
     environment,
-    ledger: { url: readUrl(reader, environment), ...(expectedId === undefined ? {} : { expectedId }) },
+    ledger: { url: readUrl(reader, environment), durability, ...defined({ expectedId, urlFile }) },
     keyRingFile: reader.text('KEY_RING_FILE', sandbox ? SANDBOX_KEY_RING_FILE : undefined),
     keyRingMayBeMade: sandbox && reader.optional('KEY_RING_FILE') === undefined,
   };
+}
+
+/** Told in logs and by `doctor`. */
+const MAX_DECIDER = 200;
+
+/** A decision by a person, who is named: what PostgreSQL shows is overruled by it. */
+function readDurability(reader: EnvironmentReader, environment: Environment): LedgerSettings['durability'] {
+  const kind = reader.oneOf('LEDGER_DURABILITY', ['replication', 'storage', 'accepted'], 'replication');
+  if (kind === 'replication') return { kind };
+  const by = reader.optional('LEDGER_DURABILITY_BY');
+  if (by === undefined) {
+    if (environment === 'sandbox') return { kind };
+    reader.report('LEDGER_DURABILITY_BY', `is required with LEDGER_DURABILITY=${kind}: who decided so, and why`);
+  } else if (by.length > MAX_DECIDER || !new RegExp(PRINTABLE).test(by)) {
+    reader.report('LEDGER_DURABILITY_BY', `must be one line of at most ${MAX_DECIDER} characters`);
+  }
+  return { kind, by: by ?? '' };
 }
 
 function readUrl(reader: EnvironmentReader, environment: Environment): string {

@@ -22,9 +22,9 @@ import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gatewa
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
-import { gatewayAddressProblem, hostOf } from './addresses.ts';
+import { gatewayAddressProblem, hostOf, rehearsalAddressProblem } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
-import { apiVersionProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
+import { apiVersionProblem, rehearsalProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { isPem } from './pem.ts';
@@ -95,6 +95,7 @@ const profileSchema = z.strictObject({
   notProcessedStatuses: z.array(z.int().min(400).max(599)).exactOptional(),
   ssnMismatch: z.enum(['hold', 'flag']).exactOptional(),
   ssnsWithNine: z.enum(SSNS_WITH_NINE).exactOptional(),
+  rehearsal: z.boolean().exactOptional(),
   originalInquiryDateSource: z.enum(['secondaryUse', 'originalRequest']).exactOptional(),
   consentTrust: z.enum(['namespace', 'proof']).exactOptional(),
   decisionTrust: z.enum(['namespace', 'proof']).exactOptional(),
@@ -137,6 +138,8 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
     checkAddresses(reader, profile, place);
     const ssnRule = ssnsWithNineProblem(profile.ssnsWithNine, profile.environment);
     if (ssnRule) reader.report(VARIABLE, `${place}/ssnsWithNine ${ssnRule}`);
+    const rehearsalRule = rehearsalProblem(profile.rehearsal, profile.environment);
+    if (rehearsalRule) reader.report(VARIABLE, `${place}/rehearsal ${rehearsalRule}`);
     noteHosts(reader, hosts, profile.environment, profile, VARIABLE, place);
     if (profile.environment !== base.environment) continue;
     const source = credentialsOf(reader, profile, place, { sources, declared: file.credentials, base });
@@ -284,12 +287,19 @@ function merged(
   if (limits.maxDecodedBytes < limits.maxResponseBytes) {
     reader.report(VARIABLE, `${place}/limits/maxDecodedBytes must be at least maxResponseBytes`);
   }
+  const rehearsal = profile.rehearsal ?? defaults.rehearsal;
+  const { authUrl = defaults.authUrl, baseUrl = defaults.baseUrl } = profile;
+  for (const [field, address] of Object.entries(rehearsal ? { authUrl, baseUrl } : {})) {
+    const rule = rehearsalAddressProblem(address);
+    if (rule && profile.environment === 'uat') reader.report(VARIABLE, `${place}/${field} ${rule}`);
+  }
   return {
     ...inherited,
     name: own.name,
     environment: profile.environment,
-    authUrl: profile.authUrl ?? defaults.authUrl,
-    baseUrl: profile.baseUrl ?? defaults.baseUrl,
+    authUrl,
+    baseUrl,
+    ...defined({ rehearsal }),
     apiVersion: profile.apiVersion ?? defaults.apiVersion,
     audience: profile.audience ?? defaults.audience,
     customerId: profile.customerId,

@@ -11,6 +11,7 @@ import { configurationCheck } from './checks/configuration-check.ts';
 import { createContext } from './checks/context.ts';
 import { decisionSignerChecks } from './checks/decision-signer-check.ts';
 import { deploymentCheck } from './checks/deployment-check.ts';
+import type { Finding } from './checks/finding.ts';
 import { gatewayChecks } from './checks/gateway-checks.ts';
 import { holdsCheck } from './checks/holds-check.ts';
 import { keyRingCheck, ledgerKeysCheck } from './checks/key-checks.ts';
@@ -27,8 +28,10 @@ import { webhookChecks } from './checks/webhook-checks.ts';
 import { webhookWorkerChecks, workerChecks } from './checks/worker-checks.ts';
 
 export interface Examination {
-  /** Nothing fails; there may be warnings. */
+  /** Every check was made and nothing fails; there may be warnings. */
   healthy: boolean;
+  /** How many checks ended how: together as many as `checks` has. */
+  counts: Record<Finding['status'], number>;
   checks: CheckResult[];
 }
 
@@ -61,10 +64,16 @@ export async function examine(
   try {
     const first = await runChecks(checksOf(config, codecServer, signer), context, { timeoutMs });
     const checks = [...first, ...(await runChecks([clockCheck], context, { timeoutMs }))];
-    return { healthy: checks.every(({ status }) => status !== 'fail'), checks };
+    return examinationOf(checks);
   } finally {
     await context.close();
   }
+}
+
+export function examinationOf(checks: CheckResult[]): Examination {
+  const counts = { pass: 0, warn: 0, fail: 0, unchecked: 0 };
+  for (const { status } of checks) counts[status]++;
+  return { healthy: counts.fail + counts.unchecked === 0, counts, checks };
 }
 
 function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], signer: Inspected['signer']): Check[] {

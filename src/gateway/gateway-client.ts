@@ -150,7 +150,9 @@ export class GatewayClient {
     expected: readonly ExpectedApplicant[],
   ): Promise<GatewayReply> {
     const { status, headers, startedAt: requestedAt, complete } = answered;
-    const foreign = this.#profile.environment !== 'sandbox' && headers[SANDBOX_MARK.header] === SANDBOX_MARK.value;
+    const { environment, rehearsal = false } = this.#profile;
+    const isSandbox = headers[SANDBOX_MARK.header] === SANDBOX_MARK.value;
+    const foreign = environment !== 'sandbox' && isSandbox !== rehearsal;
     const { maxDecodedBytes } = this.#profile.limits;
     if (status < 200 || status > 299) {
       throw this.#refusal(answered, foreign, await refusalBody(answered, maxDecodedBytes));
@@ -162,7 +164,11 @@ export class GatewayClient {
       throw new GatewayError('OutcomeUnknown', { httpStatus: status, sent: 'possibly', requestedAt });
     }
     if (foreign) {
-      const problems = ["/ is the sandbox's answer, and the profile is not the sandbox's"];
+      const problems = [
+        rehearsal
+          ? '/ must be the answer of a sandbox: the profile is a rehearsal'
+          : "/ is the sandbox's answer, and the profile is not the sandbox's",
+      ];
       return { httpStatus: status, answer: { kind: 'unexpectedResponse', problems }, body, requestedAt };
     }
     return { httpStatus: status, answer, body, requestedAt };

@@ -19,15 +19,24 @@ export type SsnsWithNine = (typeof SSNS_WITH_NINE)[number];
 const TAXPAYER_NUMBER = /^9\d{2}(?:5\d|6[0-5]|7\d|8[0-8]|9\d)\d{4}$/;
 
 /**
- * The applicants that may not be sent, with paths under `/applicants`. The people of the samples are always among them.
+ * The applicants that may not be sent, with paths under `/applicants`. The people of the samples are among them, except in
+ * a rehearsal.
  */
 export function madeUpProblems(
-  { environment, ssnsWithNine }: { environment: Environment; ssnsWithNine: SsnsWithNine },
+  {
+    environment,
+    ssnsWithNine,
+    rehearsal = false,
+  }: { environment: Environment; ssnsWithNine: SsnsWithNine; rehearsal?: boolean },
   applicants: readonly Pick<Applicant, 'ssn' | 'names'>[],
 ): Problem[] {
   if (environment === 'sandbox') return [];
   return applicants.flatMap((applicant, index) => {
     const path = `/applicants/${index}`;
+    if (rehearsal) {
+      const rule = 'must start with 9: this profile is a rehearsal, which sends made-up applicants alone';
+      return applicant.ssn.startsWith('9') ? [] : [{ path: `${path}/ssn`, rule }];
+    }
     if (isSampleApplicant(applicant)) return [{ path, rule: 'is a made-up applicant: the sandbox alone takes it' }];
     if (!applicant.ssn.startsWith('9') || ssnsWithNine === 'send') return [];
     if (ssnsWithNine === 'itinOnly') {

@@ -70,6 +70,8 @@ export interface GatewayProfile {
   ssnMismatch: 'hold' | 'flag';
   /** Outside the sandbox: which SSNs that start with 9 may be sent. */
   ssnsWithNine: SsnsWithNine;
+  /** Its gateway is a sandbox of the deployer's own: made-up applicants alone are sent. Never in production. */
+  rehearsal?: boolean;
   /** Which moment `originalInquiryDate` names: interface 2.6 and rule 3 contradict 2.4. */
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
   /**

@@ -1,5 +1,4 @@
 /** Opens the ledger that the environment names, as a client may. */
-import { defined } from '../base/defined.ts';
 import { type ClientUse, loadClientLedgerAccess } from '../config/config.ts';
 import type { LedgerAccess } from '../config/config-shape.ts';
 import type { Ledger } from '../ledger/port.ts';
@@ -26,8 +25,14 @@ export async function openLedgerAccess({ ledger, environment, keyRingFile }: Led
   ]);
   const keyRing = await WatchedKeyRing.open(keyRingFile);
   try {
-    const { url, expectedId } = ledger;
-    const opened = await openLedger({ url, environment, keyRing, create: false, ...defined({ expectedId }) });
+    const opened = await openLedger({
+      ...ledger,
+      environment,
+      keyRing,
+      create: false,
+      // Programs that go on for long have no logger here; their lines go where uncaught errors go.
+      onAddress: (news) => void process.stderr.write(`${news}\n`),
+    });
     const close = opened.close.bind(opened);
     opened.close = async () => {
       keyRing.close();

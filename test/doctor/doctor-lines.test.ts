@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
 import { doctorLines } from '../../src/cli/commands/programs/doctor-command.ts';
 import type { CheckResult } from '../../src/doctor/checks/check.ts';
+import { examinationOf } from '../../src/doctor/examine-installation.ts';
 
 const CHECKS: CheckResult[] = [
   { check: 'configuration', status: 'pass', detail: 'sandbox, task queue credit-journeys-sandbox, 1 profile' },
@@ -14,10 +15,11 @@ const CHECKS: CheckResult[] = [
     toDo: 'set synchronous_standby_names before you fail over to another server',
   },
   { check: 'clock', status: 'fail', detail: 'x '.repeat(80).trim(), toDo: 'y '.repeat(60).trim() },
+  { check: 'holds', status: 'unchecked', detail: 'z '.repeat(60).trim(), toDo: 'put that right first' },
 ];
 
 test('the lines of `doctor` fit into 80 columns, and say the same without colours', () => {
-  const examination = { healthy: false, checks: CHECKS };
+  const examination = examinationOf(CHECKS);
   const plain = doctorLines(examination, { width: 80, colors: pc.createColors(false) });
   const coloured = doctorLines(examination, { width: 80, colors: pc.createColors(true) });
   for (const line of plain) assert.ok(line.length <= 80, line);
@@ -28,5 +30,8 @@ test('the lines of `doctor` fit into 80 columns, and say the same without colour
     '      sent, and send it again',
   ]);
   assert.equal(plain[3], '      → set synchronous_standby_names before you fail over to another server');
-  assert.equal(plain.at(-1), '1 pass, 1 warn, 1 fail');
+  assert.ok(plain.some((line) => line.startsWith('not checked  holds: z z')));
+  assert.equal(plain.at(-1), '1 pass, 1 warn, 1 fail, 1 not checked');
+  const { counts } = examination;
+  assert.equal(counts.pass + counts.warn + counts.fail + counts.unchecked, CHECKS.length);
 });

@@ -2,21 +2,86 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/checks/context.ts';
 import { ledgerDurabilityCheck } from '../../src/doctor/checks/ledger-checks.ts';
-import type { Durability } from '../../src/ledger/sql/inspect-ledger.ts';
+import {
+  type Durability,
+  type DurabilitySetting,
+  type Follower,
+  judgeDurability,
+  neededStandbys,
+  ON_ONE_MACHINE,
+} from '../../src/ledger/database/durability.ts';
 
-const GOOD: Durability = { isFlushed: true, waitsForStandby: true, isStandby: false };
+const sync: Follower = { sync: 'sync', canTakeOver: true };
+const async: Follower = { sync: 'async', canTakeOver: true };
+const hidden: Follower = { sync: null, canTakeOver: true };
+const archive: Follower = { sync: 'async', canTakeOver: false };
 
-const cases: [string, Partial<Durability>, string][] = [
-  ['commits that wait for a standby', {}, 'pass'],
-  ['SQLite, which has none', { waitsForStandby: null }, 'pass'],
-  ['no synchronous standby', { waitsForStandby: false }, 'warn'],
-  ['a server that flushes nothing', { isFlushed: false }, 'fail'],
-  ['a standby in the primary’s place', { isStandby: true }, 'fail'],
+const GOOD: Durability = { ...ON_ONE_MACHINE, engine: 'postgres', synchronousNames: 'standby', followers: [sync] };
+const ALONE: Partial<Durability> = { synchronousNames: '', followers: [] };
+
+const storage: DurabilitySetting = { kind: 'storage', by: 'M. Vance: Multi-AZ' };
+const accepted: DurabilitySetting = { kind: 'accepted', by: 'M. Vance: until May' };
+
+type Kind = ReturnType<typeof judgeDurability>['kind'];
+
+const cases: [string, Partial<Durability>, Kind, DurabilitySetting?][] = [
+  ['commits that wait for a standby', {}, 'sound'],
+  ['SQLite, which has none', { ...ALONE, engine: 'sqlite' }, 'sound'],
+  ['a standby whose state this role may not read', { followers: [hidden] }, 'sound'],
+  ['two of two', { synchronousNames: 'ANY 2 (a, b)', followers: [sync, sync] }, 'sound'],
+  ['one of two: only one has each commit', { synchronousNames: 'ANY 1 (a, b)', followers: [sync, sync] }, 'unknown'],
+  ['a synchronous standby and another', { followers: [sync, async] }, 'unknown'],
+  ['an archive of the log beside the standby', { followers: [sync, archive] }, 'sound'],
+  ['a synchronous standby that is away', { followers: [async] }, 'stalls'],
+  ['no standby at all', ALONE, 'unknown'],
+  ['an archive alone', { ...ALONE, followers: [archive] }, 'unknown'],
+  ['a standby that commits do not wait for', { ...ALONE, followers: [async] }, 'loses'],
+  ['an archive that commits wait for', { followers: [{ ...archive, sync: 'sync' }, async] }, 'loses'],
+  ['a server that flushes nothing', { isFlushed: false }, 'loses'],
+  ['pages that may be torn', { writesFullPages: false }, 'loses'],
+  ['commits of this role that wait for nothing', { commit: { value: 'off', source: 'user' } }, 'loses'],
+  [
+    'commits that are flushed here alone, where there is no other server',
+    { ...ALONE, commit: { value: 'local', source: 'user' } },
+    'unknown',
+  ],
+  ['commits that wait for no standby', { commit: { value: 'local', source: 'database' } }, 'loses'],
+  ['a standby in the primary’s place', { isStandby: true }, 'loses'],
+  ['storage that keeps commits', ALONE, 'sound', storage],
+  ['storage that keeps pages whole', { ...ALONE, writesFullPages: false }, 'sound', storage],
+  ['storage, with a copy for reading', { ...ALONE, followers: [async] }, 'unknown', storage],
+  [
+    'storage, and commits that are not flushed',
+    { ...ALONE, commit: { value: 'off', source: 'user' } },
+    'loses',
+    storage,
+  ],
+  ['storage under a server that flushes nothing', { ...ALONE, isFlushed: false }, 'loses', storage],
+  ['a loss that a person accepts', { ...ALONE, followers: [async] }, 'unknown', accepted],
+  ['a standby in the primary’s place, which nobody can accept', { isStandby: true }, 'loses', accepted],
 ];
 
-for (const [what, change, status] of cases) {
-  test(`${what}: ${status}`, async () => {
-    const context = { ledger: async () => ({ durability: { ...GOOD, ...change } }) } as unknown as DoctorContext;
-    assert.equal((await ledgerDurabilityCheck.run(context, new AbortController().signal)).status, status);
+const STATUS = { sound: 'pass', unknown: 'warn', stalls: 'fail', loses: 'fail' } as const;
+
+const REPLICATION: DurabilitySetting = { kind: 'replication' };
+
+for (const [what, change, kind, setting = REPLICATION] of cases) {
+  test(`${what}${setting.kind === 'replication' ? '' : ` (${setting.kind})`}: ${kind}`, async () => {
+    const found = { ...GOOD, ...change };
+    const verdict = judgeDurability(found, setting);
+    assert.equal(verdict.kind, kind, verdict.detail);
+    if (setting.by !== undefined && kind !== 'loses') assert.match(verdict.detail, /M\. Vance/);
+    const context = {
+      config: { ledger: { durability: setting } },
+      ledger: async () => ({ durability: found }),
+    } as unknown as DoctorContext;
+    const finding = await ledgerDurabilityCheck.run(context, new AbortController().signal);
+    assert.equal(finding.status, STATUS[kind]);
+    assert.equal(finding.toDo === undefined, kind === 'sound');
   });
 }
+
+test('how many standbys a commit waits for is read from each form that PostgreSQL takes', () => {
+  const forms = { '': 0, 'a, b': 1, '*': 1, '2 (a, b, c)': 2, 'FIRST 3 (*)': 3, 'any 2 ("a", b)': 2, 'ANY 1(a)': 1 };
+  for (const [names, needed] of Object.entries(forms)) assert.equal(neededStandbys(names), needed, names);
+});

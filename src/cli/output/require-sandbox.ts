@@ -2,16 +2,16 @@
 import { UsageError } from './errors.ts';
 
 /**
- * Refuses `--sample` where the environment, or the task queue that was given, is not the sandbox's. Workers outside the
- * sandbox refuse the samples' applicants as well, since they alone know where a request would go.
+ * Refuses `--sample` where the environment, or the task queue that was given, is not the sandbox's, and no rehearsal is on.
+ * Workers outside the sandbox refuse the samples' applicants as well, since they alone know where a request would go.
  *
  * @throws UsageError, ConfigError
  */
 export async function requireSandbox({ taskQueue }: { taskQueue?: string }): Promise<void> {
   // Loaded when a command runs, so that `--help` answers at once.
-  const { loadEnvironment, otherEnvironmentIn } = await import('../../config/config.ts');
+  const { loadEnvironment, loadRehearsal, otherEnvironmentIn } = await import('../../config/config.ts');
   const environment = loadEnvironment(process.env);
-  if (environment !== 'sandbox') {
+  if (environment !== 'sandbox' && !loadRehearsal(process.env)) {
     throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);
   }
   const named = otherEnvironmentIn(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);

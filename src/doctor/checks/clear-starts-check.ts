@@ -4,6 +4,7 @@ import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { startedEncrypted } from '../../temporal/started-encrypted.ts';
 import type { Check } from './check.ts';
+import { refusalOf } from './context.ts';
 import { counted, fail, pass } from './finding.ts';
 
 /** Each is a call to the server. */
@@ -45,7 +46,10 @@ async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
 
 /** A run that has gone meanwhile counts as encrypted. */
 function wasEncrypted(client: Client, run: Run): Promise<boolean> {
-  return startedEncrypted(client, client.options.namespace, run).catch(() => true);
+  return startedEncrypted(client, client.options.namespace, run).catch((error: unknown) => {
+    if (refusalOf(error) === 'notFound') return true;
+    throw error;
+  });
 }
 
 /** A caller that starts in the clear may also put anything into the id. */

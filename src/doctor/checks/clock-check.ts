@@ -1,6 +1,6 @@
 /** Whether our clock agrees with those of the servers: dates of consents and of secondary uses are compared with it. */
 import type { Check } from './check.ts';
-import { pass, warn } from './finding.ts';
+import { NotCheckedError, pass, warn } from './finding.ts';
 
 /** Servers that keep their time differ by less. */
 const MAX_SKEW_MS = 30_000;
@@ -10,7 +10,7 @@ export const clockCheck: Check = {
   name: 'clock',
   needs: [],
   async run({ clocks }) {
-    if (clocks.length === 0) return warn('nobody could be asked for the time', 'put right what is above first');
+    if (clocks.length === 0) throw new NotCheckedError('no server could be asked for the time');
     const told = clocks
       .toSorted((one, other) => (one.whose < other.whose ? -1 : 1))
       .map(({ whose, aheadMs }) => `${whose} ${seconds(aheadMs)}`);

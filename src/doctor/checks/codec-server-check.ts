@@ -9,7 +9,7 @@ import { CodecServerError } from '../../client/connection/codec-server-error.ts'
 import { createRemoteCodec } from '../../client/connection/remote-codec.ts';
 import type { CodecServerAccess } from '../../config/config-shape.ts';
 import type { ConfigProblem } from '../../model/problems.ts';
-import { UndecodablePayloadError, UnknownKeyError } from '../../protection/errors.ts';
+import { KeyRingError, UndecodablePayloadError, UnknownKeyError } from '../../protection/errors.ts';
 import { createPayloadCodec } from '../../protection/payloads/payload-codec.ts';
 import { bytesOf } from '../../protection/payloads/payload-envelope.ts';
 import type { Check } from './check.ts';
@@ -37,7 +37,8 @@ export function codecServerChecks(codecServer: InspectedCodecServer | undefined)
           const rules = problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
           return fail(`clients cannot use it: ${rules}`, 'see docs/configuration.md');
         }
-        const ring = await keys().catch(() => {
+        const ring = await keys().catch((error: unknown) => {
+          if (!(error instanceof KeyRingError)) throw error;
           throw new NotCheckedError('the key ring cannot be used');
         });
         if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');

@@ -11,7 +11,9 @@ export const configurationCheck: Check = {
       return fail(`${counted(problems.length, 'rule')} broken: ${rules}`, 'see docs/configuration.md');
     }
     const { environment, taskQueue, profiles } = config;
-    const what = `${environment}, task queue ${taskQueue}, ${counted(profiles.size, 'profile')}`;
+    const rehearsals = [...profiles.values()].filter(({ rehearsal }) => rehearsal).map(({ name }) => name);
+    const rehearsed = rehearsals.length === 0 ? '' : `, a rehearsal against a sandbox: ${rehearsals.join(', ')}`;
+    const what = `${environment}, task queue ${taskQueue}, ${counted(profiles.size, 'profile')}${rehearsed}`;
     return config.payloadsAreEncrypted
       ? pass(what)
       : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');

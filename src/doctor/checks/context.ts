@@ -69,10 +69,16 @@ function once<T>(make: () => Promise<T>): { get: () => Promise<T>; isAsked: () =
   return { get, isAsked: () => made !== undefined };
 }
 
-function notChecked(why: string): () => never {
-  return () => {
-    throw new NotCheckedError(why);
+/** The check of that server says what is wrong with it. */
+function notChecked(why: string): (error: unknown) => never {
+  return (error) => {
+    throw isOwnFault(error) ? error : new NotCheckedError(why);
   };
+}
+
+/** A bug in this program, which says nothing about a server. */
+export function isOwnFault(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
 }
 
 async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
@@ -80,14 +86,40 @@ async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyR
   return loadKeyRing(keyRingFile);
 }
 
-// gRPC status codes.
-const NOT_FOUND = 5;
-const PERMISSION_DENIED = 7;
-const UNAUTHENTICATED = 16;
+/** By their numbers. Importing `@grpc/grpc-js` for their names would be one more dependency. */
+const GRPC_CODES: Readonly<Record<number, string>> = {
+  1: 'CANCELLED',
+  2: 'UNKNOWN',
+  3: 'INVALID_ARGUMENT',
+  4: 'DEADLINE_EXCEEDED',
+  5: 'NOT_FOUND',
+  7: 'PERMISSION_DENIED',
+  8: 'RESOURCE_EXHAUSTED',
+  9: 'FAILED_PRECONDITION',
+  12: 'UNIMPLEMENTED',
+  13: 'INTERNAL',
+  14: 'UNAVAILABLE',
+  16: 'UNAUTHENTICATED',
+};
+
+/** `PERMISSION_DENIED` and the like. */
+export function grpcCodeOf({ code }: { code: number }): string {
+  return GRPC_CODES[code] ?? `code ${code}`;
+}
 
 /** Why Temporal refused; `other` where its error does not say. */
-export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'other' {
-  if (!isGrpcServiceError(error)) return 'other';
-  if (error.code === NOT_FOUND) return 'notFound';
-  return error.code === PERMISSION_DENIED || error.code === UNAUTHENTICATED ? 'notAllowed' : 'other';
+export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'notKnown' | 'other' {
+  switch (isGrpcServiceError(error) ? grpcCodeOf(error) : '') {
+    case 'NOT_FOUND':
+      return 'notFound';
+    case 'PERMISSION_DENIED':
+    case 'UNAUTHENTICATED':
+      return 'notAllowed';
+    // It lacks the operation, or what the question names.
+    case 'UNIMPLEMENTED':
+    case 'INVALID_ARGUMENT':
+      return 'notKnown';
+    default:
+      return 'other';
+  }
 }

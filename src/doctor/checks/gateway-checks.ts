@@ -58,15 +58,22 @@ const OF_THE_NETWORK = [
   'ETIMEDOUT',
 ];
 
+/** Codes of OpenSSL's verification, of Node's TLS and of its protocol errors. */
+const OF_TLS =
+  /^(CERT_|CRL_|UNABLE_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|DEPTH_|SELF_|INVALID_|HOSTNAME_|PATH_|ERROR_IN_)/;
+
 function refusal(error: unknown): Finding {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  return OF_THE_NETWORK.includes(code)
-    ? fail(
-        `cannot be reached (${code})`,
-        'check GATEWAY_BASE_URL, the network, and whether this address is allow-listed',
-      )
-    : fail(
-        `its TLS is not trusted (${code})`,
-        'check GATEWAY_BASE_URL and GATEWAY_CA_FILE: nothing is sent to it as it is',
-      );
+  if (OF_THE_NETWORK.includes(code)) {
+    return fail(
+      `cannot be reached (${code})`,
+      'check GATEWAY_BASE_URL, the network, and whether this address is allow-listed',
+    );
+  }
+  // This machine's own, such as too many open files.
+  if (!OF_TLS.test(code)) throw error;
+  return fail(
+    `its TLS is not trusted (${code})`,
+    'check GATEWAY_BASE_URL and GATEWAY_CA_FILE: nothing is sent to it as it is',
+  );
 }

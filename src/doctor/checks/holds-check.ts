@@ -15,6 +15,12 @@ export const holdsCheck: Check = {
       ledger().then(({ content }) => content?.openInquiries ?? 0),
     ]);
     const ofRuns = inRuns === null ? 'runs cannot be searched' : `${counted(inRuns, 'running journey')}`;
+    if (inRuns === null && inLedger === 0) {
+      return warn(
+        'none in the ledger; runs cannot be searched',
+        '`credit-journey setup` registers the search attribute NeedsAttention',
+      );
+    }
     const detail = `${ofRuns}, ${counted(inLedger, 'inquiry').replace('inquirys', 'inquiries')} in the ledger`;
     return (inRuns ?? 0) + inLedger === 0
       ? pass('nothing needs a person')
@@ -34,7 +40,9 @@ async function countedRuns(client: Client, taskQueue: string): Promise<number | 
     const { count } = await client.workflow.count(query);
     return count;
   } catch (error) {
-    if (refusalOf(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
-    return null;
+    const refusal = refusalOf(error);
+    if (refusal === 'notFound') throw new NotCheckedError('there is no such namespace');
+    if (refusal === 'notKnown') return null;
+    throw error;
   }
 }

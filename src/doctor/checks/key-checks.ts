@@ -54,6 +54,7 @@ export const ledgerKeysCheck: Check = {
   },
 };
 
-function noKeys(): never {
+function noKeys(error: unknown): never {
+  if (!(error instanceof KeyRingError)) throw error;
   throw new NotCheckedError('the key ring cannot be used');
 }

@@ -1,5 +1,6 @@
 /** The ledger: whether it is the right one, and whether what it confirms can be lost. */
-import { LedgerNotFoundError } from '../../ledger/errors.ts';
+import { judgeDurability } from '../../ledger/database/durability.ts';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../../ledger/errors.ts';
 import type { LedgerInspection } from '../../ledger/sql/inspect-ledger.ts';
 import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
@@ -17,9 +18,9 @@ export const ledgerCheck: Check = {
       found = await context.inspect();
     } catch (error) {
       if (error instanceof LedgerNotFoundError) return missing(context);
-      // Its own message names the database's code at most.
-      const message = error instanceof Error && error.name === 'LedgerUnavailableError' ? error.message : 'unreachable';
-      return fail(`${message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');
+      if (!(error instanceof LedgerUnavailableError)) throw error;
+      // Its message names the database's code at most.
+      return fail(`${error.message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');
     }
     const { now, askedAtMs, answeredAtMs } = found.clock;
     context.clocks.push({ whose: 'ledger', aheadMs: Date.parse(now) - (askedAtMs + answeredAtMs) / 2 });
@@ -64,18 +65,9 @@ function identityFinding({ config }: DoctorContext, found: LedgerInspection): Fi
 export const ledgerDurabilityCheck: Check = {
   name: 'ledger-durability',
   needs: NEEDS,
-  async run({ ledger }) {
-    const { isFlushed, waitsForStandby, isStandby } = (await ledger()).durability;
-    if (isStandby) return fail('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
-    if (!isFlushed) {
-      return fail('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL’s configuration');
-    }
-    if (waitsForStandby === false) {
-      return warn(
-        'no synchronous standby: a failover may forget what was sent, and send it again',
-        'set synchronous_standby_names before you fail over to another server',
-      );
-    }
-    return pass(waitsForStandby === null ? 'SQLite, every commit is flushed' : 'commits wait for a standby');
+  async run({ config, ledger }) {
+    const { kind, detail, toDo = '' } = judgeDurability((await ledger()).durability, config.ledger.durability);
+    if (kind === 'sound') return pass(detail);
+    return kind === 'unknown' ? warn(detail, toDo) : fail(detail, toDo);
   },
 };

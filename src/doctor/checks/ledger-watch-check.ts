@@ -3,6 +3,7 @@ import { Client } from '@temporalio/client';
 import { seenByWatch } from '../../client/seen-by-watch.ts';
 import { inspectRestore } from '../../ledger/sql/inspect-ledger.ts';
 import type { SeenAttempt } from '../../messages/ledger-watch.ts';
+import { KeyRingError } from '../../protection/errors.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
@@ -33,8 +34,12 @@ async function seenOutside(context: DoctorContext, ledgerId: string): Promise<Se
   const { config } = context;
   const { connection } = await context.temporal();
   const { namespace } = config.temporal;
-  const keys = config.payloadsAreEncrypted ? await context.keys() : null;
+  const keys = config.payloadsAreEncrypted ? await context.keys().catch(noKeys) : null;
   const dataConverter = keys ? createDataConverter({ keys, namespace, mode: 'client' }) : undefined;
   const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
   return seenByWatch(client, { ledgerId, taskQueue: config.taskQueue });
+}
+
+function noKeys(error: unknown): never {
+  throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
 }

@@ -8,7 +8,7 @@ import { createConnections } from '../../gateway/connections.ts';
 import { exchange } from '../../gateway/exchange.ts';
 import type { GatewayProfile } from '../../gateway/profile.ts';
 import type { Check } from './check.ts';
-import { fail, pass } from './finding.ts';
+import { fail, NotCheckedError, pass } from './finding.ts';
 
 /** More than any loopback takes. */
 const WITHIN_MS = 5_000;
@@ -20,6 +20,12 @@ export function markerCheck(profile: GatewayProfile): Check {
     needs: ['GATEWAY_'],
     async run() {
       const [answered, refused] = [await answerOfOurs(profile), await refusalOfOurs(profile)];
+      if (answered.kind === 'notBegun') {
+        throw new NotCheckedError(
+          'its own server on loopback was not reached',
+          'see what doctor may do on this machine',
+        );
+      }
       if (answered.kind === 'answered' && answered.marked && refused.kind === 'notBegun') {
         return pass('undici says what it has begun to send');
       }

@@ -1,7 +1,9 @@
-/** Runs checks beside one another, each within its time: one that hangs is a failure by its name. */
+/** Runs checks beside one another, each within its time. What keeps doctor from checking is no finding about the installation. */
+import { isGrpcServiceError } from '@temporalio/client';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../../ledger/errors.ts';
 import type { Check, CheckResult } from './check.ts';
-import type { DoctorContext } from './context.ts';
-import { type Finding, fail, NotCheckedError } from './finding.ts';
+import { type DoctorContext, grpcCodeOf } from './context.ts';
+import { type Finding, NotCheckedError, unchecked } from './finding.ts';
 
 interface RunChecksOptions {
   /** For each check. */
@@ -21,27 +23,39 @@ export function runChecks(
 
 async function findingOf(check: Check, context: DoctorContext, timeoutMs: number): Promise<Finding> {
   const isWrong = context.problems.some(({ variable }) => check.needs.some((name) => variable.startsWith(name)));
-  if (isWrong) return notChecked('its configuration is wrong');
+  if (isWrong) return unchecked('its configuration is wrong', 'put that right first');
   const ending = new AbortController();
   const timeout = Promise.withResolvers<Finding>();
   const timer = setTimeout(() => {
-    timeout.resolve(
-      fail(`did not end within ${timeoutMs / 1000} s`, 'find out what hangs, or give it a longer --timeout'),
-    );
+    const why = `it did not end within ${timeoutMs / 1000} s`;
+    timeout.resolve(unchecked(why, 'find out what hangs, or give it a longer --timeout'));
   }, timeoutMs);
   try {
     return await Promise.race([check.run(context, ending.signal), timeout.promise]);
   } catch (error) {
-    if (error instanceof NotCheckedError) return notChecked(error.message);
-    // A message may quote what it failed on.
-    const name = error instanceof Error ? error.name : typeof error;
-    return fail(`the check itself failed (${name})`, 'run it again; report it if it stays so');
+    return failureOf(error);
   } finally {
     clearTimeout(timer);
     ending.abort();
   }
 }
 
-function notChecked(why: string): Finding {
-  return fail(`not checked: ${why}`, 'put that right first');
+/** Of an error, its kind alone is told: a message may quote what it failed on. */
+function failureOf(error: unknown): Finding {
+  if (error instanceof NotCheckedError) return unchecked(error.message, error.toDo);
+  if (isGrpcServiceError(error)) {
+    return unchecked(`Temporal answered ${grpcCodeOf(error)}`, 'see the server’s log, and run it again');
+  }
+  // Its message names the database's code at most.
+  if (error instanceof LedgerUnavailableError)
+    return unchecked(error.message, 'see the database’s log, and run it again');
+  if (error instanceof LedgerNotFoundError)
+    return unchecked('there is no ledger at its address', 'put that right first');
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const name = error instanceof Error ? error.name : typeof error;
+  // What the system refuses, such as another file or socket.
+  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
+    return unchecked(`this machine refused (${code})`, 'see what doctor may do here, and run it again');
+  }
+  return unchecked(`doctor itself has a fault (${name})`, 'run it again; report it if it stays so');
 }

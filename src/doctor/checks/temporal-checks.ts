@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import type { Check } from './check.ts';
-import { refusalOf } from './context.ts';
+import { isOwnFault, refusalOf } from './context.ts';
 import { counted, type Finding, fail, pass, warn } from './finding.ts';
 import { serverClock } from './server-clock.ts';
 
@@ -21,6 +21,7 @@ export const temporalCheck: Check = {
     try {
       client = await context.connect();
     } catch (error) {
+      if (isOwnFault(error)) throw error;
       return refusalOf(error) === 'notAllowed'
         ? fail(`${address} refuses the credentials`, 'check the API key or the client certificate')
         : fail(`nothing answers at ${address}`, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
@@ -81,6 +82,7 @@ export const searchAttributesCheck: Check = {
     } catch (error) {
       // The check of the namespace reports a missing one.
       if (refusalOf(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
+      if (refusalOf(error) === 'other') throw error;
       return warn(
         'the server does not say which are registered',
         'register them there by hand: `credit-journey setup` prints how',

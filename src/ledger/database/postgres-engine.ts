@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { LedgerUnavailableError } from '../errors.ts';
 import { PostgresSession, translated } from './postgres-session.ts';
+import { isRefusal, RenewedAddress } from './renewed-address.ts';
 import { codeOf, type SqlDialect, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 
 /** A database that is not reached within this time counts as unavailable; the journey waits durably. */
@@ -15,6 +16,10 @@ const ANSWER_TIMEOUT_MS = 5_000;
 /** A worker makes a few dozen attempts at once, each for some milliseconds in the database. */
 const MAX_CONNECTIONS = 10;
 const IDLE_TIMEOUT_MS = 30_000;
+/** PostgreSQL asks for a password once. So no connection outlives a rotated one by more than this. */
+const MAX_AGE_S = 30 * 60;
+/** For so long after a refusal the pool opens no further connection, where it has any. */
+const HOLD_SIZE_MS = 5_000;
 /** A vacuum reads whole tables beside other work: millions of rows take minutes. */
 const VACUUM_TIMEOUT_MS = 10 * 60_000;
 
@@ -81,9 +86,12 @@ const BEGIN_READ = ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', SETTINGS]
  * @throws LedgerNotFoundError where the server has no such database
  * @throws LedgerUnavailableError where the server cannot be reached
  */
-export async function openPostgres(url: string): Promise<SqlEngine> {
+export async function openPostgres(
+  url: string,
+  { urlFile, onAddress }: { urlFile?: string; onAddress?: (news: string) => void } = {},
+): Promise<SqlEngine> {
+  const address = new RenewedAddress(url, { file: urlFile, onNews: onAddress });
   const connection = {
-    connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
@@ -93,13 +101,15 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
     application_name: 'credit-journey',
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    maxLifetimeSeconds: MAX_AGE_S,
+    Client: clientOf(address),
     query_timeout: ANSWER_TIMEOUT_MS,
   });
   // A broken connection emits an event, in the pool or in use; without a listener the event ends the process. The
   // statement in progress fails by itself.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  const engine = new PostgresEngine(pool, connection);
+  const engine = new PostgresEngine(pool, connection, address);
   try {
     await engine.read((session) => session.rows('SELECT 1'));
     return engine;
@@ -109,16 +119,43 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
   }
 }
 
+type Connect = (done: (error: unknown, client?: pg.Client) => void) => void;
+
+/** A client that asks for the address when it is made, and tells it how the server took that. */
+function clientOf(address: RenewedAddress): new (config?: pg.ClientConfig) => pg.Client {
+  return class extends pg.Client {
+    constructor(config: pg.ClientConfig = {}) {
+      const url = address.next();
+      super({ ...config, connectionString: url });
+      // The pool passes a callback.
+      const connect = this.connect.bind(this) as Connect;
+      const told: Connect = (done) =>
+        connect((error, client) => {
+          if (isRefusal(error)) address.refused(url);
+          else if (!error) address.taken(url);
+          done(error, client);
+        });
+      this.connect = told as pg.Client['connect'];
+    }
+  };
+}
+
 class PostgresEngine implements SqlEngine {
   readonly dialect = DIALECT;
   readonly #pool: pg.Pool;
   readonly #connection: pg.ClientConfig;
+  readonly #address: RenewedAddress;
+  readonly #connected = new Set<pg.PoolClient>();
+  #holdsSizeUntilMs = 0;
   #isClosed = false;
 
   /** @param connection for statements that take longer than the pool permits */
-  constructor(pool: pg.Pool, connection: pg.ClientConfig) {
+  constructor(pool: pg.Pool, connection: pg.ClientConfig, address: RenewedAddress) {
     this.#pool = pool;
     this.#connection = connection;
+    this.#address = address;
+    pool.on('connect', (client) => this.#connected.add(client));
+    pool.on('remove', (client) => this.#connected.delete(client));
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
@@ -134,7 +171,10 @@ class PostgresEngine implements SqlEngine {
     work: (session: SqlSession) => Promise<Written<T>>,
     onWait: (whatFor: string) => void = () => {},
   ): Promise<T> {
-    const client = new pg.Client({ ...this.#connection, application_name: 'credit-journey setup' });
+    const client = new pg.Client({
+      ...{ ...this.#connection, connectionString: this.#address.next() },
+      application_name: 'credit-journey setup',
+    });
     client.on('error', () => {});
     try {
       await client.connect();
@@ -152,9 +192,7 @@ class PostgresEngine implements SqlEngine {
   /** Frees the space of old row versions. Without the right to vacuum a table, the server sends a warning. */
   async scrub(): Promise<boolean> {
     if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translated(error);
-    });
+    const client = await this.#take();
     let isDone = true;
     const onNotice = ({ severity }: { severity: string | undefined }) => {
       if (severity === 'WARNING') isDone = false;
@@ -183,11 +221,31 @@ class PostgresEngine implements SqlEngine {
     await this.#pool.end();
   }
 
+  /**
+   * A connection of the pool. Where the server refuses user and password, those that were good before are tried, then the
+   * connections that the pool has are shared.
+   */
+  async #take(): Promise<pg.PoolClient> {
+    if (performance.now() >= this.#holdsSizeUntilMs) this.#pool.options.max = MAX_CONNECTIONS;
+    for (let tries = this.#address.canChange ? 2 : 1; ; tries--) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        if (!isRefusal(error)) throw translated(error);
+        if (tries > 1) continue;
+        if (this.#connected.size === 0) throw translated(error);
+        this.#pool.options.max = this.#connected.size;
+        this.#holdsSizeUntilMs = performance.now() + HOLD_SIZE_MS;
+        return await this.#pool.connect().catch((again: unknown) => {
+          throw translated(again);
+        });
+      }
+    }
+  }
+
   async #transaction<T>(begin: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translated(error);
-    });
+    const client = await this.#take();
     const session = new PostgresSession(client);
     let isOver = false;
     try {

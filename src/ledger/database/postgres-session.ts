@@ -16,6 +16,12 @@ const INVALID_CATALOG_NAME = '3D000';
  */
 const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
+const REFUSALS: Readonly<Record<string, string>> = {
+  '28000': 'refuses the user of LEDGER_URL, or where he connects from',
+  '28P01': 'refuses the user or the password of LEDGER_URL',
+  '42501': 'refuses its user a right',
+};
+
 interface Statement {
   text: string;
   values: readonly (SqlValue | undefined)[];
@@ -171,5 +177,6 @@ export function translated(error: unknown): Error {
     return new LostRaceError('a pause came first');
   }
   if (code === INVALID_CATALOG_NAME) return new LedgerNotFoundError('the server has no database of that name');
-  return new LedgerUnavailableError(`the ledger's database did not answer or refused (${code})`);
+  const what = REFUSALS[code] ?? 'did not answer or refused';
+  return new LedgerUnavailableError(`the ledger's database ${what} (${code})`);
 }

@@ -3,6 +3,7 @@
 import { utcInstant } from '../../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import type { Environment } from '../../model/products.ts';
+import { type Durability, ON_ONE_MACHINE, readDurability } from '../database/durability.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/schema.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Pause } from '../pauses.ts';
@@ -40,15 +41,6 @@ interface LedgerContent {
   pauses: Pause[];
 }
 
-export interface Durability {
-  /** PostgreSQL's `fsync`; SQLite's is set at each opening. */
-  isFlushed: boolean;
-  /** Whether commits wait for a standby; `null` on SQLite, which has none. */
-  waitsForStandby: boolean | null;
-  /** A standby takes no writes. */
-  isStandby: boolean;
-}
-
 /** @throws LedgerNotFoundError, LedgerUnavailableError */
 export async function inspectLedger(url: string): Promise<LedgerInspection> {
   const engine = await openEngine({ url });
@@ -63,7 +55,7 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
         schemaVersion,
         knownSchemaVersion: SCHEMA_VERSION,
         oldestWriter,
-        durability: kind === 'postgres' ? await durabilityOf(session) : ON_ONE_MACHINE,
+        durability: kind === 'postgres' ? await readDurability(session) : ON_ONE_MACHINE,
         ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, engine.dialect) }),
         clock: await clockOf(session, engine.dialect),
       };
@@ -101,18 +93,19 @@ export async function inspectPauses(url: string): Promise<Pause[]> {
   }
 }
 
-const ON_ONE_MACHINE: Durability = { isFlushed: true, waitsForStandby: null, isStandby: false };
-
-async function durabilityOf(session: SqlSession): Promise<Durability> {
-  const [row] = await session.rows<{ fsync: string; standbys: string; standby: boolean }>(
-    `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_standby_names') AS standbys,
-       pg_is_in_recovery() AS standby`,
-  );
-  return {
-    isFlushed: row?.fsync === 'on',
-    waitsForStandby: (row?.standbys ?? '').trim() !== '',
-    isStandby: row?.standby === true,
-  };
+/**
+ * Whether commits can be lost, as far as the database shows it.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectDurability(url: string): Promise<Durability> {
+  if (url.startsWith('file:')) return ON_ONE_MACHINE;
+  const engine = await openEngine({ url });
+  try {
+    return await engine.read(readDurability);
+  } finally {
+    await engine.close();
+  }
 }
 
 async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {

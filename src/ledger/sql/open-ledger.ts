@@ -18,6 +18,10 @@ import { SqlLedger } from './sql-ledger.ts';
 interface OpenLedgerOptions {
   /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
   url: string;
+  /** `LEDGER_URL_FILE`: the user and password in it are read again for each new connection. */
+  urlFile?: string;
+  /** Called with what an operator should know about that, a sentence. */
+  onAddress?: (news: string) => void;
   environment: Environment;
   keyRing: KeyWrapper;
   /** The only accepted id. */
@@ -71,10 +75,11 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
 export async function openEngine({
   url,
   create = false,
-}: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
+  ...address
+}: Pick<OpenLedgerOptions, 'url' | 'create' | 'urlFile' | 'onAddress'>): Promise<SqlEngine> {
   try {
     if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
-    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
+    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url, address);
   } catch (error) {
     throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
   }

@@ -95,6 +95,6 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddr
 /** For reading: neither a ledger nor its tables are made here. */
 async function ledgerOf({ ledger, environment }: LedgerAccess, keyRing: KeyWrapper): Promise<Ledger> {
   const { openLedger } = await import('../../../ledger/sql/open-ledger.ts');
-  const { url, expectedId } = ledger;
-  return openLedger({ url, environment, keyRing, create: false, ...defined({ expectedId }) });
+  const onAddress = (news: string) => void process.stderr.write(`${news}\n`);
+  return openLedger({ ...ledger, environment, keyRing, create: false, onAddress });
 }

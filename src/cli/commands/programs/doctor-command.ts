@@ -16,7 +16,9 @@ interface DoctorOptions extends ServerOptions {
 export function registerDoctorCommand(program: Command): void {
   const command = program
     .command('doctor')
-    .description('check everything that a worker needs, without posting anything: 1 if a check fails')
+    .description(
+      'check everything that a worker needs, without posting anything: 1 if a check fails, 4 if one could not be made',
+    )
     .option('--timeout <seconds>', 'how long each check may take (default: 10)');
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: DoctorOptions) => {
@@ -31,7 +33,7 @@ export function registerDoctorCommand(program: Command): void {
     const examination = await examine(inspected, timeoutMs === undefined ? {} : { timeoutMs });
     const output = createOutput(options);
     output.answer(examination, () => doctorLines(examination, output));
-    if (!examination.healthy) process.exitCode = EXIT.failed;
+    if (!examination.healthy) process.exitCode = examination.counts.fail > 0 ? EXIT.failed : EXIT.unchecked;
   });
 }
 
@@ -42,21 +44,33 @@ function timeoutOf({ timeout }: DoctorOptions): number | undefined {
 }
 
 /** A line for each check, and below what does not pass what to do; at most `width` columns. */
-export function doctorLines({ checks }: Examination, { width, colors }: Pick<Output, 'width' | 'colors'>): string[] {
-  const count = (status: Finding['status']) => checks.filter((check) => check.status === status).length;
+export function doctorLines(
+  { checks, counts }: Examination,
+  { width, colors }: Pick<Output, 'width' | 'colors'>,
+): string[] {
+  const { pass, warn, fail, unchecked } = counts;
   return [
     ...checks.flatMap((check) => linesOf(check, width, colors)),
-    `${count('pass')} pass, ${count('warn')} warn, ${count('fail')} fail`,
+    `${pass} pass, ${warn} warn, ${fail} fail${unchecked > 0 ? `, ${unchecked} ${WORDS.unchecked}` : ''}`,
   ];
 }
 
 const INDENT = '      ';
+const WORDS: Record<Finding['status'], string> = {
+  pass: 'pass',
+  warn: 'warn',
+  fail: 'fail',
+  unchecked: 'not checked',
+};
 
 function linesOf({ check, status, detail, toDo }: CheckResult, width: number, colors: Colors): string[] {
-  const paint = { pass: colors.green, warn: colors.yellow, fail: colors.red }[status];
-  const [first = '', ...rest] = wrap(`${check}: ${detail}`, width, INDENT);
+  const paint = { pass: colors.green, warn: colors.yellow, fail: colors.red, unchecked: colors.yellow }[status];
+  const word = WORDS[status];
+  // Stands for the part of the word that is longer than the indent.
+  const room = 'x'.repeat(Math.max(0, word.length + 2 - INDENT.length));
+  const [first = '', ...rest] = wrap(`${room}${check}: ${detail}`, width, INDENT);
   return [
-    `${paint(status)}  ${first.slice(INDENT.length)}`,
+    `${paint(word)}  ${first.slice(INDENT.length + room.length)}`,
     ...rest,
     ...(toDo === undefined ? [] : wrap(`→ ${toDo}`, width, INDENT)),
   ];

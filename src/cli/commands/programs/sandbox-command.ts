@@ -34,6 +34,8 @@ export function registerSandboxCommand(program: Command): void {
     .option('--state-file <path>', 'keep posted inquiries and references across restarts')
     .option('--seed <number>', 'seed of fault plans that name none', integer, 1)
     .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', integer, 0)
+    .option('--tls-cert-file <path>', 'certificate in PEM: with a key it speaks https')
+    .option('--tls-key-file <path>', 'its private key in PEM')
     .option('--shape <sandbox|interface>', 'interface: answers have what the interface shows, and no more', 'sandbox');
   withOutputOptions(command)
     .addHelpText('after', EXAMPLE)

@@ -1,0 +1,213 @@
+/**
+ * Whether what PostgreSQL has confirmed can be lost, in a power cut or when a standby takes over. A claim that the new
+ * primary lacks may be made again, and so an inquiry posted twice.
+ */
+import type { SqlSession } from './sql-session.ts';
+
+/** How a deployment keeps its commits: `LEDGER_DURABILITY` (docs/configuration.md). */
+export interface DurabilitySetting {
+  /**
+   * - `replication`: a server that may take over is a synchronous standby of PostgreSQL's own.
+   * - `storage`: the storage beneath PostgreSQL keeps commits, where PostgreSQL cannot show it.
+   * - `accepted`: a person accepts that commits can be lost.
+   */
+  kind: 'replication' | 'storage' | 'accepted';
+  /** Who decided so, and why; absent with `replication`. */
+  by?: string;
+}
+
+/** A server or program that receives what this server writes. */
+export interface Follower {
+  /** As `pg_stat_replication` has it; `null` where this role may not read it. */
+  sync: 'sync' | 'quorum' | 'potential' | 'async' | null;
+  /** A standby. A subscriber of logical replication, a backup or an archive of the log cannot take over. */
+  canTakeOver: boolean;
+}
+
+export interface Durability {
+  /** SQLite: each commit is flushed, and there is no other server. */
+  engine: 'sqlite' | 'postgres';
+  /** A standby takes no writes. */
+  isStandby: boolean;
+  /** `fsync` */
+  isFlushed: boolean;
+  /** `full_page_writes` */
+  writesFullPages: boolean;
+  /** `synchronous_commit` as this role has it in this database, and from where: `database`, `user`, … */
+  commit: { value: string; source: string };
+  /** `synchronous_standby_names` */
+  synchronousNames: string;
+  followers: Follower[];
+}
+
+export const ON_ONE_MACHINE: Durability = {
+  engine: 'sqlite',
+  isStandby: false,
+  isFlushed: true,
+  writesFullPages: true,
+  commit: { value: 'on', source: 'default' },
+  synchronousNames: '',
+  followers: [],
+};
+
+interface SettingsRow {
+  standby: boolean;
+  fsync: string;
+  full_pages: string;
+  commit_value: string;
+  commit_source: string;
+  names: string;
+}
+
+const SETTINGS = `SELECT pg_is_in_recovery() AS standby, current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS full_pages, current_setting('synchronous_commit') AS commit_value,
+  (SELECT source FROM pg_settings WHERE name = 'synchronous_commit') AS commit_source,
+  current_setting('synchronous_standby_names') AS names`;
+
+// By names that any role may read: PostgreSQL's own programs, and Barman's.
+const FOLLOWERS = `SELECT r.sync_state AS sync, r.application_name !~ '^(pg_basebackup|pg_receivewal|barman)'
+    AND r.state IS DISTINCT FROM 'backup' AND s.slot_type IS DISTINCT FROM 'logical' AS takes_over
+  FROM pg_stat_replication r LEFT JOIN pg_replication_slots s ON s.active_pid = r.pid`;
+
+/** Any role may read all of it, except the states of followers. */
+export async function readDurability(session: SqlSession): Promise<Durability> {
+  const [[row], followers] = await Promise.all([
+    session.rows<SettingsRow>(SETTINGS),
+    session.rows<{ sync: Follower['sync']; takes_over: boolean | null }>(FOLLOWERS),
+  ]);
+  return {
+    engine: 'postgres',
+    isStandby: row?.standby === true,
+    isFlushed: row?.fsync === 'on',
+    writesFullPages: row?.full_pages === 'on',
+    commit: { value: row?.commit_value ?? '', source: row?.commit_source ?? '' },
+    synchronousNames: row?.names ?? '',
+    followers: followers.map(({ sync, takes_over }) => ({ sync, canTakeOver: takes_over !== false })),
+  };
+}
+
+export interface DurabilityVerdict {
+  /**
+   * - `loses`: a confirmed commit can be lost; production does not start.
+   * - `stalls`: nothing is lost, and no commit is confirmed either.
+   * - `unknown`: it depends on what PostgreSQL does not show.
+   */
+  kind: 'sound' | 'unknown' | 'stalls' | 'loses';
+  /** One sentence, without its full stop. */
+  detail: string;
+  /** Absent with `sound`. */
+  toDo?: string;
+}
+
+const ACCEPT = 'or say by LEDGER_DURABILITY what keeps commits here (docs/deploy.md)';
+
+/** Pure. */
+export function judgeDurability(found: Durability, setting: DurabilitySetting): DurabilityVerdict {
+  if (found.engine === 'sqlite') return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
+  if (found.isStandby) {
+    return loses('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
+  }
+  const verdict = onDisk(found, setting) ?? onOthers(found, setting);
+  const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
+  if (setting.kind === 'replication' || verdict.kind === 'stalls') return verdict;
+  if (setting.kind === 'accepted' && verdict.kind === 'loses') {
+    const toDo = 'this was accepted: take LEDGER_DURABILITY away once it is put right';
+    return { kind: 'unknown', detail: `${verdict.detail}; accepted${by}`, toDo };
+  }
+  return { ...verdict, detail: `${verdict.detail}${by}` };
+}
+
+/** What this server itself may lose; `null` for nothing. */
+function onDisk(
+  { isFlushed, writesFullPages, commit, synchronousNames, followers }: Durability,
+  { kind }: DurabilitySetting,
+): DurabilityVerdict | null {
+  if (!isFlushed) return loses('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
+  if (!writesFullPages && kind !== 'storage') {
+    return loses(
+      'full_page_writes is off: a power cut may destroy what was sent',
+      `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
+    );
+  }
+  // The ledger's own transactions say `on`. Whoever set this expects that commits here may be lost, and other programs
+  // that write into the ledger by hand get what he set.
+  const hasOthers = kind !== 'storage' && (neededStandbys(synchronousNames) > 0 || followers.length > 0);
+  if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
+    return loses(
+      `synchronous_commit is ${commit.value} for this role, by ${placeOf(commit.source)}: commits are confirmed before they are safe`,
+      'set synchronous_commit = on there',
+    );
+  }
+  return null;
+}
+
+function onOthers({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
+  const standbys = followers.filter(({ canTakeOver }) => canTakeOver);
+  const needed = neededStandbys(synchronousNames);
+  if (needed === 0) return withoutSynchronous(standbys.length, kind);
+  const confirming = followers.filter(({ sync }) => sync === null || sync === 'sync' || sync === 'quorum');
+  const impostor = confirming.some(({ sync, canTakeOver }) => sync !== null && !canTakeOver);
+  if (confirming.length < needed) {
+    return {
+      kind: 'stalls',
+      detail: `commits wait for ${counted(needed)}, and ${confirming.length} of them follow: nothing is sent until they do`,
+      toDo: 'start the synchronous standbys; see synchronous_standby_names and pg_stat_replication',
+    };
+  }
+  if (impostor) {
+    return loses(
+      'commits wait for a subscriber or an archive, which cannot take over',
+      'name physical standbys alone in synchronous_standby_names',
+    );
+  }
+  if (standbys.length > needed) {
+    return {
+      kind: 'unknown',
+      detail: `commits wait for ${needed} of ${counted(standbys.length)}: the others may lack what was sent`,
+      toDo: 'fail over only to one that has all commits: the one that received most, as PostgreSQL’s tools choose it',
+    };
+  }
+  return { kind: 'sound', detail: `commits wait for ${counted(needed)}` };
+}
+
+function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): DurabilityVerdict {
+  if (standbys === 0) {
+    return kind === 'storage'
+      ? { kind: 'sound', detail: 'the storage beneath PostgreSQL keeps commits' }
+      : {
+          kind: 'unknown',
+          detail: 'no standby is known: a failover to another server may forget what was sent, and send it again',
+          toDo: `set synchronous_standby_names before you fail over to another server, ${ACCEPT}`,
+        };
+  }
+  const detail = `${counted(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
+  if (kind === 'storage') {
+    return { kind: 'unknown', detail, toDo: 'fail over by the storage alone, and never make one of them the primary' };
+  }
+  return loses(
+    `${detail}: a failover may forget what was sent, and send it again`,
+    `set synchronous_standby_names, ${ACCEPT}`,
+  );
+}
+
+/** How many standbys a commit waits for (PostgreSQL, `synchronous_standby_names`). */
+export function neededStandbys(names: string): number {
+  if (names.trim() === '') return 0;
+  const [, count] = /^\s*(?:(?:FIRST|ANY)\s*)?(\d+)\s*\(/i.exec(names) ?? [];
+  return count === undefined ? 1 : Number(count);
+}
+
+function loses(detail: string, toDo: string): DurabilityVerdict {
+  return { kind: 'loses', detail, toDo };
+}
+
+function counted(standbys: number): string {
+  return `${standbys} ${standbys === 1 ? 'standby' : 'standbys'}`;
+}
+
+/** Where `pg_settings.source` leads an administrator. */
+function placeOf(source: string): string {
+  if (source === 'database') return 'ALTER DATABASE';
+  if (source === 'user' || source === 'database user') return 'ALTER ROLE';
+  return source === 'client' ? 'the address’s options' : 'the server’s configuration';
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Check } from '../../src/doctor/checks/check.ts';
+import { clearStartsCheck } from '../../src/doctor/checks/clear-starts-check.ts';
+import type { DoctorContext } from '../../src/doctor/checks/context.ts';
+import { NotCheckedError, pass } from '../../src/doctor/checks/finding.ts';
+import { gatewayChecks } from '../../src/doctor/checks/gateway-checks.ts';
+import { holdsCheck } from '../../src/doctor/checks/holds-check.ts';
+import { runChecks } from '../../src/doctor/checks/run-checks.ts';
+import { searchAttributesCheck } from '../../src/doctor/checks/temporal-checks.ts';
+import { examinationOf } from '../../src/doctor/examine-installation.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
+
+const CONFIG = { environment: 'production', taskQueue: 'q', worker: {} };
+
+function contextWith(parts: Record<string, unknown>): DoctorContext {
+  return { config: CONFIG, problems: [], clocks: [], ...parts } as unknown as DoctorContext;
+}
+
+async function findingOf(check: Pick<Check, 'run'>, context = contextWith({}), timeoutMs = 2_000) {
+  const [found] = await runChecks([{ name: 'a-check', needs: ['X_'], ...check }], context, { timeoutMs });
+  return found ?? assert.fail();
+}
+
+/** As the server's client throws it. */
+function refused(code: number): Error {
+  return Object.assign(new Error('sentinel'), { code, details: 'sentinel', metadata: {} });
+}
+
+const bug = () => {
+  throw new TypeError('sentinel is not a function');
+};
+
+const faults: [string, () => unknown, RegExp][] = [
+  ['a bug in a check', bug, /^doctor could not check this: doctor itself has a fault \(TypeError\)$/],
+  ['a value that is no error', () => Promise.reject('sentinel'), /has a fault \(string\)$/],
+  ['a server that gives no permission', () => Promise.reject(refused(7)), /Temporal answered PERMISSION_DENIED$/],
+  ['a server that is away', () => Promise.reject(refused(14)), /Temporal answered UNAVAILABLE$/],
+  [
+    'a ledger that is away',
+    () => Promise.reject(new LedgerUnavailableError('the database refused (ECONNREFUSED)')),
+    /the database refused \(ECONNREFUSED\)$/,
+  ],
+  [
+    'a machine that refuses',
+    () => Promise.reject(Object.assign(new Error('sentinel'), { code: 'EMFILE' })),
+    /this machine refused \(EMFILE\)$/,
+  ],
+  ['a check that hangs', () => new Promise(() => {}), /did not end within 0\.2 s$/],
+  ['nothing to look at', () => Promise.reject(new NotCheckedError('there is none')), /: there is none$/],
+];
+
+for (const [what, run, told] of faults) {
+  test(`${what} is told as what doctor could not check`, async () => {
+    const found = await findingOf({ run: async () => (await run()) as never }, contextWith({}), 200);
+    assert.equal(found.status, 'unchecked');
+    assert.match(found.detail, told);
+    assert.doesNotMatch(JSON.stringify(found), /sentinel/);
+    assert.ok(found.toDo);
+  });
+}
+
+test('a variable that is wrong keeps its checks from being made', async () => {
+  const context = contextWith({ problems: [{ variable: 'X_ADDRESS', rule: 'is required' }] });
+  const found = await findingOf({ run: async () => pass('fine') }, context);
+  assert.equal(found.status, 'unchecked');
+});
+
+const unavailable = async () => {
+  throw refused(14);
+};
+
+/** Each of them once took what kept it from looking for the answer. */
+const quiet: [Check, Record<string, unknown>][] = [
+  [
+    holdsCheck,
+    {
+      temporal: async () => ({ workflow: { count: unavailable } }),
+      ledger: async () => ({ content: { openInquiries: 0 } }),
+    },
+  ],
+  [
+    clearStartsCheck,
+    {
+      temporal: async () => ({
+        options: { namespace: 'n' },
+        workflow: { list: () => [{ workflowId: 'w', runId: 'r' }] },
+        workflowService: { getWorkflowExecutionHistory: unavailable },
+      }),
+    },
+  ],
+  [
+    searchAttributesCheck,
+    {
+      temporal: async () => ({
+        options: { namespace: 'n' },
+        connection: { operatorService: { listSearchAttributes: unavailable } },
+      }),
+    },
+  ],
+];
+
+for (const [check, parts] of quiet) {
+  test(`${check.name} finds nothing where the server fails`, async () => {
+    const found = await findingOf(check, contextWith(parts));
+    assert.equal(found.status, 'unchecked', found.detail);
+  });
+}
+
+test('runs that cannot be searched are not told as none', async () => {
+  const parts = {
+    temporal: async () => ({ workflow: { count: async () => Promise.reject(refused(3)) } }),
+    ledger: async () => ({ content: { openInquiries: 0 } }),
+  };
+  assert.equal((await findingOf(holdsCheck, contextWith(parts))).status, 'warn');
+});
+
+test('a certificate that doctor itself cannot use is no fault of the gateway', async () => {
+  const profile = { name: 'default', baseUrl: 'https://127.0.0.1:1', apiVersion: 'v', caCertificate: 5 };
+  const [check = assert.fail()] = gatewayChecks([profile as unknown as GatewayProfile]);
+  assert.equal((await findingOf(check)).status, 'unchecked');
+});
+
+test('an examination with a check that was not made is not healthy, and its counts are of its checks', () => {
+  const { healthy, counts, checks } = examinationOf([
+    { check: 'a', status: 'pass', detail: '' },
+    { check: 'b', status: 'unchecked', detail: '', toDo: '' },
+    { check: 'c', status: 'warn', detail: '', toDo: '' },
+  ]);
+  assert.equal(healthy, false);
+  assert.deepEqual(counts, { pass: 1, warn: 1, fail: 0, unchecked: 1 });
+  assert.equal(checks.length, 3);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DurabilitySetting, judgeDurability } from '../../src/ledger/database/durability.ts';
+import { inspectDurability } from '../../src/ledger/sql/inspect-ledger.ts';
+import { requireDurableLedger } from '../../src/worker/durable-ledger.ts';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
+
+let servers: ReplicatedPostgres;
+
+before(async () => {
+  servers = await startReplicatedPostgres({ synchronousStandbyNames: '' });
+  await servers.create('durable');
+  await servers.query('primary', `CREATE ROLE plain LOGIN PASSWORD 'plain'`);
+});
+after(() => servers?.stop());
+
+function urlAs(user?: string): string {
+  const url = new URL(servers.url('primary', 'durable'));
+  if (user !== undefined) [url.username, url.password] = [user, user];
+  return url.href;
+}
+
+async function set(setting: string, value: string): Promise<void> {
+  await servers.query('primary', `ALTER SYSTEM SET ${setting} = '${value}'`);
+  await servers.query('primary', 'SELECT pg_reload_conf()');
+  await delay(300);
+}
+
+const REPLICATION: DurabilitySetting = { kind: 'replication' };
+
+/** The servers of the tests flush nothing, which is another test's case. */
+async function verdictAs(user?: string, setting = REPLICATION) {
+  return judgeDurability({ ...(await inspectDurability(urlAs(user))), isFlushed: true }, setting);
+}
+
+async function startsIn(environment: 'uat' | 'production', setting: DurabilitySetting): Promise<string[]> {
+  const warned: string[] = [];
+  const ledger = { url: urlAs('plain'), durability: setting };
+  await requireDurableLedger({ environment, ledger }, { warn: (_, text) => void warned.push(text) });
+  return warned;
+}
+
+test('a real standby is judged by what a plain role may read', async () => {
+  // `synchronousStandbyNames` of the fixture stands on the command line, above ALTER SYSTEM.
+  const found = await inspectDurability(urlAs('plain'));
+  assert.deepEqual(found.followers, [{ sync: null, canTakeOver: true }]);
+  assert.equal(found.isFlushed, false);
+  const { kind, detail } = await verdictAs('plain');
+  assert.equal(kind, 'loses');
+  assert.match(detail, /^1 standby follows, and commits wait for none/);
+  assert.deepEqual((await inspectDurability(urlAs())).followers, [{ sync: 'async', canTakeOver: true }]);
+});
+
+test('the standby itself is refused', async () => {
+  const found = await inspectDurability(servers.url('standby', 'durable'));
+  assert.equal(judgeDurability(found, { kind: 'accepted', by: 'M. Vance' }).kind, 'loses');
+});
+
+test('settings of a role and of a database are seen, and where they come from', async () => {
+  await servers.query('primary', 'ALTER ROLE plain SET synchronous_commit = off');
+  assert.match((await verdictAs('plain', { kind: 'storage', by: 'x' })).detail, /is off for this role, by ALTER ROLE/);
+  await servers.query('primary', 'ALTER ROLE plain RESET synchronous_commit');
+  await servers.query('primary', 'ALTER DATABASE durable SET synchronous_commit = local');
+  assert.match((await verdictAs('plain')).detail, /is local for this role, by ALTER DATABASE/);
+  await servers.query('primary', 'ALTER DATABASE durable RESET synchronous_commit');
+  await set('full_page_writes', 'off');
+  assert.match((await verdictAs('plain')).detail, /^full_page_writes is off/);
+  await set('full_page_writes', 'on');
+});
+
+test('production does not start on it, and uat warns; what a person accepted is logged by name', async () => {
+  await assert.rejects(startsIn('production', REPLICATION), { name: 'LedgerNotDurableError', message: /fsync is off/ });
+  assert.match((await startsIn('uat', REPLICATION)).join(), /fsync is off/);
+  const by = 'M. Vance: a rehearsal';
+  assert.match((await startsIn('production', { kind: 'accepted', by })).join(), /accepted .*M\. Vance: a rehearsal/);
+});
