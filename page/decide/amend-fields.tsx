@@ -38,6 +38,12 @@ export function AmendFields({ hold, draft, change, isLocked, session }: AmendPro
           Corrected applicants are personal data: typing them takes a token with <code>reports:reveal</code>.
         </p>
       )}
+      {applicants ? (
+        <p class="note">
+          These fields start empty. The ledger keeps no applicants, and those of the run’s start may have been replaced
+          since: what is sent must be typed by who knows it.
+        </p>
+      ) : null}
       {applicants?.map((applicant, at) => (
         <ApplicantFields
           key={at}

@@ -119,11 +119,13 @@ test('a long queue', async (t) => {
     await other.goto(`${world.api.url}/#/runs/LOAN-FLAG-0`);
     await other.getByRole('button', { name: /^Seen/ }).click();
     await other.getByLabel('Reason').fill('the second tab');
+    await page.bringToFront();
     await page.keyboard.press('s');
     await page.locator('textarea:focus').waitFor();
     await page.keyboard.type('compared with the file');
     await page.keyboard.press('Control+Enter');
     await page.getByText('Taken off the list.').waitFor();
+    await other.bringToFront();
     await other.keyboard.press('Control+Enter');
     await other.getByText('nothing of this is on the list').waitFor();
     const [{ by, reason }] = (await world.api.call('/v1/runs/LOAN-FLAG-0/story')).json.lines.filter(
