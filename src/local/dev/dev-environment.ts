@@ -10,7 +10,7 @@ import { startTemporalServer, type TemporalServer } from '../temporal/temporal-s
 import { startDevApi } from './dev-api.ts';
 import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
 import { choosePorts, type DevMemory, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
-import { childEnvironment, commandVariables, dataAddresses, devVariables } from './dev-variables.ts';
+import { childEnvironment, commandVariables, dataAddresses, devVariables, unusedVariables } from './dev-variables.ts';
 import { writeReadyFile } from './ready-file.ts';
 import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
@@ -93,7 +93,10 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       sandboxUrl: sandbox.url,
       dataDir,
     };
-    const env = childEnvironment(addresses, options.env ?? process.env);
+    const inherited = options.env ?? process.env;
+    const env = childEnvironment(addresses, inherited);
+    const unused = unusedVariables(commandVariables(addresses), inherited);
+    if (unused.length > 0) notice(`set in this shell and not used: ${unused.join(', ')} (dev has its own)`);
     await prepareFiles(env, dataDir);
     await prepareLedger(dataDir, notice);
     const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });

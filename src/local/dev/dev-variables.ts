@@ -16,7 +16,10 @@ const SANDBOX_CREDENTIALS = { clientId: 'sandbox-client', clientSecret: 'sandbox
 const FOREIGN = [
   /^TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)/,
   /^LEDGER_/,
-  /^GATEWAY_(CLIENT_ID|CLIENT_SECRET|AUDIENCE|CA|PROFILES)(_FILE)?$/,
+  /^GATEWAY_(CLIENT_ID|CLIENT_SECRET|AUDIENCE|CA)(_FILE)?$/,
+  // The worker and the API that `dev` starts go through no codec server, and the API has settings of its own.
+  /^(CODEC|API)_/,
+  /^(GATEWAY_REHEARSAL|DEPLOYMENT_NAME)$/,
   /^GATEWAY_(TIME_ZONE|CUSTOMER_ID|SOFTWARE_PROVIDER_ID|API_VERSION)$/,
 ];
 
@@ -56,9 +59,27 @@ export function commandVariables(addresses: DevAddresses): Record<string, string
   };
 }
 
+/**
+ * The names of variables that are set, and that neither `dev` nor its worker uses; sorted. `dev` has its own value for
+ * each, or nothing that reads it.
+ */
+export function unusedVariables(own: Record<string, string>, inherited: NodeJS.ProcessEnv): string[] {
+  return Object.entries(inherited)
+    .filter(([name, value]) => {
+      if (value === undefined || value === '') return false;
+      return Object.hasOwn(own, name) ? own[name] !== value : isForeign(name);
+    })
+    .map(([name]) => name)
+    .sort();
+}
+
+function isForeign(name: string): boolean {
+  return FOREIGN.some((pattern) => pattern.test(name));
+}
+
 /** The whole environment of a child: ours without what leads elsewhere, and `devVariables`. */
 export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(inherited).filter(([name]) => !FOREIGN.some((pattern) => pattern.test(name)));
+  const kept = Object.entries(inherited).filter(([name]) => !isForeign(name));
   return {
     PORTFOLIO_DIR: dataAddresses(addresses.dataDir).portfolioDir,
     ...Object.fromEntries(kept),

@@ -1,0 +1,112 @@
+/** The rehearsal of docs/sandbox.md: `uat` on PostgreSQL, against a sandbox behind a certificate of the deployer's own. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+let directory: string;
+let postgres: PostgresServer;
+let sandbox: RunningSandbox;
+let harness: Harness;
+let variables: Record<string, string>;
+let ca: string;
+
+/** Self-signed, so that it is its own authority. */
+function makeCertificate(cert: string, key: string): void {
+  const subject = ['-subj', '/CN=sandbox', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
+}
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-rehearsal-'));
+  const file = (name: string) => join(directory, name);
+  makeCertificate(file('ca.pem'), file('tls.key'));
+  ca = await readFile(file('ca.pem'), 'utf8');
+  sandbox = await startSandbox({ tlsCertFile: file('ca.pem'), tlsKeyFile: file('tls.key') });
+  postgres = await startPostgres();
+  const url = await postgres.url('rehearsal');
+  const keyRing = await createKeyRing(file('keys.json'));
+  const ledger = await openLedger({ url, environment: 'uat', keyRing, create: true });
+  await ledger.close();
+  variables = {
+    GATEWAY_REHEARSAL: 'on',
+    GATEWAY_AUTH_URL: sandbox.url,
+    GATEWAY_BASE_URL: sandbox.url,
+    GATEWAY_CA_FILE: file('ca.pem'),
+    LEDGER_URL: url,
+    LEDGER_ID: ledger.identity.ledgerId,
+    KEY_RING_FILE: file('keys.json'),
+    // A connection that is reset is an unknown outcome, which a person decides about.
+    GATEWAY_HEADERS_TIMEOUT_MS: '5000',
+  };
+  harness = await startHarness({ isUat: true, env: variables });
+});
+after(async () => {
+  await harness?.close();
+  await sandbox?.close();
+  await postgres?.stop();
+  if (directory) await rm(directory, { recursive: true, force: true });
+});
+
+async function postedAt(path: string): Promise<{ customerTraceNumber: string }[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const asked = request(new URL(path, sandbox.url), { ca }, (response) => {
+    let text = '';
+    response.setEncoding('utf8').on('data', (part) => {
+      text += part;
+    });
+    response.on('end', () => resolve(text));
+  });
+  asked.on('error', reject).end();
+  return JSON.parse(await promise);
+}
+
+/** Of a run that waits for a person, or has ended. */
+async function stagesOf(input: ReturnType<typeof journeyInput>) {
+  const handle = await harness.start(input);
+  const result = await handle.result();
+  return result.stages;
+}
+
+function withSsn(ssn: string) {
+  const input = journeyInput({ stages: [{ productCode: 'PREQUAL' }] } as never);
+  return { ...input, applicants: input.applicants.map((one) => ({ ...one, ssn })) };
+}
+
+test('a journey completes in uat, by TLS, and posts once', async () => {
+  const stages = await stagesOf(withSsn('912340001'));
+  assert.deepEqual(
+    stages.map(({ status }) => status),
+    ['completed'],
+  );
+  assert.equal((await postedAt('/_sandbox/inquiries')).length, 1);
+});
+
+test('the SSN of a person is never sent in a rehearsal', async () => {
+  const handle = await harness.start(withSsn('123450001'));
+  await assert.rejects(handle.result());
+  assert.equal((await postedAt('/_sandbox/inquiries')).length, 1);
+});
+
+test('without the setting the sandbox’s answer is taken for nothing', async () => {
+  const strict = await startHarness({
+    isUat: true,
+    env: { ...variables, GATEWAY_REHEARSAL: 'off', GATEWAY_SSNS_WITH_9: 'send' },
+  });
+  try {
+    const handle = await strict.start(withSsn('912340001'));
+    const held = await strict.untilHeld(handle);
+    assert.equal(held.failure, 'UnexpectedResponse');
+  } finally {
+    await strict.close();
+  }
+});
