@@ -32,6 +32,7 @@ const NEEDED = [
   'searchResult',
   'runStory',
   'waitingCounts',
+  'waitingRuns',
   'storedReport',
   'storedRefusal',
 ];

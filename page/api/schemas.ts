@@ -318,6 +318,19 @@ export type JourneyDecision = {
   proof?: string;
 };
 
+export type ListedRun = {
+  /** The id with its kind before it: of a pull `pull:<pullId>`. */
+  ownerId: string;
+  run: 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timedOut' | 'unknown';
+  startedAt: string;
+  closedAt?: string;
+  stage?: string;
+  /** Why a person should look. */
+  needsAttention?: string;
+  /** What it waits for, beside a person. */
+  waitsFor?: 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests';
+};
+
 export type Problem = {
   /** `urn:credit-journey:problem:` and the code. */
   type: string;
@@ -465,4 +478,14 @@ export type WaitingCounts = {
     /** false: at least so many. Only where the token does not reach all runs. */
     isWhole: boolean;
   }[];
+};
+
+export type WaitingRuns = {
+  asOf: string;
+  /** What they wait for, after "waits for". */
+  words: string;
+  /** Those that began last come first. */
+  runs: readonly ListedRun[];
+  /** false: there are more. */
+  isWhole: boolean;
 };

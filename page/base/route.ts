@@ -12,6 +12,7 @@ export type Route =
   | { view: 'queue'; filters: Filters }
   | { view: 'run'; ownerId: string; holdId?: string; action?: string }
   | { view: 'together' }
+  | { view: 'waiting'; waitsFor: string }
   | { view: 'search'; q: string };
 
 const FILTERS = ['kind', 'reason', 'profile', 'endUserCode'] as const;
@@ -25,6 +26,7 @@ export function routeOf(fragment: string): Route {
     const [holdId, action] = [given.get('hold'), given.get('action')];
     return { view: 'run', ownerId: decoded(id), ...(holdId ? { holdId } : {}), ...(action ? { action } : {}) };
   }
+  if (view === 'waiting' && id) return { view: 'waiting', waitsFor: decoded(id) };
   if (view === 'together') return { view: 'together' };
   if (view === 'search') return { view: 'search', q: given.get('q') ?? '' };
   const filters: Filters = {};
@@ -55,6 +57,10 @@ export function runAddress(ownerId: string, hold: { holdId?: string; action?: st
     ['hold', hold.holdId],
     ['action', hold.action],
   ]);
+}
+
+export function waitingAddress(waitsFor: string): string {
+  return `#/waiting/${encodeURIComponent(waitsFor)}`;
 }
 
 export function searchAddress(q: string): string {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { HoldCounts, Session, WaitingCounts } from '../api/schemas.ts';
 import type { Polled } from '../base/polled.ts';
-import { type Filters, goTo, queueAddress } from '../base/route.ts';
+import { type Filters, goTo, queueAddress, waitingAddress } from '../base/route.ts';
 import { Age } from '../base/when.tsx';
 
 interface SideProps {
@@ -47,7 +47,7 @@ export function Side({ filters, counts, waiting, session, known, now }: SideProp
         </ul>
       </section>
       <section>
-        <h2>Runs that wait</h2>
+        <h2>Runs wait for</h2>
         <Waits {...waiting} />
       </section>
       <details open={isOpen}>
@@ -58,20 +58,14 @@ export function Side({ filters, counts, waiting, session, known, now }: SideProp
   );
 }
 
-const WAITS: Readonly<Record<string, string>> = {
-  person: 'for a person',
-  consents: 'for consent',
-  other: 'for a gate, the gateway or a pause',
-};
-
 function Waits({ data, error }: Polled<WaitingCounts>) {
   if (!data) return <p class="none">{error ? 'Not counted now.' : 'Counting …'}</p>;
   return (
     <>
       <dl class="waits">
-        {data.counts.map(({ waitsFor, count, isWhole }) => (
+        {data.counts.map(({ waitsFor, words, count, isWhole }) => (
           <div key={waitsFor}>
-            <dt>{WAITS[waitsFor] ?? waitsFor}</dt>
+            <dt>{count > 0 ? <a href={waitingAddress(waitsFor)}>{words}</a> : words}</dt>
             <dd>
               {count.toLocaleString('en')}
               {isWhole ? '' : '+'}

@@ -1,0 +1,48 @@
+/** The runs behind one count of what waits. */
+import { get, withQuery, wordsOf } from '../api/call.ts';
+import type { WaitingRuns } from '../api/schemas.ts';
+import { useTitle } from '../base/focus.ts';
+import { useKeys } from '../base/keys.ts';
+import { usePolled } from '../base/polled.ts';
+import { goTo, queueAddress, runAddress } from '../base/route.ts';
+import { useNow } from '../base/time.ts';
+import { Age, Time } from '../base/when.tsx';
+import { plural } from '../base/words.ts';
+
+const EVERY_MS = 15_000;
+const MOST = 200;
+
+export function WaitingView({ waitsFor }: { waitsFor: string }) {
+  const [{ data, error }] = usePolled(
+    waitsFor,
+    (signal) => get<WaitingRuns>(withQuery('/v1/waiting/runs', { waitsFor, limit: String(MOST) }), signal),
+    EVERY_MS,
+  );
+  const now = useNow();
+  const title = data ? `Waits for ${data.words}` : 'Runs that wait';
+  useTitle(title);
+  useKeys({ Escape: () => goTo(queueAddress()) });
+  return (
+    <main id="main" tabIndex={-1} class="search-view">
+      <h1>{title}</h1>
+      {error ? <p role="alert">{data ? 'As it was; not read now.' : wordsOf(error)}</p> : null}
+      {!data && !error ? <p class="none">Looking …</p> : null}
+      {data ? (
+        <p class="note">
+          {data.runs.length === 0 ? 'No run does.' : plural(data.runs.length, 'run')}
+          {data.isWhole ? '' : ', and there are more'}, as of <Time at={data.asOf} />. Temporal may be a second behind.
+        </p>
+      ) : null}
+      <ul>
+        {(data?.runs ?? []).map(({ ownerId, startedAt, stage, needsAttention }) => (
+          <li key={ownerId}>
+            <a href={runAddress(ownerId)}>{ownerId}</a>{' '}
+            <span class="note">
+              {[stage, needsAttention].filter(Boolean).join(', ')} began <Age since={startedAt} now={now} /> ago
+            </span>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}

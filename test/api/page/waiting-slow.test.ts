@@ -1,0 +1,158 @@
+/** What runs wait for, told apart by the API: all at the same time on a real server, until they end. */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { resetTo, workflowTasksOf } from '../../hazards/operator-hands.ts';
+import { HANDS_OVER_SOON, handsOver } from '../../support/floods.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+  update,
+} from '../../support/journey-harness.ts';
+import { openLedgerOf } from '../../support/ledger-access.ts';
+import { startTestApi, type TestApi, token } from '../fixtures.ts';
+import { until } from '../until.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
+type Json = any;
+
+const NONE = { person: 0, gate: 0, consents: 0, gateway: 0, pause: 0, ledger: 0, requests: 0, other: 0 };
+
+/** Of this test alone: other tests have runs on the server, too. */
+const endUserCode = `EU${randomInt(100_000, 999_999)}`;
+
+let harness: Harness;
+let api: TestApi;
+let mine: string;
+
+before(async () => {
+  // A wait is half of it at least: long enough to be listed.
+  harness = await startHarness({ env: { BACKOFF_INITIAL_MS: '20000', BACKOFF_MAX_MS: '20000', ...HANDS_OVER_SOON } });
+  api = await startTestApi(harness);
+  mine = await token({ endUsers: [endUserCode] });
+});
+after(async () => {
+  await api?.close();
+  await harness?.close();
+});
+
+async function counts(): Promise<Record<string, number>> {
+  const { status, json, text } = await api.call('/v1/waiting', { token: mine });
+  assert.equal(status, 200, text);
+  return Object.fromEntries(json.counts.map(({ waitsFor, count }: Json) => [waitsFor, count]));
+}
+
+/** Visibility lags. */
+async function untilCounted(expected: Partial<typeof NONE>): Promise<void> {
+  const wanted = JSON.stringify({ ...NONE, ...expected });
+  let found = '';
+  const endsAt = performance.now() + 60_000;
+  while (found !== wanted) {
+    assert.ok(performance.now() < endsAt, `${found} instead of ${wanted}`);
+    found = JSON.stringify(await counts());
+  }
+}
+
+async function listed(waitsFor: string): Promise<string[]> {
+  const { status, json, text } = await api.call(`/v1/waiting/runs?waitsFor=${waitsFor}`, { token: mine });
+  assert.equal(status, 200, text);
+  assert.equal(json.isWhole, true);
+  return json.runs.map(({ ownerId }: Json) => ownerId);
+}
+
+async function started(parts: Json, digits = '0001'): Promise<{ handle: JourneyHandle; journeyId: string }> {
+  const input = journeyInput({ endUserCode, applicants: [applicant('1A', newSsn(digits))], ...parts });
+  // A handle without a run: of the latest one.
+  const { workflowId } = await harness.start(input);
+  return { journeyId: input.journeyId, handle: harness.client.workflow.getHandle(workflowId) as JourneyHandle };
+}
+
+async function upsertsOf(handle: JourneyHandle): Promise<number> {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event.upsertWorkflowSearchAttributesEventAttributes).length;
+}
+
+async function pause(how: 'begin' | 'end'): Promise<void> {
+  const ledger = await openLedgerOf(harness);
+  try {
+    await ledger.pauses[how](ledger.identity.ledgerId, {}, { by: 'ops', reason: 'a test' });
+  } finally {
+    await ledger.close();
+  }
+}
+
+const withdrawal = { by: 'test', reason: 'done' };
+
+test('a gate, consents, the gateway, a pause, further requests and a person are counted apart, until they end', async () => {
+  const firstGate = await started({ stages: ['PREAPP'], gates: { PREAPP: {} } });
+  const secondGate = await started({ stages: ['PREQUAL', 'PREAPP'] });
+  const sharing = await started({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+  const open = await started({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' });
+  const throttled = await started({ stages: ['PREQUAL'] }, '4430');
+  const held = await started({ stages: ['PREQUAL'] }, '4002');
+  await untilCounted({ person: 1, gate: 2, consents: 1, gateway: 1, requests: 1 });
+
+  await pause('begin');
+  const paused = await started({ stages: ['PREQUAL'] });
+  await update(sharing.handle, 'recordConsent', consentMessage(sharing.journeyId, { applicantId: '1A' }));
+  await untilCounted({ person: 1, gate: 2, pause: 2, gateway: 1, requests: 1 });
+  assert.deepEqual((await listed('pause')).toSorted(), [paused.journeyId, sharing.journeyId].toSorted());
+  assert.deepEqual(await listed('gateway'), [throttled.journeyId]);
+  assert.deepEqual((await listed('gate')).toSorted(), [firstGate.journeyId, secondGate.journeyId].toSorted());
+  const { json } = await api.call('/v1/journeys?waitsFor=gateway', { token: mine });
+  assert.deepEqual(
+    json.runs.map(({ ownerId, waitsFor }: Json) => [ownerId, waitsFor]),
+    [[throttled.journeyId, 'gateway']],
+  );
+
+  // A run that was handed over or reset says the same.
+  await handsOver(secondGate.handle);
+  const [firstTask] = await workflowTasksOf(firstGate.handle);
+  assert.ok(firstTask);
+  await resetTo(harness, firstGate.handle, firstTask);
+  await untilCounted({ person: 1, gate: 2, pause: 2, gateway: 1, requests: 1 });
+
+  await pause('end');
+  for (const { handle } of [paused, sharing]) await handle.signal('inquiriesResumed');
+  await Promise.all([paused.handle.result(), sharing.handle.result()]);
+  await untilCounted({ person: 1, gate: 2, gateway: 1, requests: 1 });
+  for (const { journeyId, handle } of [firstGate, secondGate]) {
+    await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    await handle.result();
+  }
+  await untilCounted({ person: 1, gateway: 1, requests: 1 });
+  for (const { journeyId, handle } of [throttled, open]) {
+    await update(handle, 'withdraw', { journeyId, ...withdrawal });
+    await handle.result();
+  }
+  const { customerTraceNumber, attempts: attempt } = (await untilStatus(held.handle, ({ holds }) => holds.length > 0))
+    .holds[0] as { customerTraceNumber: string; attempts: number };
+  const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'notPosted' };
+  await update(held.handle, 'resolveInquiry', { journeyId: held.journeyId, ...decision, by: 'ops', reason: 'asked' });
+  await held.handle.result();
+  await untilCounted({});
+
+  for (const { handle } of [firstGate, secondGate, sharing, open, throttled, paused]) {
+    const { WaitsFor } = (await handle.describe()).searchAttributes;
+    assert.deepEqual(WaitsFor ?? [], [], 'a closed run waits for nothing');
+  }
+});
+
+test('a journey that waits for nothing has no upsert for it, and a wait has two, however often it is repeated', async () => {
+  const plain = await started({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } });
+  const throttled = await started({ stages: ['PREQUAL'] }, '4430');
+  await plain.handle.result();
+  // The first at its start, one for the last stage at the end.
+  assert.equal(await upsertsOf(plain.handle), 2);
+  await until(async () => ((await throttled.handle.query<Json>('status')).stages[0].attempts >= 3 ? true : undefined));
+  assert.equal(await upsertsOf(throttled.handle), 2);
+  await update(throttled.handle, 'withdraw', { journeyId: throttled.journeyId, ...withdrawal });
+  await throttled.handle.result();
+  assert.equal(await upsertsOf(throttled.handle), 3);
+});
