@@ -47,7 +47,7 @@ export function RunView({ ownerId, holdId, action, session }: RunProps) {
       void listNow();
     },
   });
-  useArrival(ownerId, holdId, current !== undefined);
+  useArrival(ownerId, holdId, current !== undefined, action !== undefined);
   const shown = [...holds].sort((one) => (one === current ? -1 : 0)).slice(0, MOST_CARDS);
   return (
     <main id="main" class="run-view" tabIndex={-1}>
@@ -106,15 +106,20 @@ function useShownHolds(ownerId: string, listed: RunHolds | undefined): { hold: H
 }
 
 /** The heading of what was opened takes the focus, once. */
-function useArrival(ownerId: string, holdId: string | undefined, isThere: boolean): void {
+function useArrival(ownerId: string, holdId: string | undefined, isThere: boolean, hasForm: boolean): void {
   const arrived = useRef('');
   useEffect(() => {
     const here = `${ownerId} ${holdId}`;
     if (arrived.current === here) return;
+    // The form of a decision has taken the focus.
+    if (hasForm && isThere) {
+      arrived.current = here;
+      return;
+    }
     const isHold = holdId !== undefined && focusOn(`#${CSS.escape(`hold-${holdId}`)}`);
     if (!isHold && arrived.current === '') focusOn('#run-title');
     if (isHold || holdId === undefined || isThere) arrived.current = here;
-  }, [ownerId, holdId, isThere]);
+  }, [ownerId, holdId, isThere, hasForm]);
 }
 
 function Headline({ story: { data, error }, isUnknown }: { story: Polled<RunStory>; isUnknown: boolean }) {

@@ -23,16 +23,23 @@ export function OutcomeTable({
   previewed = [],
   decided = [],
   leftOut = [],
+  isPartly = false,
 }: {
   previewed?: readonly Previewed[];
   decided?: readonly Decided[];
   leftOut?: readonly Previewed[] | undefined;
+  /** It was sent, and of what is only previewed no answer came. */
+  isPartly?: boolean;
 }) {
   const rows: TableRow[] = [
     ...previewed.map((row) => ({
       ...row,
-      isGood: row.decidable,
-      outcome: row.decidable ? `would be decided, by the ${row.heldBy ?? 'run'}` : 'left out',
+      isGood: row.decidable && !isPartly,
+      outcome: !row.decidable
+        ? 'left out'
+        : isPartly
+          ? RESULTS.failed
+          : `would be decided, by the ${row.heldBy ?? 'run'}`,
       detail: whyNot(row),
     })),
     ...decided.map((row) => ({

@@ -201,20 +201,24 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
         />
         <p class="note">It stays readable in the ledger, with your name: nothing personal about the consumers.</p>
       </div>
-      {words ? (
-        <p role="alert" class="warning">
-          {words}
-        </p>
-      ) : null}
       {previewed && !decided ? (
         <section class="sent" aria-label="What will be sent">
           <h3>What will be sent{session.by ? `, in the name of ${session.by}` : ''}</h3>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
           <pre tabIndex={0}>{exactly(previewed.common, toSend)}</pre>
-          <OutcomeTable previewed={previewed.rows.filter((row) => !isAmong(partly, row))} decided={partly} />
+          <OutcomeTable
+            previewed={previewed.rows.filter((row) => !isAmong(partly, row))}
+            decided={partly}
+            isPartly={draft.isUnanswered}
+          />
         </section>
       ) : null}
       {decided ? <OutcomeTable decided={decided} leftOut={previewed?.rows.filter((row) => !row.decidable)} /> : null}
+      {words ? (
+        <p role="alert" class="warning">
+          {words}
+        </p>
+      ) : null}
       {decided ? null : (
         <p class="buttons">
           {previewed ? (
@@ -244,7 +248,7 @@ const SOME_UNKNOWN =
 
 function stoppedWords(words: string, answered: number, all: number): string {
   if (answered === 0) return words;
-  return `Of ${answered} of ${all} it is known what came of them: they stand below. Of the others it is not. Send the same again: it decides each once, however often it arrives.`;
+  return `Of ${answered} of ${all} it is known what came of them: they stand above. Of the others it is not. Send the same again: it decides each once, however often it arrives.`;
 }
 
 function isAmong(rows: readonly Decided[], { ownerId, customerTraceNumber, attempt }: Previewed): boolean {
