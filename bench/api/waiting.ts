@@ -1,4 +1,5 @@
 /** Thousands of callers that wait for the next status of some hundred runs: memory, requests to Temporal, and the time to answer all. */
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { httpCall } from '../../test/support/http-call.ts';
 import { manyAtOnce, prequal } from '../load/inputs.ts';
@@ -25,6 +26,9 @@ const OPENED_AT_ONCE = 50;
 const BETWEEN_OPENINGS_MS = 100;
 const CHANGES_AT_ONCE = 50;
 const FIRST_STATUS_WITHIN_MS = 300_000;
+const CHANGED_WITHIN_MS = 240_000;
+/** Beside the callers' own: files, Temporal, processes. */
+const OTHER_DESCRIPTORS = 500;
 
 interface Poll {
   status: number;
@@ -33,6 +37,7 @@ interface Poll {
 
 export async function waiting(site: Site, api: BenchApi, options: WaitingOptions): Promise<Part> {
   const { polls, runs, quietSeconds, say } = options;
+  requireDescriptors(polls + OTHER_DESCRIPTORS);
   const ids = await manyAtOnce(runs, CHANGES_AT_ONCE, async () => (await site.journeys.start(atGate())).journeyId);
   const callers = Math.ceil(polls / POLLS_OF_A_CALLER);
   const tokens = await Promise.all(Array.from({ length: callers }, (_, nth) => callerToken(nth)));
@@ -104,6 +109,22 @@ export async function waiting(site: Site, api: BenchApi, options: WaitingOptions
   };
 }
 
+/** Each caller is a socket of this process and one of the API's. @throws Error where the machine gives too few */
+function requireDescriptors(needed: number): void {
+  const [, hard] = /^Max open files\s+\d+\s+(\d+)/m.exec(readLimits()) ?? [];
+  if (hard === undefined || Number(hard) >= needed) return;
+  throw new Error(`${needed} open files are needed, and the limit is ${hard}: raise \`ulimit -n\``);
+}
+
+function readLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    // Not Linux.
+    return '';
+  }
+}
+
 function atGate() {
   return prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } });
 }
@@ -119,12 +140,15 @@ async function settledEtag(api: BenchApi, journeyId: string, token: string): Pro
   }
 }
 
+/** As callers do: again where nothing has changed within the time that one request may wait. */
 async function poll(api: BenchApi, journeyId: string, etag: string, token: string): Promise<Poll> {
-  const answer = await pollOnce(api, journeyId, etag, token);
-  if (answer.status !== 429) return answer;
-  // As Retry-After says.
-  await delay(1_000);
-  return pollOnce(api, journeyId, etag, token);
+  const endsAt = performance.now() + CHANGED_WITHIN_MS;
+  for (;;) {
+    const answer = await pollOnce(api, journeyId, etag, token);
+    if (![304, 429].includes(answer.status) || performance.now() > endsAt) return answer;
+    // As Retry-After says.
+    if (answer.status === 429) await delay(1_000);
+  }
 }
 
 async function pollOnce(api: BenchApi, journeyId: string, etag: string, token: string): Promise<Poll> {

@@ -9,6 +9,8 @@ export interface ApiLimits extends HttpLimits {
 export const DEFAULT_LIMITS: ApiLimits = {
   // The longest message, a journey with all its applicants and shares, has some 60 kB.
   bodyBytes: 256 * 1024,
+  // The 5,000 that may wait for a change have one each.
+  connections: 8_000,
   running: 64,
   waiting: 2_000,
   waitMs: 10_000,

@@ -28,6 +28,7 @@ import type { Scope } from './scopes.ts';
 import type { ApiServices } from './services.ts';
 import { credentialOf, requireOwnPage, requireProxyFor } from './session/credentials.ts';
 import { addSignIn, sessionCookie } from './session/sign-in.ts';
+import { SharedReads } from './shared-reads.ts';
 import { StatusFeeds } from './status-feeds.ts';
 
 export type { ApiOptions } from './options.ts';
@@ -102,7 +103,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const runScope = runScopes({ client, openLedger });
   const services: ApiServices = {
     ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, temporalUi },
-    ...{ runScope, feeds, querySlots, signOutPath },
+    ...{ runScope, feeds, querySlots, statusReads: new SharedReads(), signOutPath },
   };
   keepAnswersInOrder(app.server);
   app.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));

@@ -6,6 +6,7 @@ import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { RunScopes } from './run-scope.ts';
+import type { SharedReads } from './shared-reads.ts';
 import type { StatusFeeds } from './status-feeds.ts';
 
 export interface ApiServices {
@@ -24,6 +25,7 @@ export interface ApiServices {
   signOutPath: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
+  statusReads: SharedReads;
   /** Of callers whom only a worker can answer, perhaps in vain. */
   querySlots: Slots;
   /** The most that a message may carry; the worker has the last word. */

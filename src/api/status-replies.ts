@@ -34,24 +34,28 @@ export const STATUS_HEADERS = {
 
 interface StatusRun {
   ownerId: string;
-  status(options: { signal: AbortSignal }): Promise<object>;
+  status(options: { signal?: AbortSignal }): Promise<object>;
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
 type Waiting = Pick<Call, 'request' | 'services' | 'signal' | 'stopping' | 'giveUpSlot'>;
 
 /**
- * As the run's worker says. Without one the callers wait, and leave the slots to those who need none: the list of holds,
- * say. They have read no body.
+ * As the run's worker says, asked once for all who come at once. Without a worker the callers wait, and leave the slots to
+ * those who need none: the list of holds, say. They have read no body.
  */
-async function statusOf({ services, signal, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
+function statusOf({ services, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
   giveUpSlot();
-  if (!(await services.querySlots.take())) throw unavailable('busy', 'too many requests are waiting');
-  try {
-    return await run.status({ signal });
-  } finally {
-    services.querySlots.release();
-  }
+  const { querySlots, statusReads } = services;
+  return statusReads.read(run.ownerId, async () => {
+    if (!(await querySlots.take())) throw unavailable('busy', 'too many requests are waiting');
+    try {
+      // Not the caller's own signal: others share the answer.
+      return await run.status({});
+    } finally {
+      querySlots.release();
+    }
+  });
 }
 
 /** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */

@@ -2,6 +2,8 @@
 
 export interface HttpLimits {
   bodyBytes: number;
+  /** Open at once. Default 4,000: one page of a busy UI opens dozens; thousands are an attack, or a test. */
+  connections?: number;
   /** Requests that are read and worked on at once. */
   running: number;
   /** Requests that wait for that, unread. */

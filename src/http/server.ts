@@ -26,7 +26,6 @@ interface HttpServerOptions {
   >;
 }
 
-/** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
 const MAX_CONNECTIONS = 4_000;
 
 /** No answer lets its caller wait for longer than a minute. */
@@ -55,7 +54,7 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
       ? fastify({ ...server, https: { ...tls, minVersion: 'TLSv1.2', connectionsCheckingInterval } })
       : fastify({ ...server, http: { connectionsCheckingInterval } })
   ) as FastifyInstance;
-  app.server.maxConnections = MAX_CONNECTIONS;
+  app.server.maxConnections = limits.connections ?? MAX_CONNECTIONS;
   if (metrics) app.addHook('onResponse', async (request, reply) => metrics.onResponse(request, reply));
   // Node takes the shorter of the two for the headers and the longer, by default a minute, for the body.
   app.server.headersTimeout = limits.requestTimeoutMs;
