@@ -8,8 +8,7 @@ import { translatedServerError } from '../client/connection/error-translation.ts
 import { TemporalRefusedError } from '../client/connection/errors.ts';
 import { badRequest } from '../http/refusal.ts';
 import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../model/owner-id.ts';
-import type { SearchAttributeName } from '../model/search-attributes.ts';
-import { isWaitsFor, WAITS_FOR } from '../model/waits-for.ts';
+import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../model/search-attributes.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { limitIn, limitParameter } from './page-limit.ts';

@@ -241,24 +241,7 @@ export async function standsInTheWay(
   return stepInTheWay(result.found, attempt);
 }
 
-/**
- * What stands in the ledger instead of a decision. Looks up the request, since recording a decision does not compare it:
- * the outcome may belong to another request.
- *
- * @param attempt the one that comes next
- */
-export async function standsInstead(
-  host: AttemptHost,
-  content: InquiryContent,
-  failure: InquiryFailure,
-  attempt: number,
-): Promise<AttemptStep> {
-  if (failure.claimed) return lookAgain(host, content, failure.attempt);
-  const found = await standsInTheWay(host, content, attempt);
-  return found ?? { kind: 'failed', recorded: true, failure };
-}
-
-/** A row that was already read, of the same meaning. */
+/** The same, for a row that was already read. */
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
   if ((found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);

@@ -15,7 +15,6 @@ import {
   makeAttempt,
   mayHaveMissedAnAttempt,
   recordStep,
-  standsInstead,
   standsInTheWay,
   waitOut,
 } from './attempt.ts';
@@ -25,6 +24,7 @@ import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, Inqui
 import { ListedWait } from './listed-wait.ts';
 import { PauseWait } from './pause-wait.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
+import { standsInstead } from './stands-instead.ts';
 import { awaitToken } from './token-wait.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
@@ -311,8 +311,8 @@ class InquiryRun {
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
     const atMs = Date.now() + waitMs;
     this.#listed.begin(failure, atMs);
-    const summary = retrySummary(failure, waitMs);
-    await this.#waitForRetry({ atMs, summary, ...this.#listed.carried }, attempts);
+    const retry = { atMs, summary: retrySummary(failure, waitMs), ...this.#listed.carried };
+    await this.#waitForRetry(retry, attempts);
   }
 
   async #waitForRetry(retry: NonNullable<InquiryResumption['retry']>, attempts: number): Promise<void> {
@@ -388,11 +388,7 @@ class InquiryRun {
     return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
-  #progress(
-    state: 'running' | 'held',
-    attempts: number,
-    how: Pick<InquiryProgress, 'waitingFor' | 'isQueued'> = {},
-  ): void {
+  #progress(state: 'running' | 'held', attempts: number, how: Partial<InquiryProgress> = {}): void {
     const { customerTraceNumber, ordinal } = this.#inquiry;
     this.#host.onProgress({ customerTraceNumber, ordinal, attempts, state, ...how });
   }

@@ -7,7 +7,7 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds } from '../run/holds.ts';

@@ -2,9 +2,10 @@
  * What the lists say about an inquiry that is retried (`WaitsFor`): from when its retries take long until an attempt gets
  * through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
  */
-import type { InquiryFailure } from '../../activities/contract.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
+import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { RetryWaits } from '../run/retry-waits.ts';
+import type { InquiryProgress } from './inquiry-spec.ts';
 
 /** Most of what is throttled or lost gets through within seconds. */
 const LISTED_FROM_MS = 5_000;
@@ -23,12 +24,14 @@ export class ListedWait {
   readonly #waits: RetryWaits;
   readonly #customerTraceNumber: string;
   #sinceMs: number | undefined;
+  #isLong = false;
 
   /** @param past as the run before has listed it */
   constructor(waits: RetryWaits, customerTraceNumber: string, past: WaitsFor | undefined) {
     this.#waits = waits;
     this.#customerTraceNumber = customerTraceNumber;
-    if (past) this.#note(past);
+    this.#isLong = past !== undefined;
+    this.#note(past);
   }
 
   /** As a retry hands it over. */
@@ -40,16 +43,29 @@ export class ListedWait {
   /** @param atMs when it is tried again */
   begin({ failureType }: InquiryFailure, atMs: number): void {
     this.#sinceMs ??= Date.now();
-    const isLong = this.carried.waitsFor !== undefined || atMs - this.#sinceMs >= LISTED_FROM_MS;
-    if (isLong) this.#note(WAITS_FOR[failureType]);
+    this.#isLong ||= atMs - this.#sinceMs >= LISTED_FROM_MS;
+    if (this.#isLong) this.#note(WAITS_FOR[failureType]);
   }
 
   end(): void {
     this.#sinceMs = undefined;
+    this.#isLong = false;
     this.#note(undefined);
   }
 
   #note(waitsFor: WaitsFor | undefined): void {
     this.#waits.note(this.#customerTraceNumber, waitsFor);
   }
+}
+
+/**
+ * What is passing while an attempt is made, which takes seconds: the next stage, and the end of a wait. What waits in
+ * the gateway queue may wait for long.
+ */
+export function passingIn(
+  { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
+  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
+): readonly ('JourneyStage' | 'WaitsFor')[] {
+  if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
+  return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
 }

@@ -5,12 +5,11 @@ import type { FlagReason } from '../../ledger/work.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { SearchAttributeName } from '../../model/search-attributes.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { NeededWork } from '../run/noted-work.ts';
-import { passingIn } from '../run/published-attributes.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
+import { passingIn } from './listed-wait.ts';
 
 /** How the inquiry stands while it is under way. */
 export interface InquiryStanding {

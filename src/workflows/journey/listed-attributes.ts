@@ -1,8 +1,8 @@
 /** How a journey is listed: its search attributes, from its stages, shares and holds. */
 import type { HoldStatus, LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import type { RunAttributes } from '../run/published-attributes.ts';

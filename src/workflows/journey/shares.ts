@@ -4,7 +4,7 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import { changeShare, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
-import { passingIn } from '../run/published-attributes.ts';
+import { passingIn } from '../inquiry/listed-wait.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';

@@ -16,7 +16,7 @@ import type {
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { AskedOnce } from '../run/holds.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';

@@ -1,10 +1,7 @@
 /** A run's search attributes: upserted where they have changed and the server knows them. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
-import type { SearchAttributeName } from '../../model/search-attributes.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
-import type { InquiryProgress } from '../inquiry/inquiry-spec.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 
 /** `null` takes one away; what is left out stays as it was. */
 export interface RunAttributes {
@@ -20,18 +17,6 @@ export interface RunAttributes {
 }
 
 const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const;
-
-/**
- * What is passing while an attempt is made, which takes seconds: the next stage, and the end of a wait. What waits in
- * the gateway queue may wait for long.
- */
-export function passingIn(
-  { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
-  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
-): readonly ('JourneyStage' | 'WaitsFor')[] {
-  if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
-  return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
-}
 
 export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
 

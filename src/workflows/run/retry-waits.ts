@@ -1,5 +1,5 @@
 /** What the inquiries of a run wait for that are retried, by trace number. To note it publishes nothing. */
-import type { WaitsFor } from '../../model/waits-for.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 
 export class RetryWaits {
   readonly #listed = new Map<string, WaitsFor>();

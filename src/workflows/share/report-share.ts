@@ -15,8 +15,8 @@ import type {
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
-import type { WaitsFor } from '../../model/waits-for.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';

@@ -8,8 +8,13 @@ import {
   type RunKind,
   workflowTypesFilter,
 } from '../../../model/owner-id.ts';
-import type { SearchAttributeName } from '../../../model/search-attributes.ts';
-import { isWaitsFor, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../../model/waits-for.ts';
+import {
+  isWaitsFor,
+  type SearchAttributeName,
+  WAITS_FOR,
+  WAITS_WORDS,
+  type WaitsFor,
+} from '../../../model/search-attributes.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
