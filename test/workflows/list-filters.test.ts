@@ -33,8 +33,8 @@ function filterNamed(name: string, replace: readonly [string, string][] = []): s
   return filter;
 }
 
-test('a journey costs at most one upsert for each stage and each time that shares begin to wait', () => {
-  const counts = { completed: 3 + 1, consentAwaited: 3 + 1 + 1, held: 1 + 1 };
+test('a journey costs at most one upsert for each stage, its first gate and each time that shares begin to wait', () => {
+  const counts = { completed: 3 + 1 + 1, consentAwaited: 3 + 1 + 1, held: 1 + 1 };
   for (const [name, most] of Object.entries(counts)) {
     const history = readFileSync(join(root, 'test', 'histories', `lendingJourney-${name}.json`), 'utf8');
     const { length } = history.match(/"eventType": "EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES"/g) ?? [];

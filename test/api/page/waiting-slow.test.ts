@@ -17,7 +17,6 @@ import {
 } from '../../support/journey-harness.ts';
 import { openLedgerOf } from '../../support/ledger-access.ts';
 import { startTestApi, type TestApi, token } from '../fixtures.ts';
-import { until } from '../until.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
 type Json = any;
@@ -71,11 +70,6 @@ async function started(parts: Json, digits = '0001'): Promise<{ handle: JourneyH
   // A handle without a run: of the latest one.
   const { workflowId } = await harness.start(input);
   return { journeyId: input.journeyId, handle: harness.client.workflow.getHandle(workflowId) as JourneyHandle };
-}
-
-async function upsertsOf(handle: JourneyHandle): Promise<number> {
-  const { events } = await handle.fetchHistory();
-  return (events ?? []).filter((event) => event.upsertWorkflowSearchAttributesEventAttributes).length;
 }
 
 async function pause(how: 'begin' | 'end'): Promise<void> {
@@ -142,17 +136,4 @@ test('a gate, consents, the gateway, a pause, further requests and a person are 
     const { WaitsFor } = (await handle.describe()).searchAttributes;
     assert.deepEqual(WaitsFor ?? [], [], 'a closed run waits for nothing');
   }
-});
-
-test('a journey that waits for nothing has no upsert for it, and a wait has two, however often it is repeated', async () => {
-  const plain = await started({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } });
-  const throttled = await started({ stages: ['PREQUAL'] }, '4430');
-  await plain.handle.result();
-  // The first at its start, one for the last stage at the end.
-  assert.equal(await upsertsOf(plain.handle), 2);
-  await until(async () => ((await throttled.handle.query<Json>('status')).stages[0].attempts >= 3 ? true : undefined));
-  assert.equal(await upsertsOf(throttled.handle), 2);
-  await update(throttled.handle, 'withdraw', { journeyId: throttled.journeyId, ...withdrawal });
-  await throttled.handle.result();
-  assert.equal(await upsertsOf(throttled.handle), 3);
 });
