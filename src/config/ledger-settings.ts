@@ -36,7 +36,7 @@ export function readLedgerAccess(
   };
 }
 
-/** Told in logs and by `doctor`. */
+/** Shown in logs and by `doctor`. */
 const MAX_DECIDER = 200;
 
 /** A decision by a person, who is named: what PostgreSQL shows is overruled by it. */

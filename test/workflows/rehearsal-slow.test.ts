@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
+import { inspectConfig } from '../../src/config/config.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 let directory: string;
@@ -70,43 +71,54 @@ async function postedAt(path: string): Promise<{ customerTraceNumber: string }[]
   return JSON.parse(await promise);
 }
 
-/** Of a run that waits for a person, or has ended. */
-async function stagesOf(input: ReturnType<typeof journeyInput>) {
-  const handle = await harness.start(input);
-  const result = await handle.result();
-  return result.stages;
-}
-
 function withSsn(ssn: string) {
-  const input = journeyInput({ stages: [{ productCode: 'PREQUAL' }] } as never);
+  const input = journeyInput();
   return { ...input, applicants: input.applicants.map((one) => ({ ...one, ssn })) };
 }
 
 test('a journey completes in uat, by TLS, and posts once', async () => {
-  const stages = await stagesOf(withSsn('912340001'));
+  const { stages } = await (await harness.start(withSsn('912340001'))).result();
   assert.deepEqual(
-    stages.map(({ status }) => status),
-    ['completed'],
+    stages.map(({ state }) => state),
+    ['record'],
   );
   assert.equal((await postedAt('/_sandbox/inquiries')).length, 1);
 });
 
-test('the SSN of a person is never sent in a rehearsal', async () => {
-  const handle = await harness.start(withSsn('123450001'));
-  await assert.rejects(handle.result());
-  assert.equal((await postedAt('/_sandbox/inquiries')).length, 1);
+test('the sandbox’s faults strike below TLS, too: a connection that is reset is an unknown outcome', async () => {
+  const handle = await harness.start(withSsn('912344002'));
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  assert.equal(holds[0]?.failureType, 'OutcomeUnknown');
+  assert.equal((await postedAt('/_sandbox/inquiries')).length, 2);
 });
 
-test('without the setting the sandbox’s answer is taken for nothing', async () => {
+test('the SSN of a person is never sent in a rehearsal', async () => {
+  const before = (await postedAt('/_sandbox/requests')).length;
+  await assert.rejects((await harness.start(withSsn('123450001'))).result());
+  assert.equal((await postedAt('/_sandbox/requests')).length, before);
+});
+
+test('without the setting the sandbox’s answer is held', async () => {
   const strict = await startHarness({
     isUat: true,
     env: { ...variables, GATEWAY_REHEARSAL: 'off', GATEWAY_SSNS_WITH_9: 'send' },
   });
   try {
-    const handle = await strict.start(withSsn('912340001'));
-    const held = await strict.untilHeld(handle);
-    assert.equal(held.failure, 'UnexpectedResponse');
+    const { holds } = await untilStatus(await strict.start(withSsn('912340001')), ({ state }) => state === 'held');
+    assert.equal(holds[0]?.failureType, 'UnexpectedResponse');
   } finally {
     await strict.close();
   }
+});
+
+test('a rehearsal goes to stand-ins alone, and is refused in production', async () => {
+  const { rehearsal, environment } = harness.config.profiles.get('default') ?? assert.fail();
+  assert.deepEqual({ rehearsal, environment }, { rehearsal: true, environment: 'uat' });
+  const problems = (change: Record<string, string>) => {
+    const { problems: found } = inspectConfig({ GATEWAY_ENVIRONMENT: 'uat', ...variables, ...change });
+    return found.map(({ variable, rule }) => `${variable} ${rule}`).join('\n');
+  };
+  assert.match(problems({ GATEWAY_BASE_URL: 'https://gateway.example.com' }), /GATEWAY_BASE_URL must be a stand-in/);
+  assert.doesNotMatch(problems({ GATEWAY_BASE_URL: 'https://gateway.credit.svc.cluster.local' }), /GATEWAY_BASE_URL/);
+  assert.match(problems({ GATEWAY_ENVIRONMENT: 'production' }), /GATEWAY_REHEARSAL must be off in production/);
 });

@@ -40,7 +40,7 @@ async function findingOf(check: Check, context: DoctorContext, timeoutMs: number
   }
 }
 
-/** Of an error, its kind alone is told: a message may quote what it failed on. */
+/** Of an error, only its kind is shown: a message may quote what it failed on. */
 function failureOf(error: unknown): Finding {
   if (error instanceof NotCheckedError) return unchecked(error.message, error.toDo);
   if (isGrpcServiceError(error)) {

@@ -1,6 +1,6 @@
 /**
  * A database's address whose user and password are read again from their file for each new connection, so that they are
- * rotated without a restart. Whatever else of the address changes in the file is not followed: another server or
+ * rotated without a restart. No other change of the address in the file is followed: another server or
  * database may hold another ledger, which knows nothing of what was sent.
  */
 import { readFileSync } from 'node:fs';
