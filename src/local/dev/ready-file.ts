@@ -7,7 +7,7 @@ export const DEFAULT_DATA_DIR = '.credit-journey';
 
 /** What says where to go, or that another environment is meant. */
 const ADDRESSES =
-  /^(TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)|LEDGER_|GATEWAY_|CODEC_SERVER_|KEY_RING_FILE$|TASK_QUEUE$)/;
+  /^(TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)|LEDGER_|GATEWAY_(?!PROFILES_FILE$)|CODEC_SERVER_|KEY_RING_FILE$|TASK_QUEUE$)/;
 
 interface ReadyFile {
   /** Of `dev`. */
