@@ -14,3 +14,11 @@ export function requestUrl(profile: Pick<GatewayProfile, 'baseUrl' | 'apiVersion
 function append(base: string, path: string): URL {
   return new URL(base.replace(/\/+$/, '') + path);
 }
+
+/** Where another kind of gateway answers than the profile's: the rule that its answer breaks, else `null`. */
+export function foreignProblem({ environment, rehearsal = false }: GatewayProfile, isSandbox: boolean): string | null {
+  if (environment === 'sandbox' || isSandbox === rehearsal) return null;
+  return rehearsal
+    ? '/ must be the answer of a sandbox: the profile is a rehearsal'
+    : "/ is the sandbox's answer, and the profile is not the sandbox's";
+}

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { Answer, RefusalBody } from '../model/inquiry.ts';
-import { requestUrl } from './addresses.ts';
+import { foreignProblem, requestUrl } from './addresses.ts';
 import { readAnswer } from './answers.ts';
 import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
@@ -150,12 +150,10 @@ export class GatewayClient {
     expected: readonly ExpectedApplicant[],
   ): Promise<GatewayReply> {
     const { status, headers, startedAt: requestedAt, complete } = answered;
-    const { environment, rehearsal = false } = this.#profile;
-    const isSandbox = headers[SANDBOX_MARK.header] === SANDBOX_MARK.value;
-    const foreign = environment !== 'sandbox' && isSandbox !== rehearsal;
+    const foreign = foreignProblem(this.#profile, headers[SANDBOX_MARK.header] === SANDBOX_MARK.value);
     const { maxDecodedBytes } = this.#profile.limits;
     if (status < 200 || status > 299) {
-      throw this.#refusal(answered, foreign, await refusalBody(answered, maxDecodedBytes));
+      throw this.#refusal(answered, foreign !== null, await refusalBody(answered, maxDecodedBytes));
     }
     const body = complete ? await bodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
     const answer = body === null ? null : readAnswer(body, { profile: this.#profile, request, expected, requestedAt });
@@ -163,14 +161,8 @@ export class GatewayClient {
     if (body === null || answer === null) {
       throw new GatewayError('OutcomeUnknown', { httpStatus: status, sent: 'possibly', requestedAt });
     }
-    if (foreign) {
-      const problems = [
-        rehearsal
-          ? '/ must be the answer of a sandbox: the profile is a rehearsal'
-          : "/ is the sandbox's answer, and the profile is not the sandbox's",
-      ];
-      return { httpStatus: status, answer: { kind: 'unexpectedResponse', problems }, body, requestedAt };
-    }
+    if (foreign)
+      return { httpStatus: status, answer: { kind: 'unexpectedResponse', problems: [foreign] }, body, requestedAt };
     return { httpStatus: status, answer, body, requestedAt };
   }
 
