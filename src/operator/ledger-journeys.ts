@@ -24,6 +24,8 @@ import {
   type RunSeenBy,
 } from './ledger-decisions.ts';
 import { ledgerReports } from './ledger-reports.ts';
+import { type SentConsents, sendConsents } from './sent-consents.ts';
+import { type BehindRun, type ComparedWithTemporal, compareWithTemporal } from './temporal-behind.ts';
 
 export type { LedgerDecision, LedgerDecisionAnswer } from './ledger-decisions.ts';
 
@@ -107,6 +109,26 @@ export class LedgerJourneys extends CreditJourneys {
   compareHolds(limit: number): Promise<ComparedRows> {
     const status = (ownerId: string) => this.run(ownerId).status();
     return compareRows({ ...this.context(), status }, limit);
+  }
+
+  /**
+   * What the ledger has taken since then and Temporal has not: after Temporal's database went back in time. Changes
+   * nothing, and needs no worker.
+   *
+   * @param since RFC 3339
+   * @throws LedgerUnavailableError, TemporalUnavailableError
+   */
+  async compareWithTemporal(since: string): Promise<ComparedWithTemporal> {
+    return compareWithTemporal(super.context().client, await this.#ledger.open(), since);
+  }
+
+  /**
+   * Tells open runs the consents that they have lost and the ledger has, under their own keys. Needs workers.
+   *
+   * @throws TemporalUnavailableError
+   */
+  sendConsents(behind: readonly BehindRun[]): Promise<SentConsents> {
+    return sendConsents(this, behind);
   }
 
   /**

@@ -120,6 +120,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['a withdrawal without a reason', ['withdraw', 'J1', '--by', 'ops'], /\/reason/],
     ['a failure type that is none', ['holds', '--type', 'S912345678'], /--type must be one of .*OutcomeUnknown/],
     ['a time that is none', ['holds', '--since', '912-34-5678'], /--since must be an instant/],
+    ['a comparison since no time', ['ledger', 'compare'], /--since must say from when on/],
     ['a decision about nothing', ['resolve', '--action', 'abandon'], /give an id, --ledger/],
     [
       'a decision with nothing in it',

@@ -10,11 +10,13 @@ import {
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
+import { registerLedgerCompare } from './ledger-compare.ts';
 
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLedgerCommand(program: Command): void {
-  const ledger = program.command('ledger').description('decisions about the ledger itself');
+  const ledger = program.command('ledger').description('the ledger itself: compare it with Temporal, accept a copy');
+  registerLedgerCompare(ledger);
   const accept = ledger
     .command('accept-restore')
     .description('go on with an older copy of the ledger: claims begin again, from what it has');

@@ -1,0 +1,152 @@
+/** What a run's history speaks of: the attempts, consents and decisions that its decoded payloads name. */
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+import { type Timestamp, tsToMs } from '@temporalio/common/lib/time.js';
+
+export interface HistoryWords {
+  hasAttempt(one: { customerTraceNumber: string; attempt: number }): boolean;
+  hasConsent(one: { shareId: string; applicantId: string; consentId: string; decision: string }): boolean;
+  hasDecision(decisionId: string): boolean;
+  hasWithdrawal(one: { shareId: string; by: string; reason: string }): boolean;
+  /** An activity about this inquiry has ended since that instant (RFC 3339): the run knows what stood in the ledger by then. */
+  hasAskedSince(customerTraceNumber: string, instant: string): boolean;
+}
+
+type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
+
+/** A run hands over to a next one: what an earlier one has heard is not always in the next one's input. */
+const MOST_RUNS = 50;
+
+/**
+ * Reads the histories of a run and of those that handed over to it, as far as Temporal still has them.
+ *
+ * @throws the SDK's errors, and what decoding throws
+ */
+export async function wordsOfRun(
+  client: Client,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<HistoryWords> {
+  const names = new Set<string>();
+  const askedAtMs = new Map<string, number>();
+  let next: string | undefined = runId;
+  for (let runs = 0; next !== undefined && runs < MOST_RUNS; runs++) {
+    const events: HistoryEvent[] = (await historyOf(client, workflowId, next))?.events ?? [];
+    await readEvents(client, events, { names, askedAtMs });
+    next = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+  }
+  return {
+    hasAttempt: (one) => names.has(attemptName(one)),
+    hasConsent: (one) => names.has(consentName(one)),
+    hasDecision: (decisionId) => names.has(decisionName(decisionId)),
+    hasWithdrawal: (one) => names.has(withdrawalName(one)),
+    hasAskedSince: (trace, instant) => (askedAtMs.get(trace) ?? 0) > Date.parse(instant),
+  };
+}
+
+async function readEvents(
+  client: Client,
+  events: readonly HistoryEvent[],
+  { names, askedAtMs }: { names: Set<string>; askedAtMs: Map<string, number> },
+): Promise<void> {
+  /** Of each activity, by its event's number: the trace numbers in its input. */
+  const scheduled = new Map<string, Set<string>>();
+  for (const event of events) {
+    const payloads: Payload[] = [];
+    collectPayloads(event, payloads);
+    const values = await decoded(client, payloads);
+    for (const value of values) collectNames(value, names);
+    if (event.activityTaskScheduledEventAttributes) {
+      const traces = new Set<string>();
+      for (const value of values) collectTraces(value, traces);
+      scheduled.set(String(event.eventId), traces);
+    }
+    const ended = event.activityTaskCompletedEventAttributes ?? event.activityTaskFailedEventAttributes;
+    if (!ended || !event.eventTime) continue;
+    const endedAtMs = tsToMs(event.eventTime as Timestamp);
+    for (const trace of scheduled.get(String(ended.scheduledEventId)) ?? []) askedAtMs.set(trace, endedAtMs);
+  }
+}
+
+function collectTraces(value: unknown, into: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  const { customerTraceNumber } = value as { customerTraceNumber?: unknown };
+  if (typeof customerTraceNumber === 'string') into.add(customerTraceNumber);
+  for (const member of Object.values(value)) collectTraces(member, into);
+}
+
+async function historyOf(client: Client, workflowId: string, runId: string) {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Payloads lie in many kinds of events: each object with metadata and data is one. */
+function collectPayloads(value: unknown, into: Payload[]): void {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  const { metadata, data } = value as Payload;
+  if (metadata && data instanceof Uint8Array) {
+    into.push(value as Payload);
+    return;
+  }
+  for (const member of Object.values(value)) collectPayloads(member, into);
+}
+
+async function decoded(client: Client, payloads: Payload[]): Promise<unknown[]> {
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  let plain = payloads;
+  for (const codec of payloadCodecs) plain = await codec.decode(plain);
+  return plain.flatMap((payload) => {
+    try {
+      return [payloadConverter.fromPayload<unknown>(payload)];
+    } catch {
+      // Not JSON: none of ours.
+      return [];
+    }
+  });
+}
+
+function collectNames(value: unknown, into: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) nameMembers(value as Record<string, unknown>, into);
+  for (const member of Object.values(value)) collectNames(member, into);
+}
+
+function nameMembers(one: Record<string, unknown>, into: Set<string>): void {
+  const { attempt, customerTraceNumber, inquiry, decisionId, consentId, applicantId, shareId, decision, by, reason } =
+    one;
+  const trace = customerTraceNumber ?? (inquiry as { customerTraceNumber?: unknown } | undefined)?.customerTraceNumber;
+  if (typeof attempt === 'number' && typeof trace === 'string') {
+    into.add(attemptName({ customerTraceNumber: trace, attempt }));
+  }
+  if (typeof decisionId === 'string') into.add(decisionName(decisionId));
+  if (isTexts(shareId, applicantId, consentId, decision))
+    into.add(textsName('consent', ...([shareId, applicantId, consentId, decision] as string[])));
+  if (isTexts(shareId, by, reason)) into.add(textsName('withdrawal', ...([shareId, by, reason] as string[])));
+}
+
+function isTexts(...values: unknown[]): boolean {
+  return values.every((value) => typeof value === 'string');
+}
+
+function textsName(kind: string, ...parts: string[]): string {
+  return JSON.stringify([kind, ...parts]);
+}
+
+function attemptName({ customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number }): string {
+  return textsName('attempt', customerTraceNumber, String(attempt));
+}
+
+function consentName(one: { shareId: string; applicantId: string; consentId: string; decision: string }): string {
+  return textsName('consent', one.shareId, one.applicantId, one.consentId, one.decision);
+}
+
+function decisionName(decisionId: string): string {
+  return textsName('decision', decisionId);
+}
+
+function withdrawalName({ shareId, by, reason }: { shareId: string; by: string; reason: string }): string {
+  return textsName('withdrawal', shareId, by, reason);
+}

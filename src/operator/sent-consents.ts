@@ -1,0 +1,58 @@
+/** Tells runs the consents that the ledger has and they have lost: the same messages, which the ledger finds again. */
+import { defined } from '../base/defined.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import type { CreditJourneys } from '../client/credit-journeys.ts';
+import type { AuditedConsent } from '../ledger/record-audit.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
+import { ownerOf } from '../model/owner-id.ts';
+import type { BehindRun } from './temporal-behind.ts';
+
+export interface SentConsents {
+  sent: number;
+  /** The error's own words name a path and a rule at most. */
+  failed: { ownerId: string; shareId: string; consentId: string; error: string }[];
+}
+
+const AT_ONCE = 8;
+
+/**
+ * A run's own in the order in which the ledger took them; runs beside one another. A refusal stands in the ledger, and
+ * counts in each claim, whether or not its run hears of it again.
+ */
+export async function sendConsents(journeys: CreditJourneys, behind: readonly BehindRun[]): Promise<SentConsents> {
+  const told: SentConsents = { sent: 0, failed: [] };
+  const open = behind.filter(({ kind, consents }) => kind === 'behind' && consents.length > 0);
+  await inParallel(open, AT_ONCE, async ({ ownerId, consents }) => {
+    for (const consent of consents) {
+      const error = await send(journeys, consent);
+      if (error === undefined) told.sent++;
+      else told.failed.push({ ownerId, shareId: consent.shareId, consentId: consent.consentId, error });
+    }
+  });
+  return told;
+}
+
+/** Why it was not taken, or `undefined`. */
+async function send(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
+  const { kind, id } = ownerOf(consent.journeyId);
+  const message = messageOf(consent);
+  try {
+    if (kind === 'share') await journeys.getShare(id).recordConsent(message);
+    else await journeys.get(id).recordConsent({ ...message, shareId: consent.shareId });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CreditJourneyError || (error instanceof Error && error.name === 'InvalidInputError')) {
+      return error.message;
+    }
+    throw error;
+  }
+}
+
+function messageOf({ applicantId, consentId, decision, decidedAt, ...consent }: AuditedConsent) {
+  const { evidence, proof, endUserCode, endUser } = consent;
+  return {
+    ...{ applicantId, consentId, decision, decidedAt },
+    secondaryUser: endUserCode === undefined ? { endUser: endUser ?? '' } : { endUserCode },
+    ...defined({ evidence, proof }),
+  };
+}

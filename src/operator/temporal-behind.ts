@@ -1,0 +1,164 @@
+/**
+ * What the ledger has and Temporal has not: runs, and what was done in them, that are gone because Temporal's database
+ * went back in time (a backup, a region's replica that was behind). It asks no worker: it reads the ledger's rows since
+ * an instant, and the histories of their runs. The other direction is the ledger's watch (docs/protocol.md).
+ */
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { inParallel } from '../base/in-parallel.ts';
+import { translatedError } from '../client/connection/error-translation.ts';
+import type { AuditedAttempt } from '../ledger/inquiry-audit.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { AuditedConsent, AuditedDecision, AuditedShareWithdrawal } from '../ledger/record-audit.ts';
+import { ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../model/owner-id.ts';
+import { type HistoryWords, wordsOfRun } from './history-words.ts';
+
+/** What the ledger has of one run, or of a part of it. */
+export interface KnownOfRun {
+  attempts: AuditedAttempt[];
+  consents: AuditedConsent[];
+  decisions: AuditedDecision[];
+  withdrawnShares: AuditedShareWithdrawal[];
+}
+
+/**
+ * - `noRun`: Temporal has no run that has done this, and none is open
+ * - `behind`: the run is open, and its history lacks what stands in the ledger
+ */
+export interface BehindRun extends KnownOfRun {
+  kind: 'noRun' | 'behind';
+  /** The run's owner (model/owner-id.ts); of a portfolio's rows, the review. */
+  ownerId: string;
+  /** When the ledger took the newest of it. */
+  lastAt: string;
+}
+
+export interface ComparedWithTemporal {
+  /** RFC 3339. */
+  since: string;
+  /** Runs of which the ledger has taken anything since then. */
+  compared: number;
+  /** The oldest first. */
+  behind: BehindRun[];
+}
+
+/** Enough to be quick, little enough for a development server. */
+const AT_ONCE = 8;
+
+/**
+ * Compares what the ledger has taken since an instant with Temporal's histories. Reads only.
+ *
+ * @param since RFC 3339: earlier than the moment that Temporal went back to
+ * @throws LedgerUnavailableError, TemporalUnavailableError; KeyRingError where a payload's key is gone
+ */
+export async function compareWithTemporal(
+  client: Client,
+  ledger: Ledger,
+  since: string,
+): Promise<ComparedWithTemporal> {
+  const known = await knownSince(ledger, since);
+  const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]) => {
+    const ownerId = ownerIdOfWorkflow(workflowId) ?? workflowId;
+    try {
+      const kind = await kindOf({ client, ledger }, workflowId, rows);
+      return kind ? [{ ...kind, ownerId, lastAt: lastOf(kind) }] : [];
+    } catch (error) {
+      throw translatedError(error, ownerId);
+    }
+  });
+  const behind = found.flat().sort((one, other) => (one.lastAt < other.lastAt ? -1 : 1));
+  return { since, compared: known.size, behind };
+}
+
+/** By workflow id. What was disposed of is left out: nothing is ever sent for it again, and its runs are gone rightly. */
+async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
+  const known = new Map<string, KnownOfRun>();
+  const of = (ownerId: string): KnownOfRun => {
+    const workflowId = workflowIdOf(ownerId);
+    const rows = known.get(workflowId) ?? { attempts: [], consents: [], decisions: [], withdrawnShares: [] };
+    known.set(workflowId, rows);
+    return rows;
+  };
+  for await (const one of ledger.inquiriesBetween({ from })) {
+    if (one.disposedAt === undefined) of(one.ownerId).attempts.push(one);
+  }
+  for await (const one of ledger.consentsBetween({ from })) of(one.journeyId).consents.push(one);
+  for await (const one of ledger.decisionsBetween({ from })) {
+    // What a person has seen is no message to a run.
+    if (one.action !== 'seen') of(one.ownerId).decisions.push(one);
+  }
+  for await (const one of ledger.withdrawnSharesBetween({ from })) of(one.ownerId).withdrawnShares.push(one);
+  return known;
+}
+
+async function kindOf(
+  { client, ledger }: { client: Client; ledger: Ledger },
+  workflowId: string,
+  rows: KnownOfRun,
+): Promise<(KnownOfRun & Pick<BehindRun, 'kind'>) | undefined> {
+  const run = await latestRun(client, workflowId);
+  if (!run) {
+    // A late consent or decision about a run whose retention is over: its attempts are older.
+    const isOlder = rows.attempts.length === 0 && (await hasInquiries(ledger, workflowId));
+    return isOlder ? undefined : { kind: 'noRun', ...rows };
+  }
+  const lacking = lackingIn(await wordsOfRun(client, { workflowId, runId: run.runId }), rows, workflowId);
+  if (run.isOpen) return sizeOf(lacking) > 0 ? { kind: 'behind', ...lacking } : undefined;
+  // A run that has closed hears nothing more: the ledger alone has what came later. But who made these attempts?
+  const attempts = lacking.attempts.filter(({ claimedAt }) => Date.parse(claimedAt) > run.closedAtMs);
+  return attempts.length > 0 ? { kind: 'noRun', ...lacking, attempts } : undefined;
+}
+
+async function hasInquiries(ledger: Ledger, workflowId: string): Promise<boolean> {
+  const ownerId = ownerIdOfWorkflow(workflowId);
+  return ownerId !== null && (await ledger.inquiriesOf(ownerId)).length > 0;
+}
+
+interface LatestRun {
+  runId: string;
+  isOpen: boolean;
+  /** Of one that has closed: milliseconds since the epoch. */
+  closedAtMs: number;
+}
+
+async function latestRun(client: Client, workflowId: string): Promise<LatestRun | undefined> {
+  try {
+    const { runId, status, closeTime } = await client.workflow.getHandle(workflowId).describe();
+    const isOpen = status.name === 'RUNNING' || status.name === 'PAUSED';
+    return { runId, isOpen, closedAtMs: closeTime?.getTime() ?? 0 };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function lackingIn(words: HistoryWords, rows: KnownOfRun, workflowId: string): KnownOfRun {
+  const { kind } = ownerOf(ownerIdOfWorkflow(workflowId) ?? '');
+  return {
+    // A review reads its rows anew and asks the ledger about each: it needs nobody for that.
+    attempts:
+      kind === 'portfolio'
+        ? []
+        : rows.attempts.filter(
+            (one) => !words.hasAttempt(one) && !words.hasAskedSince(one.customerTraceNumber, one.claimedAt),
+          ),
+    consents: rows.consents.filter((one) => !words.hasConsent(one)),
+    decisions: rows.decisions.filter(
+      ({ decisionId, customerTraceNumber, recordedAt }) =>
+        !words.hasDecision(decisionId) &&
+        (customerTraceNumber === undefined || !words.hasAskedSince(customerTraceNumber, recordedAt)),
+    ),
+    withdrawnShares: rows.withdrawnShares.filter((one) => !words.hasWithdrawal(one)),
+  };
+}
+
+function sizeOf({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): number {
+  return attempts.length + consents.length + decisions.length + withdrawnShares.length;
+}
+
+function lastOf({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): string {
+  const times = [
+    ...attempts.map(({ claimedAt }) => claimedAt),
+    ...[...consents, ...decisions, ...withdrawnShares].map(({ recordedAt }) => recordedAt),
+  ];
+  return times.sort().at(-1) ?? '';
+}
