@@ -48,6 +48,12 @@ export const METRICS = {
     help: '1 where the ledger answered when it was last asked, else 0',
     labels: [],
   },
+  temporalUp: {
+    name: `${PREFIX}temporal_up`,
+    kind: 'gauge',
+    help: '1 where Temporal answered this worker when it was last asked, else 0',
+    labels: [],
+  },
   openHolds: {
     name: `${PREFIX}open_holds`,
     kind: 'gauge',

@@ -117,6 +117,10 @@ export class Metrics {
     this.#put('ledgerUp', isUp ? 1 : 0);
   }
 
+  temporalUp(isUp: boolean): void {
+    this.#put('temporalUp', isUp ? 1 : 0);
+  }
+
   markersBroken(profile: string, areBroken: boolean): void {
     this.#put('markersBroken', areBroken ? 1 : 0, { profile });
   }

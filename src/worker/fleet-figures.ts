@@ -59,7 +59,15 @@ async function readRuns({ client, taskQueue, metrics, knowsStages }: FleetFigure
   metrics.runningRuns(new Map(counts));
 }
 
-async function readBacklogs({ client, taskQueue, profiles, metrics }: FleetFigures): Promise<void> {
+/** The SDK's own count of pollers stays as it was while the server is away: its polls are tried again and again. */
+async function readBacklogs(figures: FleetFigures): Promise<void> {
+  await countBacklogs(figures).then(
+    () => figures.metrics.temporalUp(true),
+    () => figures.metrics.temporalUp(false),
+  );
+}
+
+async function countBacklogs({ client, taskQueue, profiles, metrics }: FleetFigures): Promise<void> {
   const gateways = profiles.map((profile) => gatewayQueueOf(taskQueue, profile));
   const queues: [QueueKind, string[], number[]][] = [
     ['journeys', [taskQueue], [WORKFLOW, ACTIVITY]],

@@ -178,7 +178,7 @@ export async function untilHeld(handle: JourneyHandle, failureType = 'OutcomeUnk
 }
 
 /** One decision: the provider says that it knows nothing of the inquiry. */
-export async function resend(handle: JourneyHandle, hold: HoldStatus): Promise<void> {
+export async function resend(handle: JourneyHandle, hold: HoldStatus, providerSaid = 'notPosted'): Promise<void> {
   await update(handle, 'resolveInquiry', {
     journeyId: handle.workflowId.replace('journey-', ''),
     decisionId: 'D1',
@@ -187,7 +187,7 @@ export async function resend(handle: JourneyHandle, hold: HoldStatus): Promise<v
     action: 'resend',
     by: 'operator',
     reason: 'asked the provider',
-    providerSaid: 'notPosted',
+    providerSaid,
   });
 }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse, stringify } from 'yaml';
+import { scaledRules } from './played/scaled-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DIRECTORY = join(ROOT, 'deploy', 'prometheus');
@@ -45,6 +46,24 @@ test('each alert fires for what it is about, and for nothing less', () => {
   promtool('test', 'rules', 'alerts.test.yml');
   const tested = readFileSync(join(DIRECTORY, 'alerts.test.yml'), 'utf8');
   for (const { alert } of rules) assert.ok(tested.includes(`alertname: ${alert}\n`), `${alert} has no test`);
+});
+
+test('each alert is played: it fires for a cause, and clears', () => {
+  const played = readFileSync(join(import.meta.dirname, 'played-alerts-slow.test.ts'), 'utf8');
+  for (const { alert } of rules) {
+    assert.ok(played.includes(`untilFiring('${alert}'`), `${alert} is never seen firing`);
+    assert.ok(played.includes(`untilClear('${alert}'`), `${alert} is never seen clear`);
+  }
+});
+
+test('a scene is quicker by all durations of a rule, and by nothing else', () => {
+  const rule = (expr: string, of: string) => ({ groups: [{ name: 'one', rules: [{ alert: 'One', expr, for: of }] }] });
+  const text = stringify(rule('min_over_time(max(a{b=~"[1-9]m",c="5m"})[15m:1m]) > 900 or a offset 1h > 3', '5m'));
+  const scaled = rule(
+    'min_over_time(max(a{b=~"[1-9]m",c="5m"})[30000ms:2000ms]) > 900 or a offset 120000ms > 3',
+    '10000ms',
+  );
+  assert.deepEqual(parse(scaledRules(text, 30)), scaled);
 });
 
 test('Prometheus takes every query of the dashboard, and no two panels are in one place', async (t) => {

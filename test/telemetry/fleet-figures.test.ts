@@ -49,7 +49,8 @@ test('an older copy of the ledger, and how long each current key may still encry
     ['payload', 10],
     ['ledger', -5],
   ]);
-  assert.deepEqual((await figuresOf({})).ledgerOlderCopy, [[false]]);
+  const { ledgerOlderCopy, temporalUp } = await figuresOf({});
+  assert.deepEqual([ledgerOlderCopy, temporalUp], [[[false]], [[true]]]);
 });
 
 test('tasks are added up by what their queue is for', async () => {
@@ -71,6 +72,6 @@ test('what cannot be read stands as it was, and nothing else with it', async () 
     throw new Error('the server does not answer');
   };
   const put = await figuresOf({ workflow: { count: away }, workflowService: { describeTaskQueue: away } });
-  assert.deepEqual([put.runningRuns, put.taskBacklog], [undefined, undefined]);
+  assert.deepEqual([put.runningRuns, put.taskBacklog, put.temporalUp], [undefined, undefined, [[false]]]);
   assert.deepEqual([put.needsPerson, put.ledgerOlderCopy], [[[[]]], [[false]]]);
 });
