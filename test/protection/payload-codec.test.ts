@@ -74,6 +74,14 @@ describe('an encoded payload', () => {
     assert.deepEqual(await worker.encode([]), []);
   });
 
+  test('holds no more memory than it has bytes, once it is decoded', async () => {
+    for (const value of ['short', 'credit '.repeat(200), randomBytes(200).toString('hex')]) {
+      const [decoded] = await worker.decode([await encoded(value)]);
+      const held = decoded?.data?.buffer.byteLength ?? Number.POSITIVE_INFINITY;
+      assert.ok(held < (decoded?.data?.byteLength ?? 0) + 50, `${held} bytes are held`);
+    }
+  });
+
   test('keeps metadata that the caller put beside the encoding', async () => {
     const payload = { ...payloadOf(1), metadata: { ...payloadOf(1).metadata, type: Buffer.from('Keyword') } };
     const [decoded] = await client.decode(await client.encode([payload]));

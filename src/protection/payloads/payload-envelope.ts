@@ -102,7 +102,7 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
     const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace).bound));
-    return WireFormat.decode(inner);
+    return WireFormat.decode(ownMemory(inner));
   } catch (error) {
     throw new BrokenEnvelopeError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
   }
@@ -151,6 +151,16 @@ async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
     default:
       throw new BrokenEnvelopeError('malformed');
   }
+}
+
+/**
+ * The SDK keeps what it has decoded last of each cached run. What zlib returns is a view into 16 kB or more, which would be
+ * kept along with it.
+ */
+function ownMemory(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
 }
 
 function utf8(text: string): Buffer {

@@ -11,10 +11,12 @@ export function registerWorkerCommand(program: Command): void {
   command.action(async (options: ServerOptions) => {
     const { loadConfig } = await import('../../../config/config.ts');
     const config = loadConfig(environmentWith(options));
-    const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
+    const [{ runWorker }, { createLogger, installLogger }, { useSmallSlabs }] = await Promise.all([
       import('../../../worker.ts'),
       import('../../../telemetry/logging.ts'),
+      import('../../../worker/buffer-slabs.ts'),
     ]);
+    useSmallSlabs();
     const logger = createLogger(config.logLevel);
     installLogger(logger, config.logLevel, config.telemetry.metricsAddress);
     const output = createOutput(options);
