@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { BESIDE, type Beside, type Contender } from './contenders.ts';
 import type { LedgerEngine } from './load/site.ts';
-import { historyOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
+import { historiesOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
 import { type Histories, type Memory, type Pair, type Report, summary, table } from './report.ts';
 import { type RunningServer, type Stage, startStage } from './stage.ts';
 import { workerKilled } from './worker-killed.ts';
@@ -40,6 +40,7 @@ interface Options {
 
 const AT_ONCE = 200;
 const KILLED_JOURNEYS = 100;
+const HISTORIES_OF_A_KIND = 7;
 const SLOW_GATEWAY_MS = 50;
 
 const options = readOptions();
@@ -130,7 +131,7 @@ async function measure(on: Stage, into: Report): Promise<void> {
   if (options.onlyLoad) return;
   say('histories');
   const histories: Histories = {};
-  for (const contender of on.contenders) histories[contender.name] = await historiesOf(contender);
+  for (const contender of on.contenders) histories[contender.name] = await historySizes(contender);
   // Payloads are decoded before the run keeps them: encryption leaves nothing in the memory of a waiting run.
   into.histories = histories;
   if (beside !== 'bare') return;
@@ -156,13 +157,13 @@ async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
   return pair;
 }
 
-/** One finished journey of each kind; the bare one has neither gates nor shares. */
-async function historiesOf(contender: Contender): Promise<NonNullable<Histories[Contender['name']]>> {
-  const automatic = await historyOf(await contender.start(newId()));
+/** Finished journeys of each kind; the bare one has neither gates nor shares. */
+async function historySizes(contender: Contender): Promise<NonNullable<Histories[Contender['name']]>> {
+  const automatic = await historiesOf(HISTORIES_OF_A_KIND, () => contender.start(newId()));
   if (contender.name === 'bare') return { automatic };
   return {
     automatic,
-    automaticShared: await historyOf(await sharedJourney(contender, 'auto')),
-    manualShared: await historyOf(await sharedJourney(contender, 'manual')),
+    automaticShared: await historiesOf(HISTORIES_OF_A_KIND, () => sharedJourney(contender, 'auto')),
+    manualShared: await historiesOf(HISTORIES_OF_A_KIND, () => sharedJourney(contender, 'manual')),
   };
 }

@@ -51,15 +51,31 @@ export async function latencies(contenders: Contender[], rounds: number): Promis
 }
 
 export interface HistorySize {
+  /** Of the shortest history: what ends while a task is under way makes a further task. */
   events: number;
+  /** Of the longest. */
+  mostEvents: number;
+  activities: number;
+  /** Of the shortest history. */
   bytes: number;
 }
 
-/** The size of one finished journey's history. */
-export async function historyOf(handle: WorkflowHandle): Promise<HistorySize> {
+/** The sizes of the histories of finished journeys of one kind, played one after the other. */
+export async function historiesOf(times: number, start: () => Promise<WorkflowHandle>): Promise<HistorySize> {
+  const sizes: HistorySize[] = [];
+  for (let time = 0; time < times; time++) sizes.push(await historyOf(await start()));
+  const [shortest] = sizes.sort((a, b) => a.events - b.events);
+  if (!shortest) throw new Error('no journey was played');
+  return { ...shortest, mostEvents: Math.max(...sizes.map(({ events }) => events)) };
+}
+
+async function historyOf(handle: WorkflowHandle): Promise<HistorySize> {
   await handle.result();
-  const { historyLength, historySize } = await handle.describe();
-  return { events: historyLength, bytes: historySize ?? Number.NaN };
+  const { historySize } = await handle.describe();
+  const { events = [] } = await handle.fetchHistory();
+  const activities = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes).length;
+  const { length } = events ?? [];
+  return { events: length, mostEvents: length, activities, bytes: historySize ?? Number.NaN };
 }
 
 /** A joint journey with one share, and consent of both, signalled when it waits for it. */

@@ -120,13 +120,23 @@ function historyLines({ beside, histories }: Report): Line[] {
       ...(theirs ? { beside: theirs.events } : {}),
       ...('mostEvents' in goal ? { goal: `at most ${goal.mostEvents}`, isMet: ours.events <= goal.mostEvents } : {}),
     };
+    const most: Line = {
+      what: '  the longest, by when activities ended',
+      journey: ours.mostEvents,
+      ...(theirs ? { beside: theirs.mostEvents } : {}),
+    };
+    const activities: Line = {
+      what: '  activities',
+      journey: ours.activities,
+      ...(theirs ? { beside: theirs.activities } : {}),
+    };
     const bytes: Line = {
       what: '  bytes',
       journey: ours.bytes,
       ...(theirs ? { beside: theirs.bytes, ratio: ours.bytes / theirs.bytes } : {}),
       ...(beside === 'clear' && theirs ? { goal: 'fewer than clear', isMet: ours.bytes < theirs.bytes } : {}),
     };
-    return [events, bytes];
+    return [events, most, activities, bytes];
   });
 }
 
