@@ -145,7 +145,7 @@ test('the comparison finds a row that no run waits for, a hold without a row, an
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
   t.after(() => database.close());
   database
-    .prepare('UPDATE work_for_people SET closed_at = 1, closed_how = ? WHERE caller_id = ?')
+    .prepare('UPDATE work_for_people SET closed_at = 1, closed_how = ? WHERE owner_id = ?')
     .run('ended', journeyId);
   const [missing, ...others] = await own();
   assert.deepEqual([missing?.kind, missing?.reason, others.length], ['noRow', 'RequestDiffers', 0]);
@@ -159,7 +159,7 @@ test('the comparison finds a row that no run waits for, a hold without a row, an
   const number = status.holds[0]?.customerTraceNumber ?? '';
   database
     .prepare(
-      `INSERT INTO work_for_people (work_id, caller_id, kind, reason, since, profile, product_code, customer_trace_number, attempt, noted_at)
+      `INSERT INTO work_for_people (work_id, owner_id, kind, reason, since, profile, product_code, customer_trace_number, attempt, noted_at)
        VALUES ('w-1', ?, 'held', 'CredentialsRefused', 1, 'default', 'PREAPP', ?, 1, 1)`,
     )
     .run(journeyId, number.replace(/^../, 'XX'));

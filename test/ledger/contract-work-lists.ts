@@ -120,7 +120,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
 /** Ten thousand open rows, and as many that were closed. */
 function manyRows(): string {
   return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-    INSERT INTO work_for_people (work_id, caller_id, kind, reason, since, profile, end_user_code, product_code,
+    INSERT INTO work_for_people (work_id, owner_id, kind, reason, since, profile, end_user_code, product_code,
       customer_trace_number, attempt, noted_at, closed_at, closed_how)
     SELECT 'w' || i, 'J-' || i, CASE WHEN i % 4 = 0 THEN 'flagged' ELSE 'held' END,
       CASE WHEN i % 4 = 0 THEN 'reportChanged' ELSE 'GatewayUnreachable' END, i, 'default', 'EU1', 'PREQUAL', 'N' || i, 1, i,

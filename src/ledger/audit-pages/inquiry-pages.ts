@@ -186,7 +186,7 @@ class PageReader {
     const conditions = [
       ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
       ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
-      ...(ownerId === undefined ? [] : [`i.caller_id = ${place(ownerId)}`]),
+      ...(ownerId === undefined ? [] : [`i.owner_id = ${place(ownerId)}`]),
       ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
       ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
       ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),

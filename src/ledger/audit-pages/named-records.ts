@@ -4,7 +4,7 @@ import type { NamedRecord } from '../record-audit.ts';
 
 interface Row {
   what: NamedRecord['what'];
-  caller_id: string;
+  owner_id: string;
   customer_trace_number: string | null;
   share_id: string | null;
 }
@@ -12,27 +12,27 @@ interface Row {
 /** Enough to show that a name is common. */
 const MOST = 20;
 
-const OF_INQUIRY = 'i.caller_id, i.customer_trace_number, i.share_id FROM';
+const OF_INQUIRY = 'i.owner_id, i.customer_trace_number, i.share_id FROM';
 
 const SOURCES = [
   `SELECT 'inquiry' AS what, ${OF_INQUIRY} inquiries i WHERE i.customer_trace_number = $1`,
   `SELECT 'share' AS what, ${OF_INQUIRY} inquiries i WHERE i.share_id = $1`,
   // Of a share that was not sent yet.
   ...[
-    ['report_shares', 'caller_id'],
+    ['report_shares', 'owner_id'],
     ['consents', 'journey_id'],
   ].map(
     ([
       table,
       owner,
-    ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS caller_id, NULL AS customer_trace_number, s.share_id
+    ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS owner_id, NULL AS customer_trace_number, s.share_id
       FROM ${table} s WHERE s.share_id = $1`,
   ),
   ...['decisions', 'attention_seen'].map(
     (table) => `SELECT 'decision' AS what, ${OF_INQUIRY} ${table} d
       JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`,
   ),
-  `SELECT DISTINCT 'decision' AS what, d.caller_id, NULL AS customer_trace_number, d.share_id FROM run_decisions d
+  `SELECT DISTINCT 'decision' AS what, d.owner_id, NULL AS customer_trace_number, d.share_id FROM run_decisions d
    WHERE d.decision_id = $1`,
 ];
 
@@ -49,9 +49,9 @@ export async function readNamed(session: SqlSession, name: string): Promise<Name
   return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
 }
 
-function recordOf({ what, caller_id, customer_trace_number, share_id }: Row): NamedRecord {
+function recordOf({ what, owner_id, customer_trace_number, share_id }: Row): NamedRecord {
   return {
-    ...{ what, ownerId: caller_id },
+    ...{ what, ownerId: owner_id },
     ...(customer_trace_number === null ? {} : { customerTraceNumber: customer_trace_number }),
     ...(share_id === null ? {} : { shareId: share_id }),
   };

@@ -31,7 +31,7 @@ interface Ordered {
 /** As `Ledger.decisionsBetween`. @throws RangeError where `from` or `before` is no instant */
 export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): AsyncIterable<AuditedDecision> {
   const { ownerId, customerTraceNumber, by } = query;
-  const rows = `SELECT f.*, i.caller_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
+  const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
       NULL AS wait_until, NULL AS closing_date FROM (
       SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
         attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
@@ -40,10 +40,10 @@ export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): Asyn
         NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
     ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
     UNION ALL
-    SELECT recorded_at, caller_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
-      reason, NULL, NULL, decided_at, NULL, caller_id, stage, NULL, share_id, NULL, NULL, wait_until, closing_date
+    SELECT recorded_at, owner_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
+      reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until, closing_date
       FROM run_decisions`;
-  const conditions = { caller_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
+  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
   return pages(engine, { rows, conditions }, query, decisionOf);
 }
 
@@ -61,14 +61,14 @@ export function auditedConsents(engine: SqlEngine, query: RecordsQuery): AsyncIt
 /** As `Ledger.disposalsBetween`. @throws RangeError where `from` or `before` is no instant */
 export function auditedDisposals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedDisposal> {
   const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
-  return pages(engine, { rows, conditions: { caller_id: query.ownerId } }, query, eventOf);
+  return pages(engine, { rows, conditions: { owner_id: query.ownerId } }, query, eventOf);
 }
 
 /** As `Ledger.withdrawnSharesBetween`. @throws RangeError where `from` or `before` is no instant */
 export function auditedShareWithdrawals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedShareWithdrawal> {
-  const rows = "SELECT w.*, w.caller_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
-  return pages(engine, { rows, conditions: { caller_id: query.ownerId } }, query, (row: WithdrawnShareRow) => ({
-    ...{ ownerId: row.caller_id, shareId: row.share_id },
+  const rows = "SELECT w.*, w.owner_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
+  return pages(engine, { rows, conditions: { owner_id: query.ownerId } }, query, (row: WithdrawnShareRow) => ({
+    ...{ ownerId: row.owner_id, shareId: row.share_id },
     ...standingWithdrawal(row),
   }));
 }
@@ -76,9 +76,9 @@ export function auditedShareWithdrawals(engine: SqlEngine, query: RecordsQuery):
 /** As `Reading.accessesBetween`. @throws RangeError where `from` or `before` is no instant */
 export function auditedAccesses(engine: SqlEngine, query: AccessesQuery): AsyncIterable<AuditedAccess> {
   const { ownerId, customerTraceNumber, by } = query;
-  const rows = `SELECT r.*, r.access_id AS row_key, i.caller_id, i.product_code, i.end_user_code, i.end_user
+  const rows = `SELECT r.*, r.access_id AS row_key, i.owner_id, i.product_code, i.end_user_code, i.end_user
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
-  const conditions = { caller_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
+  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
   return pages(engine, { rows, conditions }, query, accessOf);
 }
 
@@ -117,7 +117,7 @@ async function* pages<Row extends object, Audited>(
 
 interface DecisionRow extends Ordered {
   customer_trace_number: string | null;
-  caller_id: string;
+  owner_id: string;
   product_code: ProductCode | null;
   profile: string | null;
   share_id: string | null;
@@ -138,7 +138,7 @@ interface DecisionRow extends Ordered {
 
 function decisionOf(row: DecisionRow): AuditedDecision {
   return {
-    ownerId: row.caller_id,
+    ownerId: row.owner_id,
     ...defined({
       customerTraceNumber: row.customer_trace_number ?? undefined,
       profile: row.profile ?? undefined,
@@ -180,7 +180,7 @@ interface AccessRow {
   customer_trace_number: string;
   attempt: number;
   kind: AccessKind;
-  caller_id: string;
+  owner_id: string;
   product_code: ProductCode;
   end_user_code: string | null;
   end_user: string | null;
@@ -195,7 +195,7 @@ function accessOf(row: AccessRow): AuditedAccess {
   return {
     accessId: row.access_id,
     kind: row.kind,
-    ownerId: row.caller_id,
+    ownerId: row.owner_id,
     customerTraceNumber: row.customer_trace_number,
     attempt: row.attempt,
     productCode: row.product_code,

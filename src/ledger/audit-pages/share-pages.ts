@@ -77,9 +77,9 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
   const places = placesOf(traceNumbers);
   const reports = await session.rows<ReportRow>(
     `SELECT i.customer_trace_number, s.reference_digest, s.report_end_user_code,
-       o.customer_trace_number AS report_trace_number, o.caller_id AS report_caller_id,
+       o.customer_trace_number AS report_trace_number, o.owner_id AS report_caller_id,
        o.product_code AS report_product_code, o.end_user_code AS report_end_user
-     FROM inquiries i JOIN report_shares s ON s.caller_id = i.caller_id AND s.share_id = i.share_id
+     FROM inquiries i JOIN report_shares s ON s.owner_id = i.owner_id AND s.share_id = i.share_id
      LEFT JOIN (report_references r JOIN inquiries o
        ON o.customer_trace_number = r.customer_trace_number AND o.product_code <> 'SECONDUSE')
        ON r.reference_digest = s.reference_digest

@@ -47,12 +47,12 @@ export const CHAINED = {
     later: [],
   },
   withdrawn_shares: {
-    key: ['caller_id', 'share_id'],
+    key: ['owner_id', 'share_id'],
     columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
     later: [],
   },
   run_decisions: {
-    key: ['caller_id', 'decision_id', 'version'],
+    key: ['owner_id', 'decision_id', 'version'],
     columns: [
       ...[
         'action',

@@ -49,7 +49,7 @@ async function isAnothersNumber(
     `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
      WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
        AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
-         AND ((s.caller_id = i.caller_id AND s.share_id = i.share_id) OR (s.caller_id = $3 AND s.share_id = $4)))
+         AND ((s.owner_id = i.owner_id AND s.share_id = i.share_id) OR (s.owner_id = $3 AND s.share_id = $4)))
      LIMIT 1`,
     [digest, customerTraceNumber, ownerId, shareId ?? null],
   );
@@ -69,9 +69,9 @@ async function othersConsumer(
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
     const [row] = await session.rows<{ known: number; own: number | null }>(
-      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.caller_id = $3 OR EXISTS (
+      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.owner_id = $3 OR EXISTS (
            SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
-           WHERE s.caller_id = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
+           WHERE s.owner_id = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
          THEN 1 ELSE 0 END) AS own
        FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
        WHERE c.consumer_digest = $1`,

@@ -48,7 +48,7 @@ export async function standingProblem(
   const [found] = await writing.session.rows<{ count: number }>(
     `SELECT count(DISTINCT d.customer_trace_number) AS count FROM decisions d
      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
-     WHERE i.caller_id = $1 AND i.product_code = $2 AND d.customer_trace_number <> $3
+     WHERE i.owner_id = $1 AND i.product_code = $2 AND d.customer_trace_number <> $3
        AND d.action = 'repeat' AND d.decision_id LIKE $4`,
     [ownerId, productCode, customerTraceNumber, STANDING_REPEATS],
   );

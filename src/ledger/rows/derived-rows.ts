@@ -61,7 +61,7 @@ export async function newestDerived(
     `SELECT d.*, i.disposed_at, f.disposed_at AS from_disposed_at FROM derived_documents d
      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
      JOIN inquiries f ON f.customer_trace_number = d.from_trace_number
-     WHERE i.caller_id = $1 AND d.kind = $2 ORDER BY d.stored_at DESC, i.ordinal DESC, d.attempt DESC LIMIT 1`,
+     WHERE i.owner_id = $1 AND d.kind = $2 ORDER BY d.stored_at DESC, i.ordinal DESC, d.attempt DESC LIMIT 1`,
     [ownerId, kind],
   );
   if (!row) return null;

@@ -124,16 +124,16 @@ export async function readOlderThan(
   { olderThanMs, productCode, limit, after }: AgeQuery,
 ): Promise<AgePage> {
   const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
-  const rows = await session.rows<{ caller_id: string; created_at: number } & TraceRow>(
-    `SELECT i.caller_id, i.created_at, i.customer_trace_number
+  const rows = await session.rows<{ owner_id: string; created_at: number } & TraceRow>(
+    `SELECT i.owner_id, i.created_at, i.customer_trace_number
      FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
      WHERE i.disposed_at IS NULL AND i.created_at < cut.ms ${ofProduct('i')}
        AND (i.created_at, i.customer_trace_number) > ($2, $3)
        AND NOT EXISTS (SELECT 1 FROM inquiries o
-         WHERE o.caller_id = i.caller_id AND o.disposed_at IS NULL ${ofProduct('o')}
+         WHERE o.owner_id = i.owner_id AND o.disposed_at IS NULL ${ofProduct('o')}
            AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))
        AND NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
-         WHERE o.caller_id = i.caller_id AND o.disposed_at IS NULL ${ofProduct('o')}
+         WHERE o.owner_id = i.owner_id AND o.disposed_at IS NULL ${ofProduct('o')}
            AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))
      ORDER BY i.created_at, i.customer_trace_number LIMIT $4`,
     [
@@ -146,7 +146,7 @@ export async function readOlderThan(
   );
   const last = rows.at(-1);
   return {
-    ownerIds: rows.map((row) => row.caller_id),
+    ownerIds: rows.map((row) => row.owner_id),
     ...(last && rows.length === limit
       ? { next: { createdAtMs: last.created_at, customerTraceNumber: last.customer_trace_number } }
       : {}),

@@ -17,7 +17,7 @@ export interface InquiryRow {
   profile: string;
   customer_id: string;
   workflow_type: string;
-  caller_id: string;
+  owner_id: string;
   product_code: ProductCode;
   share_id: string | null;
   ordinal: number;
@@ -103,7 +103,7 @@ export const ATTEMPTS = `SELECT a.*, (SELECT count(*) FROM refusal_bodies b WHER
 
 /** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
 export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
-  WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
+  WHERE e.owner_id = i.owner_id AND e.kind = 'disposalBegun'
     AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
 
 /** A pause `p` that is in force. */
@@ -173,12 +173,12 @@ export async function readState(
 /** Whether a whole review was disposed of: that closes each of the review's rows. */
 export async function isReviewDisposed(
   session: SqlSession,
-  inquiry: Pick<InquiryRow, 'caller_id'> | null,
+  inquiry: Pick<InquiryRow, 'owner_id'> | null,
 ): Promise<boolean> {
-  const review = inquiry && reviewOfRow(inquiry.caller_id);
+  const review = inquiry && reviewOfRow(inquiry.owner_id);
   if (!review) return false;
   const rows = await session.rows(
-    `SELECT 1 FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
+    `SELECT 1 FROM retention_events WHERE owner_id = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
     [review],
   );
   return rows.length > 0;

@@ -148,7 +148,7 @@ export function descriptionOf(row: InquiryRow): InquiryDescription {
     profile: row.profile,
     customerId: row.customer_id,
     workflowType: row.workflow_type,
-    ownerId: row.caller_id,
+    ownerId: row.owner_id,
     productCode: row.product_code,
     ordinal: row.ordinal,
     ...(row.share_id === null ? {} : { shareId: row.share_id }),

@@ -53,7 +53,7 @@ export async function readRepeat(
     permitted_repeat: number;
   }>(
     `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
-     WHERE caller_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
+     WHERE owner_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
        AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
      ORDER BY permitted_repeat, ordinal`,
     [inquiry.ownerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
@@ -78,7 +78,7 @@ export async function insertInquiry({ session, dialect }: Writing, inquiry: Inqu
       profile: inquiry.profile,
       customer_id: inquiry.customerId,
       workflow_type: inquiry.workflowType,
-      caller_id: inquiry.ownerId,
+      owner_id: inquiry.ownerId,
       product_code: inquiry.productCode,
       share_id: inquiry.shareId,
       ordinal: inquiry.ordinal,

@@ -9,7 +9,7 @@ import { isReview, ofOwner, reviewOfRow } from './owner-rows.ts';
 import { insertEvent } from './retention-events.ts';
 
 interface HoldRow {
-  caller_id: string;
+  owner_id: string;
   legal_hold_at: number;
   legal_hold_by: string;
   legal_hold_reason: string;
@@ -42,7 +42,7 @@ export async function setLegalHold(
 
 /** Rows of a review that were held by their own ids are released by those ids. */
 const NOT_BY_THEMSELVES = `AND NOT EXISTS (SELECT 1 FROM retention_events e
-  WHERE e.caller_id = inquiries.caller_id AND e.kind = 'legalHoldSet')`;
+  WHERE e.owner_id = inquiries.owner_id AND e.kind = 'legalHoldSet')`;
 
 /** As `Retention.releaseLegalHold`; part of a transaction. */
 export async function releaseLegalHold(
@@ -66,13 +66,13 @@ export async function releaseLegalHold(
 /** All holds, or that of one journey; the oldest first. */
 export async function readHolds(session: SqlSession, journeyId?: string): Promise<LegalHold[]> {
   const rows = await session.rows<HoldRow>(
-    `SELECT DISTINCT caller_id, legal_hold_at, legal_hold_by, legal_hold_reason FROM inquiries
+    `SELECT DISTINCT owner_id, legal_hold_at, legal_hold_by, legal_hold_reason FROM inquiries
      WHERE legal_hold_at IS NOT NULL ${journeyId === undefined ? '' : `AND ${ofOwner(journeyId)}`}
-     ORDER BY legal_hold_at, caller_id`,
+     ORDER BY legal_hold_at, owner_id`,
     journeyId === undefined ? [] : [journeyId],
   );
   return byReview(rows).map((row) => ({
-    journeyId: row.caller_id,
+    journeyId: row.owner_id,
     setAt: utcInstant(row.legal_hold_at),
     by: row.legal_hold_by,
     reason: row.legal_hold_reason,
@@ -81,13 +81,13 @@ export async function readHolds(session: SqlSession, journeyId?: string): Promis
 
 /** Joins rows of one review that were held at once into one hold. */
 function byReview(rows: readonly HoldRow[]): HoldRow[] {
-  const groups = Map.groupBy(rows, ({ caller_id, legal_hold_at, legal_hold_by, legal_hold_reason }) => {
-    const review = reviewOfRow(caller_id);
-    return review === null ? caller_id : JSON.stringify([review, legal_hold_at, legal_hold_by, legal_hold_reason]);
+  const groups = Map.groupBy(rows, ({ owner_id, legal_hold_at, legal_hold_by, legal_hold_reason }) => {
+    const review = reviewOfRow(owner_id);
+    return review === null ? owner_id : JSON.stringify([review, legal_hold_at, legal_hold_by, legal_hold_reason]);
   });
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
-    const review = first ? reviewOfRow(first.caller_id) : null;
-    return first && review !== null && group.length > 1 ? [{ ...first, caller_id: review }] : group;
+    const review = first ? reviewOfRow(first.owner_id) : null;
+    return first && review !== null && group.length > 1 ? [{ ...first, owner_id: review }] : group;
   });
 }

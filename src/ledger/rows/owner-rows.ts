@@ -1,11 +1,11 @@
 /** Selects the rows of one owner; for a portfolio review, those of all of its rows. */
 import { ownerOf } from '../../model/owner-id.ts';
 
-/** The SQL condition on `caller_id`, with the owner's id as value `$place`. */
+/** The SQL condition on `owner_id`, with the owner's id as value `$place`. */
 export function ofOwner(ownerId: string, place = 1): string {
-  if (!isReview(ownerId)) return `caller_id = $${place}`;
+  if (!isReview(ownerId)) return `owner_id = $${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
-  return `substr(caller_id, 1, length($${place}) + 1) = $${place} || '/'`;
+  return `substr(owner_id, 1, length($${place}) + 1) = $${place} || '/'`;
 }
 
 /** The review that a row belongs to; `null` where it belongs to no portfolio. */

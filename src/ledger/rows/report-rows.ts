@@ -44,7 +44,7 @@ interface WantedReport {
 }
 
 const IS_WANTED =
-  'i.caller_id = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
+  'i.owner_id = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
 
 function wanted({ ownerId, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
   return [ownerId, productCode, customerTraceNumber ?? null];

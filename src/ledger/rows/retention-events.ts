@@ -7,7 +7,7 @@ import type { Authorization, DisposalScope, RetentionEvent } from '../retention.
 import { insertRow } from './inquiry-writes.ts';
 
 interface EventRow {
-  caller_id: string;
+  owner_id: string;
   product_code: ProductCode | null;
   kind: RetentionEvent['kind'];
   recorded_by: string;
@@ -26,7 +26,7 @@ export async function insertEvent(
     session,
     'retention_events',
     {
-      caller_id: ownerId,
+      owner_id: ownerId,
       event_id: randomUUID(),
       product_code: productCode,
       kind,
@@ -41,22 +41,21 @@ export async function insertEvent(
 /** When the first disposal of the owner was begun, in milliseconds; `null` where none was. */
 export async function readDisposalOf(session: SqlSession, ownerId: string): Promise<number | null> {
   const [row] = await session.rows<{ begun_at: number | null }>(
-    `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun'`,
+    `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE owner_id = $1 AND kind = 'disposalBegun'`,
     [ownerId],
   );
   return row?.begun_at ?? null;
 }
 
 function laterThanOthers({ now }: SqlDialect): string {
-  const others = 'SELECT max(recorded_at) + 1 FROM retention_events WHERE caller_id = $1';
+  const others = 'SELECT max(recorded_at) + 1 FROM retention_events WHERE owner_id = $1';
   return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;
 }
 
 export async function readEvents(session: SqlSession, ownerId: string): Promise<RetentionEvent[]> {
-  const rows = await session.rows<EventRow>(
-    'SELECT * FROM retention_events WHERE caller_id = $1 ORDER BY recorded_at',
-    [ownerId],
-  );
+  const rows = await session.rows<EventRow>('SELECT * FROM retention_events WHERE owner_id = $1 ORDER BY recorded_at', [
+    ownerId,
+  ]);
   return rows.map(eventOf);
 }
 
@@ -72,12 +71,12 @@ export function eventOf(row: EventRow): RetentionEvent {
 
 /** Scopes whose last disposal was begun and not finished. */
 export async function readUnfinished(session: SqlSession): Promise<DisposalScope[]> {
-  const rows = await session.rows<Pick<EventRow, 'caller_id' | 'product_code'>>(
-    `SELECT DISTINCT b.caller_id, b.product_code FROM retention_events b
+  const rows = await session.rows<Pick<EventRow, 'owner_id' | 'product_code'>>(
+    `SELECT DISTINCT b.owner_id, b.product_code FROM retention_events b
      WHERE b.kind = 'disposalBegun' AND NOT EXISTS (SELECT 1 FROM retention_events d
-       WHERE d.caller_id = b.caller_id AND d.kind = 'disposed' AND d.recorded_at >= b.recorded_at
+       WHERE d.owner_id = b.owner_id AND d.kind = 'disposed' AND d.recorded_at >= b.recorded_at
          AND coalesce(d.product_code, '') = coalesce(b.product_code, ''))
-     ORDER BY b.caller_id, b.product_code`,
+     ORDER BY b.owner_id, b.product_code`,
   );
   return rows.map(scopeOf);
 }
@@ -90,14 +89,14 @@ export async function readDisposalTimes(
   const [row] = await session.rows<{ begun_at: number | null; disposed_at: number | null }>(
     `SELECT max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
        max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
-     FROM retention_events WHERE caller_id = $1 AND coalesce(product_code, '') = $2`,
+     FROM retention_events WHERE owner_id = $1 AND coalesce(product_code, '') = $2`,
     [ownerId, productCode ?? ''],
   );
   return { begunAtMs: row?.begun_at ?? null, disposedAtMs: row?.disposed_at ?? null };
 }
 
-function scopeOf(row: Pick<EventRow, 'caller_id' | 'product_code'>): DisposalScope {
-  return { ownerId: row.caller_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
+function scopeOf(row: Pick<EventRow, 'owner_id' | 'product_code'>): DisposalScope {
+  return { ownerId: row.owner_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
 }
 
 function authorizationOf(row: EventRow): Authorization {

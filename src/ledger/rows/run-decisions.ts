@@ -12,7 +12,7 @@ export async function insertRunDecisions(writing: Writing, decisions: readonly R
   await chaining(writing, async (append) => {
     for (const { ownerId, decisionId, decidedAt, ...decision } of decisions) {
       const standing = await session.rows<SqlRow>(
-        'SELECT * FROM run_decisions WHERE caller_id = $1 AND decision_id = $2',
+        'SELECT * FROM run_decisions WHERE owner_id = $1 AND decision_id = $2',
         [ownerId, decisionId],
       );
       const content = {
@@ -21,7 +21,7 @@ export async function insertRunDecisions(writing: Writing, decisions: readonly R
         ...{ decided_by: decision.by, reason: decision.reason },
       };
       if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
-      const key = { caller_id: ownerId, decision_id: decisionId, version: String(standing.length + 1) };
+      const key = { owner_id: ownerId, decision_id: decisionId, version: String(standing.length + 1) };
       const row = await insertRow(
         session,
         'run_decisions',

@@ -69,9 +69,9 @@ async function insertOfInquiry(
   since: string = dialect.now,
 ): Promise<void> {
   await session.rows(
-    `INSERT INTO work_for_people (work_id, kind, reason, since, attempt, caller_id, profile, end_user_code, end_user,
+    `INSERT INTO work_for_people (work_id, kind, reason, since, attempt, owner_id, profile, end_user_code, end_user,
        product_code, share_id, customer_trace_number)
-     SELECT $1, $2, $3, ${since}, CAST($4 AS BIGINT), caller_id, profile, end_user_code, end_user, product_code, share_id,
+     SELECT $1, $2, $3, ${since}, CAST($4 AS BIGINT), owner_id, profile, end_user_code, end_user, product_code, share_id,
        customer_trace_number
      FROM inquiries WHERE customer_trace_number = $5 ON CONFLICT DO NOTHING`,
     [randomUUID(), kind, reason, attempt ?? null, customerTraceNumber ?? null],
@@ -148,7 +148,7 @@ export async function endByDisposal(
   { ownerId, productCode }: DisposalScope,
 ): Promise<void> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  await close(writing, { how: 'disposed' }, `(${ofOwner(ownerId)} OR caller_id = $1)${ofProduct}`, [
+  await close(writing, { how: 'disposed' }, `(${ofOwner(ownerId)} OR owner_id = $1)${ofProduct}`, [
     ownerId,
     ...(productCode === undefined ? [] : [productCode]),
   ]);

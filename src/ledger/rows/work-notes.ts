@@ -53,7 +53,7 @@ export async function seeRun(writing: Writing, { runIsGone, flag, ...seen }: Run
   const closed = await close(
     writing,
     { how: 'seen', by: decisionId },
-    `caller_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
+    `owner_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
     [ownerId, ...(flag === undefined ? [] : [flag])],
   );
   if (closed > 0) await insertRunDecisions(writing, [{ ...seen, action: 'seen' }]);
@@ -67,18 +67,18 @@ async function toldBefore(
   beforeMs: number,
 ): Promise<WorkKey[]> {
   const rows = await session.rows<{
-    caller_id: string;
+    owner_id: string;
     kind: WorkKey['kind'];
     reason: WorkKey['reason'];
     customer_trace_number: string | null;
   }>(
-    `SELECT caller_id, kind, reason, customer_trace_number FROM work_for_people
-     WHERE (${ofOwner(ownerId)} OR caller_id = $1) AND noted_at < $2 AND closed_at IS NULL`,
+    `SELECT owner_id, kind, reason, customer_trace_number FROM work_for_people
+     WHERE (${ofOwner(ownerId)} OR owner_id = $1) AND noted_at < $2 AND closed_at IS NULL`,
     [ownerId, beforeMs],
   );
   return rows
-    .map(({ caller_id, kind, reason, customer_trace_number: customerTraceNumber }) => ({
-      ...{ ownerId: caller_id, kind, reason },
+    .map(({ owner_id, kind, reason, customer_trace_number: customerTraceNumber }) => ({
+      ...{ ownerId: owner_id, kind, reason },
       ...(customerTraceNumber === null ? {} : { customerTraceNumber }),
     }))
     .filter(({ kind, reason }) => kind === 'held' || !LASTING_FLAGS.includes(reason));
@@ -87,8 +87,8 @@ async function toldBefore(
 /** A note from before the reset, which comes later, opens nothing. */
 async function forgetEarlier({ session }: Writing, ownerId: string, asOfMs: number): Promise<void> {
   await session.rows(
-    `INSERT INTO work_of_resets (caller_id, noted_at) VALUES ($1, $2)
-     ON CONFLICT (caller_id) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
+    `INSERT INTO work_of_resets (owner_id, noted_at) VALUES ($1, $2)
+     ON CONFLICT (owner_id) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
     [ownerId, asOfMs],
   );
 }
@@ -96,7 +96,7 @@ async function forgetEarlier({ session }: Writing, ownerId: string, asOfMs: numb
 /** The run has ended without coming to these again: the ledger shows only what may have been posted for good. */
 async function endWhatNobodyMeets(writing: Writing, ownerId: string, asOfMs: number): Promise<void> {
   const posted = MAY_BE_POSTED.map((reason) => `'${reason}'`).join(', ');
-  const ofRun = `(${ofOwner(ownerId)} OR caller_id = $1) AND coalesce(noted_at, since) < $2`;
+  const ofRun = `(${ofOwner(ownerId)} OR owner_id = $1) AND coalesce(noted_at, since) < $2`;
   const values = [ownerId, asOfMs];
   await close(writing, { how: 'ended' }, `${ofRun} AND kind = 'held' AND reason NOT IN (${posted})`, values);
 }
@@ -127,7 +127,7 @@ async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Pr
     'work_for_people',
     {
       work_id: randomUUID(),
-      caller_id: work.ownerId,
+      owner_id: work.ownerId,
       kind,
       reason,
       since: instantOf(work.since),
@@ -185,7 +185,7 @@ async function isOutOfDate(writing: Writing, work: WorkToNote, asOfMs: number): 
 
 async function isFromBeforeReset({ session }: Writing, { ownerId }: WorkKey, asOfMs: number): Promise<boolean> {
   const [row] = await session.rows(
-    `SELECT 1 FROM work_of_resets WHERE caller_id IN ($1, $2) AND noted_at > $3 LIMIT 1`,
+    `SELECT 1 FROM work_of_resets WHERE owner_id IN ($1, $2) AND noted_at > $3 LIMIT 1`,
     [ownerId, reviewOfRow(ownerId) ?? ownerId, asOfMs],
   );
   return row !== undefined;
@@ -202,7 +202,7 @@ async function isSeen({ session }: Writing, key: WorkKey): Promise<boolean> {
 function sameAs({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): { sql: string; values: string[] } {
   if (kind === 'held') return { sql: "kind = 'held' AND customer_trace_number = $1", values: [customerTraceNumber] };
   return {
-    sql: "kind = 'flagged' AND caller_id = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
+    sql: "kind = 'flagged' AND owner_id = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
     values: [ownerId, reason, customerTraceNumber],
   };
 }

@@ -21,7 +21,7 @@ const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
 
 /** Attempts whose answer can no longer come, and of which nobody has written yet that they are held, in the same form. */
 function overdue({ now }: SqlDialect): string {
-  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.caller_id, 'held' AS kind,
+  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.owner_id, 'held' AS kind,
       'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
       i.share_id, a.customer_trace_number, a.attempt, NULL AS details, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
     FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
@@ -87,7 +87,7 @@ function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUse
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (ownerId !== undefined) {
     const named = place(ownerId);
-    terms.push(`(w.caller_id = ${named} OR ${ofOwner(ownerId, values.length)})`);
+    terms.push(`(w.owner_id = ${named} OR ${ofOwner(ownerId, values.length)})`);
   }
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
@@ -103,8 +103,8 @@ function isOneOf(column: string, places: readonly string[]): string {
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
   `SELECT coalesce(i.end_user_code, i.end_user) FROM inquiries i
-   WHERE i.caller_id = w.caller_id AND i.product_code <> 'SECONDUSE'`,
-  'SELECT s.report_end_user_code FROM report_shares s WHERE s.caller_id = w.caller_id',
+   WHERE i.owner_id = w.owner_id AND i.product_code <> 'SECONDUSE'`,
+  'SELECT s.report_end_user_code FROM report_shares s WHERE s.owner_id = w.owner_id',
 ].join(' UNION ALL ');
 
 /** Some end user is known, and each is one of these. */

@@ -157,15 +157,15 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
   const { journeyId, shareId, applicantId } = consent;
   const [known] = await session.rows<{ journey: number; share: number }>(
     `SELECT
-       (SELECT count(*) FROM inquiries WHERE caller_id = $1)
-         + (SELECT count(*) FROM report_shares WHERE caller_id = $1)
+       (SELECT count(*) FROM inquiries WHERE owner_id = $1)
+         + (SELECT count(*) FROM report_shares WHERE owner_id = $1)
          + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND NOT EXISTS (
              SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND k.told_to IS NULL)) AS journey,
-       (SELECT count(*) FROM inquiries WHERE caller_id = $1 AND share_id = $2)
-         + (SELECT count(*) FROM report_shares WHERE caller_id = $1 AND share_id = $2)
+       (SELECT count(*) FROM inquiries WHERE owner_id = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares WHERE owner_id = $1 AND share_id = $2)
          + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
              JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-             WHERE s.share_id = $2 AND i.caller_id = $1)
+             WHERE s.share_id = $2 AND i.owner_id = $1)
          + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND c.share_id = $2 AND NOT EXISTS (
              SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND (k.told_to IS NULL OR k.unmatched IS NOT NULL))) AS share`,
     [journeyId, shareId],
@@ -173,7 +173,7 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
   if (!known || Number(known.journey) === 0) return 'journey';
   if (Number(known.share) === 0) return 'share';
   const asked = await session.rows<{ applicant_ids: string }>(
-    'SELECT DISTINCT applicant_ids FROM inquiries WHERE caller_id = $1 AND applicant_ids IS NOT NULL',
+    'SELECT DISTINCT applicant_ids FROM inquiries WHERE owner_id = $1 AND applicant_ids IS NOT NULL',
     [journeyId],
   );
   const isKnown = asked.some(({ applicant_ids }) => (JSON.parse(applicant_ids) as string[]).includes(applicantId));

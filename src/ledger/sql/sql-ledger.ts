@@ -231,7 +231,7 @@ export class SqlLedger implements Ledger {
   }
 
   inquiriesOf(ownerId: string): Promise<InquiryView[]> {
-    return this.#read('SELECT customer_trace_number FROM inquiries WHERE caller_id = $1', ownerId);
+    return this.#read('SELECT customer_trace_number FROM inquiries WHERE owner_id = $1', ownerId);
   }
 
   async inquiry(customerTraceNumber: string): Promise<OpenInquiry | null> {

@@ -23,11 +23,11 @@ type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {
 /** Holds and flags as well: what a list shows must be somebody's, also before its inquiry is a row. */
 const MADE_FOR = `
   SELECT profile, product_code, end_user_code, end_user,
-    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.caller_id = $1) AS report_for
+    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.owner_id = $1) AS report_for
   FROM (
-    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE caller_id = $1
+    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE owner_id = $1
     UNION
-    SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE caller_id = $1
+    SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE owner_id = $1
   ) known`;
 
 export class SqlReading implements Reading {

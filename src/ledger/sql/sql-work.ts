@@ -21,7 +21,7 @@ import type {
 
 interface Row {
   work_id: string;
-  caller_id: string;
+  owner_id: string;
   kind: WorkKind;
   reason: WorkKey['reason'];
   since: number;
@@ -130,7 +130,7 @@ function rowOf(row: Row): WorkRow {
   const { end_user_code, end_user, product_code, share_id, customer_trace_number, attempt } = row;
   return {
     workId: row.work_id,
-    ownerId: row.caller_id,
+    ownerId: row.owner_id,
     kind: row.kind,
     reason: row.reason,
     since: utcInstant(row.since),

@@ -21,7 +21,7 @@ export function auditTables({ guardRows }: SqlDialect): string[] {
     )`,
     `CREATE TABLE retention_events (
       event_id TEXT PRIMARY KEY,
-      caller_id TEXT NOT NULL,
+      owner_id TEXT NOT NULL,
       -- NULL: all of it.
       product_code TEXT,
       kind TEXT NOT NULL,
@@ -30,7 +30,7 @@ export function auditTables({ guardRows }: SqlDialect): string[] {
       details TEXT,
       recorded_at BIGINT NOT NULL
     )`,
-    'CREATE INDEX retention_events_of_caller ON retention_events (caller_id, kind)',
+    'CREATE INDEX retention_events_of_owner ON retention_events (owner_id, kind)',
     ...guardRows('audit_chain', 'appendOnly'),
     ...guardRows('audit_head', 'keepRows'),
     ...guardRows('retention_events', 'appendOnly'),

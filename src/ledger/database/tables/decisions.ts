@@ -26,7 +26,7 @@ export function decisionTables({ guardRows }: SqlDialect): string[] {
     )`,
     'CREATE INDEX decisions_by_id ON decisions (decision_id)',
     `CREATE TABLE run_decisions (
-      caller_id TEXT NOT NULL,
+      owner_id TEXT NOT NULL,
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
@@ -40,7 +40,7 @@ export function decisionTables({ guardRows }: SqlDialect): string[] {
       reason TEXT NOT NULL,
       decided_at TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (caller_id, decision_id, version)
+      PRIMARY KEY (owner_id, decision_id, version)
     )`,
     'CREATE INDEX run_decisions_by_id ON run_decisions (decision_id)',
     `CREATE TABLE attention_seen (

@@ -9,7 +9,7 @@ export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
       profile TEXT NOT NULL,
       customer_id TEXT NOT NULL,
       workflow_type TEXT NOT NULL,
-      caller_id TEXT NOT NULL,
+      owner_id TEXT NOT NULL,
       product_code TEXT NOT NULL,
       share_id TEXT,
       ordinal BIGINT NOT NULL,
@@ -39,9 +39,9 @@ export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
       disposed_reason TEXT,
       CHECK ((digest IS NULL) = (digest_version IS NULL))
     )`,
-    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
+    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, owner_id, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
-    'CREATE INDEX inquiries_of_caller ON inquiries (caller_id, product_code)',
+    'CREATE INDEX inquiries_of_owner ON inquiries (owner_id, product_code)',
     'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
     // What is late, held or not disposed of yet: few among many millions of rows.
     'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',

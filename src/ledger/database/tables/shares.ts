@@ -4,26 +4,26 @@ import type { SqlDialect } from '../sql-session.ts';
 export function shareTables({ guardRows }: SqlDialect): string[] {
   return [
     `CREATE TABLE report_shares (
-      caller_id TEXT NOT NULL,
+      owner_id TEXT NOT NULL,
       share_id TEXT NOT NULL,
       reference_digest TEXT NOT NULL,
       -- Whose report it is, where a caller said so; else the report's own inquiry tells.
       report_end_user_code TEXT,
       recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (caller_id, share_id)
+      PRIMARY KEY (owner_id, share_id)
     )`,
     'CREATE INDEX report_shares_of_report ON report_shares (reference_digest)',
     'CREATE INDEX report_shares_by_id ON report_shares (share_id)',
     // Taken back by the platform before they were sent.
     `CREATE TABLE withdrawn_shares (
-      caller_id TEXT NOT NULL,
+      owner_id TEXT NOT NULL,
       share_id TEXT NOT NULL,
       -- The share that takes its place. NULL: none does.
       replaced_by TEXT,
       withdrawn_by TEXT NOT NULL,
       reason TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (caller_id, share_id)
+      PRIMARY KEY (owner_id, share_id)
     )`,
     `CREATE TABLE subset_shares (
       customer_trace_number TEXT NOT NULL,

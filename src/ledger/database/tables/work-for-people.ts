@@ -5,7 +5,7 @@ export function workTables({ guardRows }: SqlDialect): string[] {
   return [
     `CREATE TABLE work_for_people (
       work_id TEXT PRIMARY KEY,
-      caller_id TEXT NOT NULL,
+      owner_id TEXT NOT NULL,
       -- held or flagged
       kind TEXT NOT NULL,
       reason TEXT NOT NULL,
@@ -31,17 +31,17 @@ export function workTables({ guardRows }: SqlDialect): string[] {
     // An inquiry waits for one decision at a time.
     `CREATE UNIQUE INDEX work_held_once ON work_for_people (customer_trace_number)
      WHERE kind = 'held' AND closed_at IS NULL`,
-    `CREATE UNIQUE INDEX work_flagged_once ON work_for_people (caller_id, reason, (coalesce(customer_trace_number, '')))
+    `CREATE UNIQUE INDEX work_flagged_once ON work_for_people (owner_id, reason, (coalesce(customer_trace_number, '')))
      WHERE kind = 'flagged' AND closed_at IS NULL`,
     // A page, and the counts: few are open among all that there ever were.
     'CREATE INDEX work_open ON work_for_people (since, work_id) WHERE closed_at IS NULL',
     'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
-    'CREATE INDEX work_of_caller ON work_for_people (caller_id)',
+    'CREATE INDEX work_of_owner ON work_for_people (owner_id)',
     ...guardRows('work_for_people', 'keepRows'),
     // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
     `CREATE TABLE work_of_resets (
-      caller_id TEXT PRIMARY KEY,
+      owner_id TEXT PRIMARY KEY,
       noted_at BIGINT NOT NULL
     )`,
     ...guardRows('work_of_resets', 'keepRows'),

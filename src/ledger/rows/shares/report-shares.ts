@@ -24,7 +24,7 @@ export async function insertShare(
     session,
     'report_shares',
     {
-      caller_id: ownerId,
+      owner_id: ownerId,
       share_id: shareId,
       reference_digest: digest,
       report_end_user_code: reportEndUserCode,
@@ -33,7 +33,7 @@ export async function insertShare(
   );
   if (inserted) return true;
   const [row] = await session.rows<{ reference_digest: string }>(
-    'SELECT reference_digest FROM report_shares WHERE caller_id = $1 AND share_id = $2',
+    'SELECT reference_digest FROM report_shares WHERE owner_id = $1 AND share_id = $2',
     [ownerId, shareId],
   );
   return row?.reference_digest === digest;
@@ -45,16 +45,16 @@ export async function readSeparateShares(
   { ownerId, productCode }: DisposalScope,
 ): Promise<SeparateShare[]> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  const rows = await session.rows<{ caller_id: string; inquiries: number }>(
-    `SELECT DISTINCT caller_id, (SELECT count(*) FROM inquiries i
-       WHERE i.caller_id = s.caller_id AND i.disposed_at IS NULL) AS inquiries
+  const rows = await session.rows<{ owner_id: string; inquiries: number }>(
+    `SELECT DISTINCT owner_id, (SELECT count(*) FROM inquiries i
+       WHERE i.owner_id = s.owner_id AND i.disposed_at IS NULL) AS inquiries
      FROM report_shares s WHERE NOT (${ofOwner(ownerId)}) AND reference_digest IN (
        SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
          SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId)}${ofProduct}))
-     ORDER BY caller_id`,
+     ORDER BY owner_id`,
     productCode === undefined ? [ownerId] : [ownerId, productCode],
   );
-  return rows.map(({ caller_id, inquiries }) => ({ ownerId: caller_id, inquiries }));
+  return rows.map(({ owner_id, inquiries }) => ({ ownerId: owner_id, inquiries }));
 }
 
 /** As `Ledger.shareFacts`; for a claim, after the chain's head was locked. */
@@ -67,7 +67,7 @@ export async function readShareFacts(
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
   const [{ now: nowMs } = { now: Date.now() }] = reports;
-  const found = reports.flatMap(({ caller_id }) => (caller_id === null ? [] : [caller_id]));
+  const found = reports.flatMap(({ owner_id }) => (owner_id === null ? [] : [owner_id]));
   const owners = [...new Set([ownerId, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
   const usedBy = await readUses(session, { ownerId, shareId, owners });
@@ -84,7 +84,7 @@ export async function readShareFacts(
 
 interface ReportRow {
   now: number;
-  caller_id: string | null;
+  owner_id: string | null;
   disposed_at: number | null;
   legal_hold_at: number | null;
   is_disposal_begun: number;
@@ -93,7 +93,7 @@ interface ReportRow {
 /** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
-    `SELECT ${dialect.now} AS now, i.caller_id, i.disposed_at, i.legal_hold_at, ${DISPOSALS_BEGUN} AS is_disposal_begun
+    `SELECT ${dialect.now} AS now, i.owner_id, i.disposed_at, i.legal_hold_at, ${DISPOSALS_BEGUN} AS is_disposal_begun
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
@@ -101,10 +101,10 @@ function readReports(session: SqlSession, dialect: SqlDialect, digest: string): 
 }
 
 async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
-  const { caller_id, disposed_at, legal_hold_at, is_disposal_begun } = row;
-  if (caller_id === null) return false;
+  const { owner_id, disposed_at, legal_hold_at, is_disposal_begun } = row;
+  if (owner_id === null) return false;
   if (disposed_at !== null || legal_hold_at !== null || is_disposal_begun > 0) return true;
-  return isReviewDisposed(session, { caller_id });
+  return isReviewDisposed(session, { owner_id });
 }
 
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
@@ -117,7 +117,7 @@ function readSaid(
     `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
-     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.caller_id AND c.share_id = s.share_id
+     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.owner_id AND c.share_id = s.share_id
      WHERE s.reference_digest = $2`,
     [shareId, digest, ...owners],
   );
@@ -127,7 +127,7 @@ interface UseRow extends PostingRow {
   journey_id: string;
   applicant_id: string;
   consent_id: string;
-  caller_id: string;
+  owner_id: string;
 }
 
 /**
@@ -139,14 +139,14 @@ async function readUses(
 ): Promise<Map<string, string>> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
   const uses = await session.rows<UseRow>(
-    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.caller_id, a.state, a.outcome, a.answer_kind, a.late_state
+    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.owner_id, a.state, a.outcome, a.answer_kind, a.late_state
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.caller_id <> $1`,
+     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.owner_id <> $1`,
     [ownerId, shareId, ...owners],
   );
-  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.caller_id]));
+  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.owner_id]));
 }
 
 function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id' | 'consent_id'>): string {

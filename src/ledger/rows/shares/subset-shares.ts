@@ -18,7 +18,7 @@ export async function readOtherChoice(
   const [row] = await session.rows<{ customer_trace_number: string }>(
     `SELECT a.customer_trace_number FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE i.caller_id = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND i.ordinal <> $3
+     WHERE i.owner_id = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND i.ordinal <> $3
        AND NOT (${NOTHING_SENT})
      ORDER BY a.claimed_at DESC, a.customer_trace_number LIMIT 1`,
     [ownerId, shareId ?? '', ordinal],

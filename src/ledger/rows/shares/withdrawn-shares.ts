@@ -13,7 +13,7 @@ import type { ShareWithdrawal, ShareWithdrawalVerdict, StandingShareWithdrawal }
 import { insertRow } from '../inquiry-writes.ts';
 
 export interface WithdrawnShareRow {
-  caller_id: string;
+  owner_id: string;
   share_id: string;
   replaced_by: string | null;
   withdrawn_by: string;
@@ -28,10 +28,10 @@ export async function readWithdrawnShare(
 ): Promise<StandingShareWithdrawal | undefined> {
   const places = owners.map((_, index) => `$${index + 2}`).join(', ');
   const rows = await session.rows<WithdrawnShareRow>(
-    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND caller_id IN (${places})`,
+    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND owner_id IN (${places})`,
     [shareId, ...owners],
   );
-  const [row] = owners.flatMap((owner) => rows.filter(({ caller_id }) => caller_id === owner));
+  const [row] = owners.flatMap((owner) => rows.filter(({ owner_id }) => owner_id === owner));
   return row && standingWithdrawal(row);
 }
 
@@ -55,7 +55,7 @@ export async function withdrawShare(
       verdict = { kind: 'claimed', ...claimed };
       return;
     }
-    const columns = { caller_id: ownerId, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
+    const columns = { owner_id: ownerId, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
     const row = await insertRow(session, 'withdrawn_shares', columns, {
       sql: { recorded_at: dialect.now },
       returning: columnsOf('withdrawn_shares'),
@@ -80,7 +80,7 @@ async function readSentAttempt(
   const [row] = await session.rows<{ customer_trace_number: string; attempt: number }>(
     `SELECT a.customer_trace_number, a.attempt FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE i.caller_id = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
+     WHERE i.owner_id = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
      ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
     [ownerId, shareId],
   );
