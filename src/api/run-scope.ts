@@ -13,9 +13,13 @@ import type { RunScope } from './caller.ts';
 /**
  * `undefined` for an id that neither Temporal nor the ledger knows.
  *
- * @param isTemporalAway the caller knows it already: the ledger alone tells, at once
+ * - `isTemporalAway`: the caller knows it already. The ledger alone tells, at once.
+ * - `ofLate`: an answer of the last half minute will do, for lists that are read again and again. A run's scope only grows.
  */
-export type RunScopes = (ownerId: string, isTemporalAway?: boolean) => Promise<RunScope | undefined>;
+export type RunScopes = (
+  ownerId: string,
+  how?: { isTemporalAway?: boolean; ofLate?: boolean },
+) => Promise<RunScope | undefined>;
 
 interface ScopeSources {
   client: Client;
@@ -23,6 +27,9 @@ interface ScopeSources {
 }
 
 const TIMEOUT_MS = 5_000;
+
+const KEPT_MS = 30_000;
+const MOST_KEPT = 10_000;
 
 const DEFAULT_PROFILE = 'default';
 
@@ -71,7 +78,19 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
     return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NOBODYS;
   }
 
-  return (ownerId, isTemporalAway) => scopeOf(ownerId, 0, isTemporalAway);
+  const kept = new Map<string, { scope: RunScope; untilMs: number }>();
+
+  return async (ownerId, { isTemporalAway = false, ofLate = false } = {}) => {
+    const known = kept.get(ownerId);
+    if (ofLate && known && known.untilMs > Date.now()) return known.scope;
+    const scope = await scopeOf(ownerId, 0, isTemporalAway);
+    // The newest last, so that the first is the oldest.
+    kept.delete(ownerId);
+    if (scope && !isTemporalAway) kept.set(ownerId, { scope, untilMs: Date.now() + KEPT_MS });
+    const [oldest] = kept.keys();
+    if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
+    return scope;
+  };
 }
 
 function ofInput(input: unknown, source: Pick<RunScope, 'endUsers'> | undefined): RunScope {

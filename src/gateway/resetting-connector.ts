@@ -52,6 +52,9 @@ function listen(): void {
 
 function resettable(socket: Socket, tcp: Socket): Socket {
   beneath.set(socket, tcp);
+  // Where the other side resets the connection, the TCP socket beneath TLS closes first, and the TLS socket tells the error
+  // after its own `close`. undici 8.12 would throw then, and end the worker: it has let go of the connection.
+  socket.once('close', () => socket.removeAllListeners('error').on('error', () => {}));
   const destroy = socket.destroy;
   socket.destroy = function destroyOrReset(error?: Error) {
     const request = underWay.get(socket);

@@ -38,6 +38,8 @@ const ALLOWED_FIELDS = [
   'roomFor',
   'traceId',
   'spanId',
+  'durability',
+  'finding',
   'deploymentName',
   'buildId',
 ] as const;

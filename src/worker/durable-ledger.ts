@@ -28,6 +28,7 @@ export async function requireDurableLedger(
   if (found === null) return;
   const { kind, detail, toDo } = judgeDurability(found, ledger.durability);
   if (kind === 'loses' && environment === 'production') throw new LedgerNotDurableError(`${detail}: ${toDo}`);
-  const isDecided = ledger.durability.kind !== 'replication';
-  if (kind !== 'sound' || isDecided) logger?.warn({ durability: ledger.durability.kind }, `the ledger: ${detail}`);
+  const { kind: durability } = ledger.durability;
+  if (kind === 'sound' && durability === 'replication') return;
+  logger?.warn({ durability, finding: detail }, 'whether the ledger keeps what it has confirmed');
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
@@ -98,4 +99,23 @@ test('speaks no TLS to a gateway that answers in the clear', async (t) => {
   const server = await startServer(t, { onConnection: (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n') });
   await assertUntrusted(submit(t, profileFor(`https://127.0.0.1:${server.port}`)));
   assert.equal(server.requests.length, 0);
+});
+
+test('a connection that the gateway resets below TLS is an unknown outcome, and no error that ends the worker', async (t) => {
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => void uncaught.push(error);
+  process.on('uncaughtException', note);
+  t.after(() => process.off('uncaughtException', note));
+  const server = await startServer(t, {
+    createServer: (onConnection) => createServer(own, onConnection),
+    // Node resets the socket beneath TLS alone.
+    onRequest: (socket) => void (socket as Socket & { _parent: Socket })._parent.resetAndDestroy(),
+  });
+  const profile = profileFor(server.url, { caCertificate: own.cert });
+  for (let round = 0; round < 5; round++) {
+    await assert.rejects(submit(t, profile), { code: 'OutcomeUnknown', sent: 'possibly' });
+  }
+  // The late error comes with the turn after.
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(uncaught, []);
 });

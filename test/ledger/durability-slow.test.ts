@@ -37,7 +37,7 @@ async function verdictAs(user?: string, setting = REPLICATION) {
 async function startsIn(environment: 'uat' | 'production', setting: DurabilitySetting): Promise<string[]> {
   const warned: string[] = [];
   const ledger = { url: urlAs('plain'), durability: setting };
-  await requireDurableLedger({ environment, ledger }, { warn: (_, text) => void warned.push(text) });
+  await requireDurableLedger({ environment, ledger }, { warn: ({ finding }: { finding?: string }) => void warned.push(finding ?? '') });
   return warned;
 }
 

@@ -306,7 +306,13 @@ describe('PostgreSQL: the server', () => {
       pauses: [],
     });
     // As the server of the tests is started.
-    assert.deepEqual(durability, { isFlushed: false, waitsForStandby: false, isStandby: false });
+    const { engine, isStandby, isFlushed, followers } = durability;
+    assert.deepEqual(
+      { engine, isStandby, isFlushed, followers },
+      {
+        ...{ engine: 'postgres', isStandby: false, isFlushed: false, followers: [] },
+      },
+    );
     assert.ok(Date.parse(clock.now) > 0);
   });
 

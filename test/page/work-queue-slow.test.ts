@@ -201,7 +201,7 @@ test('the work queue page', async (t) => {
     assert.equal(await page.locator('.hold-link').first().isVisible(), true);
     await page.unrouteAll();
     await page.keyboard.press('u');
-    await page.getByText('does not answer, since').waitFor({ state: 'detached' });
+    await page.getByText('does not answer, since').first().waitFor({ state: 'detached' });
   });
 
   await t.test('a run that is lost, and no worker: the ledger tells its story and takes the decision', async (st) => {

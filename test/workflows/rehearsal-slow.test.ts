@@ -72,7 +72,7 @@ async function postedAt(path: string): Promise<{ customerTraceNumber: string }[]
 }
 
 function withSsn(ssn: string) {
-  const input = journeyInput();
+  const input = journeyInput({ stages: ['PREQUAL'] });
   return { ...input, applicants: input.applicants.map((one) => ({ ...one, ssn })) };
 }
 

@@ -23,7 +23,7 @@ export async function withinReach<Row extends { ownerId: string }>(
   const isTemporalAway = !(await answers(client));
   const mine = new Set<string>();
   await inParallel([...new Set(rows.map(({ ownerId }) => ownerId))], AT_ONCE, async (ownerId) => {
-    const scope = await runScope(ownerId, isTemporalAway);
+    const scope = await runScope(ownerId, { isTemporalAway, ofLate: true });
     if (scope && reaches(caller, scope)) mine.add(ownerId);
   });
   return rows.filter(({ ownerId }) => mine.has(ownerId));

@@ -79,16 +79,19 @@ export function registerListCommand(program: Command): void {
   });
 }
 
+/** Columns that no run has anything for are left out: with all of them a run takes two lines of a terminal. */
 export function listLines(journeys: readonly ListedJourney[], width: number): string[] {
-  const rows = journeys.map((one) => [
-    withAge(one.startedAt),
-    one.runStatus.toLowerCase().replaceAll('_', ' '),
-    one.stage ?? '',
-    one.needsAttention ?? '',
-    one.waitsFor === undefined ? '' : WAITS_WORDS[one.waitsFor],
-    one.journeyId,
-  ]);
-  return tableWithIds([['STARTED', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'WAITS FOR', 'JOURNEY'], ...rows], width).flat();
+  const columns: readonly [heading: string, of: (one: ListedJourney) => string][] = [
+    ['STARTED', ({ startedAt }) => withAge(startedAt)],
+    ['RUN', ({ runStatus }) => runStatus.toLowerCase().replaceAll('_', ' ')],
+    ['STAGE', ({ stage = '' }) => stage],
+    ['NEEDS ATTENTION', ({ needsAttention = '' }) => needsAttention],
+    ['WAITS FOR', ({ waitsFor }) => (waitsFor === undefined ? '' : WAITS_WORDS[waitsFor])],
+    ['JOURNEY', ({ journeyId }) => journeyId],
+  ];
+  const shown = columns.filter(([, of]) => journeys.some((one) => of(one) !== ''));
+  const rows = journeys.map((one) => shown.map(([, of]) => of(one)));
+  return tableWithIds([shown.map(([heading]) => heading), ...rows], width).flat();
 }
 
 async function listJourneys(client: Client, options: ListOptions, limit: number): Promise<ListedJourney[]> {
