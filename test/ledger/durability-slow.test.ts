@@ -37,7 +37,10 @@ async function verdictAs(user?: string, setting = REPLICATION) {
 async function startsIn(environment: 'uat' | 'production', setting: DurabilitySetting): Promise<string[]> {
   const warned: string[] = [];
   const ledger = { url: urlAs('plain'), durability: setting };
-  await requireDurableLedger({ environment, ledger }, { warn: ({ finding }: { finding?: string }) => void warned.push(finding ?? '') });
+  await requireDurableLedger(
+    { environment, ledger },
+    { warn: ({ finding }: { finding?: string }) => void warned.push(finding ?? '') },
+  );
   return warned;
 }
 
