@@ -161,8 +161,9 @@ export class GatewayClient {
     if (body === null || answer === null) {
       throw new GatewayError('OutcomeUnknown', { httpStatus: status, sent: 'possibly', requestedAt });
     }
-    if (foreign)
+    if (foreign) {
       return { httpStatus: status, answer: { kind: 'unexpectedResponse', problems: [foreign] }, body, requestedAt };
+    }
     return { httpStatus: status, answer, body, requestedAt };
   }
 

@@ -65,7 +65,7 @@ interface ReportRow {
   reference_digest: string;
   report_end_user_code: string | null;
   report_trace_number: string | null;
-  report_caller_id: string | null;
+  report_owner_id: string | null;
   report_product_code: AuditedAttempt['productCode'] | null;
   report_end_user: string | null;
 }
@@ -77,7 +77,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
   const places = placesOf(traceNumbers);
   const reports = await session.rows<ReportRow>(
     `SELECT i.customer_trace_number, s.reference_digest, s.report_end_user_code,
-       o.customer_trace_number AS report_trace_number, o.owner_id AS report_caller_id,
+       o.customer_trace_number AS report_trace_number, o.owner_id AS report_owner_id,
        o.product_code AS report_product_code, o.end_user_code AS report_end_user
      FROM inquiries i JOIN report_shares s ON s.owner_id = i.owner_id AND s.share_id = i.share_id
      LEFT JOIN (report_references r JOIN inquiries o
@@ -115,11 +115,11 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
 }
 
 function reportView(row: ReportRow): SharedReportView | null {
-  const { report_trace_number, report_caller_id, report_product_code, report_end_user } = row;
-  if (report_trace_number === null || report_caller_id === null || report_product_code === null) return null;
+  const { report_trace_number, report_owner_id, report_product_code, report_end_user } = row;
+  if (report_trace_number === null || report_owner_id === null || report_product_code === null) return null;
   return {
     customerTraceNumber: report_trace_number,
-    ownerId: report_caller_id,
+    ownerId: report_owner_id,
     productCode: report_product_code,
     ...(report_end_user === null ? {} : { endUserCode: report_end_user }),
   };

@@ -75,7 +75,9 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddr
       ...options,
       ...defined({ metrics: shown?.metrics }),
       keys,
-      ...(ledgerAccess === undefined ? {} : { openLedger: () => ledgerOf(ledgerAccess, keys) }),
+      ...(ledgerAccess === undefined
+        ? {}
+        : { openLedger: () => ledgerOf(ledgerAccess, keys, (news) => logger.warn({}, news)) }),
       onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
       onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),
     });
@@ -93,8 +95,11 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddr
 }
 
 /** For reading: neither a ledger nor its tables are made here. */
-async function ledgerOf({ ledger, environment }: LedgerAccess, keyRing: KeyWrapper): Promise<Ledger> {
+async function ledgerOf(
+  { ledger, environment }: LedgerAccess,
+  keyRing: KeyWrapper,
+  onAddress: (news: string) => void,
+): Promise<Ledger> {
   const { openLedger } = await import('../../../ledger/sql/open-ledger.ts');
-  const onAddress = (news: string) => void process.stderr.write(`${news}\n`);
   return openLedger({ ...ledger, environment, keyRing, create: false, onAddress });
 }
