@@ -20,8 +20,12 @@ write() { # file; its content comes from standard input
 
 base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
 
-password() { # user
+password() { # file
   openssl rand -hex 24 | write "$1"
+}
+
+ledger_url() { # role, file
+  printf 'postgres://%s:%s@postgres:5432/ledger\n' "$1" "$(cat "$secrets/$1_db_password")" | write "$2"
 }
 
 key() { # use
@@ -87,11 +91,13 @@ for there in "$secrets" "$environment"; do
   fi
 done
 mkdir -p "$secrets/keys"
-for user in postgres_password temporal_db_password ledger_db_password ledger_api_db_password grafana_password; do
-  password "$user"
+for user in postgres temporal_db grafana ledger_db ledger_worker_db ledger_api_db ledger_codec_db; do
+  password "${user}_password"
 done
-printf 'postgres://ledger:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_db_password")" | write ledger_url
-printf 'postgres://ledger_api:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_api_db_password")" | write api_ledger_url
+ledger_url ledger owner_ledger_url
+ledger_url ledger_worker ledger_url
+ledger_url ledger_api api_ledger_url
+ledger_url ledger_codec codec_ledger_url
 key_ring
 signing_key
 openssl rand -hex 16 | tr -d '\n' | write oauth2_cookie_secret

@@ -104,7 +104,8 @@ async function runTopology(): Promise<void> {
   await services.job('temporal-namespace');
   say(`Temporal server ${version} runs, with its namespace`);
   const { ledger } = JSON.parse(await services.job('setup')) as { ledger: { ledgerId: string } };
-  say('setup has made the ledger and registered the search attributes');
+  await services.job('ledger-roles', { PGHOST: databaseHere.host, PGPORT: databaseHere.port });
+  say('setup has made the ledger and registered the search attributes, and its programs have their roles');
 
   const gateway = await services.start('sandbox', {}, [
     ...['sandbox', '--host', '127.0.0.1', '--port', String(sandbox)],
@@ -154,12 +155,13 @@ async function makeSecrets(secretsDir: string, database: URL): Promise<void> {
   const script = join(ROOT, 'deploy/make-secrets.sh');
   const result = await runCommand(script, [], { env, timeoutMs: 60_000 });
   if (result.exitCode !== 0) throw new Error(`make-secrets.sh: ${lastLine(result.stderr)}`);
-  const password = await readFile(join(secretsDir, 'ledger_db_password'), 'utf8');
-  const ledgerUrl = new URL(`postgres://ledger@${database.host}/ledger`);
-  ledgerUrl.password = password.trim();
+  const atThisServer = async (file: string) =>
+    (await readFile(join(secretsDir, file), 'utf8')).replace('@postgres:5432/', `@${database.host}/`);
   for (const [file, content] of [
     ['postgres_password', database.password],
-    ['ledger_url', ledgerUrl.href],
+    ['owner_ledger_url', await atThisServer('owner_ledger_url')],
+    ['ledger_url', await atThisServer('ledger_url')],
+    ['codec_ledger_url', await atThisServer('codec_ledger_url')],
   ] as const) {
     await chmod(join(secretsDir, file), 0o600);
     await writeFile(join(secretsDir, file), content);

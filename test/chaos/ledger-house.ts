@@ -9,9 +9,9 @@ import { startPostgres } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 export interface LedgerHouse {
-  /** As the workers reach it. */
+  /** As the workers reach it: on PostgreSQL by their own role, once it is furnished. */
   workersUrl: string;
-  /** As copies of the HTTP API reach it: on PostgreSQL by their own role, once it is furnished. */
+  /** As copies of the HTTP API reach it, likewise. */
   apiUrl: string;
   /** Straight to it. */
   ownUrl: string;
@@ -51,6 +51,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
   url.port = String(wire.port);
   const apiUrl = new URL(url);
   apiUrl.username = API_ROLE;
+  url.username = WORKERS_ROLE;
   const whileMs = async (forMs: number, begin: () => void) => {
     begin();
     await delay(forMs);
@@ -70,7 +71,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
     furnish: () =>
       withClient(ownUrl, async (client) => {
         await putInFullDisk(client);
-        await makeApiRole(client, decodeURIComponent(url.password));
+        await makeRoles(client, decodeURIComponent(url.password));
       }),
     full: (forMs) =>
       withClient(ownUrl, async (client) => {
@@ -133,15 +134,18 @@ async function putInFullDisk(client: pg.Client): Promise<void> {
 }
 
 const API_ROLE = 'ledger_api';
+const WORKERS_ROLE = 'ledger_worker';
 
-const API_GRANTS = new URL('../../deploy/postgres/api-role.sql', import.meta.url);
+const GRANTS = new URL('../../deploy/postgres/roles.sql', import.meta.url);
 
-/** As a deployer makes it. A copy that needs more than its grants fails in a storm. */
-async function makeApiRole(client: pg.Client, password: string): Promise<void> {
-  await client.query(await readFile(API_GRANTS, 'utf8'));
-  await client.query(`ALTER ROLE ${API_ROLE} LOGIN PASSWORD ${client.escapeLiteral(password)}`);
-  // The trigger runs as who writes.
-  await client.query(`GRANT USAGE ON SEQUENCE chaos_refused_writes TO ${API_ROLE}`);
+/** As a deployer makes them. A program that needs more than its grants fails in a storm. */
+async function makeRoles(client: pg.Client, password: string): Promise<void> {
+  await client.query(await readFile(GRANTS, 'utf8'));
+  for (const role of [API_ROLE, WORKERS_ROLE]) {
+    await client.query(`ALTER ROLE ${role} LOGIN PASSWORD ${client.escapeLiteral(password)}`);
+    // The trigger runs as who writes.
+    await client.query(`GRANT USAGE ON SEQUENCE chaos_refused_writes TO ${role}`);
+  }
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -94,18 +94,21 @@ test('worker, setup, codec server, API and command line start with what the comp
   const made = await makeSecrets(t);
   const config = loadConfig(await withSecrets(t, made, 'worker'));
   assert.equal(config.environment, 'sandbox');
-  assert.match(config.ledger.url, /^postgres:\/\/ledger:[0-9a-f]{48}@postgres:5432\/ledger$/);
+  assert.match(config.ledger.url, /^postgres:\/\/ledger_worker:[0-9a-f]{48}@postgres:5432\/ledger$/);
   assert.deepEqual(config.telemetry.metricsAddress, { host: '0.0.0.0', port: 9464 });
   assert.equal(config.worker.deployment, undefined);
   const minutes = /^(\d+)m$/.exec(service('worker').stop_grace_period ?? '')?.[1];
   assert.ok(Number(minutes) * 60_000 > config.worker.shutdownGraceMs, 'the grace period outlives the shutdown');
-  assert.ok(loadLedgerAccess(await withSecrets(t, made, 'setup'), { needsId: false }));
+  const setup = loadLedgerAccess(await withSecrets(t, made, 'setup'), { needsId: false });
+  assert.match(setup?.ledger.url ?? '', /^postgres:\/\/ledger:[0-9a-f]{48}@postgres:5432\/ledger$/);
   const { options, ledgerAccess } = loadCodecServerSettings(await withSecrets(t, made, 'codec-server'));
   assert.equal(options.authentication.kind, 'jwt');
-  assert.ok(ledgerAccess);
+  assert.match(ledgerAccess?.ledger.url ?? '', /^postgres:\/\/ledger_codec:[0-9a-f]{48}@postgres:5432\/ledger$/);
   const api = loadApiSettings(await withSecrets(t, made, 'api'));
   assert.deepEqual([api.options.host, api.options.port], ['0.0.0.0', 7282]);
-  // A role that can claim nothing, and the owner's address is not within its reach.
+  // Roles that change no table, and the owner's address is within nobody's reach but setup's.
+  const owning = ours.filter(([, { secrets }]) => secrets?.includes('owner_ledger_url')).map(([name]) => name);
+  assert.deepEqual(owning, ['setup']);
   assert.match(api.ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:[0-9a-f]{48}@postgres:5432\/ledger$/);
   assert.ok(!service('api').secrets?.includes('ledger_url'));
   const client = loadClientSettings(await withSecrets(t, made, 'cli'));

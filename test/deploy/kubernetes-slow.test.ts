@@ -86,7 +86,9 @@ async function environment(
     '/run/secrets/credit-journey/temporal-client.key': 'example',
     '/run/secrets/credit-journey/gateway-client-id': 'example',
     '/run/secrets/credit-journey/gateway-client-secret': 'example',
-    '/run/secrets/credit-journey/ledger-url': LEDGER_URL,
+    '/run/secrets/owner/ledger-url': LEDGER_URL,
+    '/run/secrets/credit-journey/ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_worker:'),
+    '/run/secrets/credit-journey/codec-ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_codec:'),
     '/run/secrets/credit-journey/api-ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_api:'),
     '/run/secrets/credit-journey/ledger-ca.pem': '-----BEGIN CERTIFICATE-----',
     '/run/secrets/credit-journey/consent-jwks.json': JSON.stringify(CONSENT_KEYS),
@@ -115,13 +117,20 @@ test('worker, codec server, API and setup start in production with what the mani
   const byCertificate = loadConfig(await environment(t, WORKER, mutualTls));
   assert.ok(byCertificate.temporal.connectionOptions.tls);
   assert.equal(byCertificate.temporal.connectionOptions.apiKey, undefined);
-  const { options } = loadCodecServerSettings(await environment(t, CODEC_SERVER, apiKey));
-  assert.ok(options.tls);
+  assert.match(config.ledger.url, /^postgres:\/\/ledger_worker:/);
+  const codec = loadCodecServerSettings(await environment(t, CODEC_SERVER, apiKey));
+  assert.ok(codec.options.tls);
+  assert.match(codec.ledgerAccess?.ledger.url ?? '', /^postgres:\/\/ledger_codec:/);
   const api = loadApiSettings(await environment(t, API, apiKey));
   assert.ok(api.options.tls);
   assert.match(api.ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:/);
   const setup = await environment(t, SETUP, apiKey);
-  assert.ok(loadLedgerAccess(setup, { needsId: false }));
+  assert.match(loadLedgerAccess(setup, { needsId: false })?.ledger.url ?? '', /^postgres:\/\/ledger:/);
+  // The owner may drop tables and triggers.
+  for (const [overlay, name] of PROGRAMS) {
+    const owners = pod(name, overlay).volumes.filter(({ secret }) => secret?.secretName === 'credit-journey-owner');
+    assert.equal(owners.length, name === SETUP ? 1 : 0, `${overlay} ${name}`);
+  }
   assert.equal(loadClientSettings(setup, { besideLedger: true }).payloads.kind, 'keyRing');
 });
 

@@ -34,8 +34,15 @@ export function ledgerContract(backend: LedgerBackend): void {
   async function opened(t: TestContext): Promise<Opened> {
     const url = await backend.newUrl();
     const ring = keyRing();
+    const openAt = (address: string) =>
+      openLedger({ url: address, environment: 'sandbox', keyRing: ring, create: true });
+    let address = url;
+    if (backend.forPrograms) {
+      await (await openAt(url)).close();
+      address = await backend.forPrograms(url);
+    }
     const open = async () => {
-      const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+      const ledger = await openAt(address);
       t.after(() => ledger.close());
       return ledger;
     };

@@ -9,6 +9,8 @@ export interface LedgerBackend {
   newUrl(): Promise<string>;
   /** One statement behind the ledger's back. */
   execute(url: string, sql: string): Promise<unknown[]>;
+  /** The address by which programs open a ledger that was made; absent where it is its owner's, too. */
+  forPrograms?(url: string): Promise<string>;
 }
 
 export interface Opened {

@@ -50,7 +50,7 @@ export async function composedSignIn(t: TestContext, provider: OidcProvider): Pr
   };
   const made = await makeSecrets(t);
   const files = {
-    '/run/secrets/ledger_url': await made.read('ledger_url'),
+    '/run/secrets/api_ledger_url': await made.read('api_ledger_url'),
     '/run/secrets/oauth2_cookie_secret': await made.read('oauth2_cookie_secret'),
     '/run/secrets/oidc_client_secret': provider.clientSecret,
     '/run/keys/keys.json': await made.read('keys/keys.json'),

@@ -55,6 +55,12 @@ const DIALECT: SqlDialect = {
      FOR EACH ROW EXECUTE FUNCTION ledger_keep_rows()`,
     `CREATE TRIGGER ${table}_keep_table BEFORE TRUNCATE ON ${table}
      FOR EACH STATEMENT EXECUTE FUNCTION ledger_keep_rows()`,
+    ...(guard === 'keepSealed'
+      ? [
+          `CREATE TRIGGER ${table}_keep_sealed BEFORE UPDATE OF body ON ${table}
+           FOR EACH ROW WHEN (NEW.body IS NOT NULL) EXECUTE FUNCTION ledger_keep_rows()`,
+        ]
+      : []),
   ],
 };
 
@@ -182,6 +188,7 @@ class PostgresEngine implements SqlEngine {
       const session = new PostgresSession(client);
       return await finished(session, work);
     } catch (error) {
+      if (error instanceof LedgerUnavailableError) throw error;
       throw error instanceof pg.DatabaseError || codeOf(error) !== 'unknown error' ? translated(error) : error;
     } finally {
       // The server discards what the transaction had not committed.

@@ -19,7 +19,7 @@ const STANDBY_WAIT = 'SyncRepWaitForLSN';
 const REFUSALS: Readonly<Record<string, string>> = {
   '28000': 'refuses the user of LEDGER_URL, or where he connects from',
   '28P01': 'refuses the user or the password of LEDGER_URL',
-  '42501': 'refuses its user a right',
+  '42501': 'refuses its user a right: run `credit-journey setup` as its owner, then deploy/postgres/make-roles.sh',
 };
 
 interface Statement {

@@ -31,8 +31,11 @@ export interface SqlDialect {
   readonly tableExists: string;
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
-  /** Triggers that refuse DELETE on a table, and with `appendOnly` UPDATE as well. */
-  guardRows(table: string, guard: 'appendOnly' | 'keepRows'): string[];
+  /**
+   * Triggers that refuse DELETE on a table. With `appendOnly` also UPDATE, and with `keepSealed` to put another `body` in
+   * the place of the one that is there: it can only be destroyed.
+   */
+  guardRows(table: string, guard: 'appendOnly' | 'keepRows' | 'keepSealed'): string[];
 }
 
 /**

@@ -13,6 +13,8 @@ const MIGRATION_PATIENCE_MS = 10 * 60_000;
 const BEGIN_READ = (connection: SqliteConnection, until: number) => connection.beginRead(until);
 const BEGIN_WRITE = (connection: SqliteConnection, until: number) => connection.beginWrite(until);
 
+const REFUSED = "BEGIN SELECT RAISE(ABORT, 'rows of this table are kept as they are'); END";
+
 const DIALECT: SqlDialect = {
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   // BEGIN IMMEDIATE already keeps every other writer out.
@@ -20,12 +22,14 @@ const DIALECT: SqlDialect = {
   bytes: 'BLOB',
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
   triggerPrelude: [],
-  guardRows: (table, guard) =>
-    (guard === 'appendOnly' ? ['UPDATE', 'DELETE'] : ['DELETE']).map(
-      (verb) =>
-        `CREATE TRIGGER ${table}_no_${verb.toLowerCase()} BEFORE ${verb} ON ${table}
-         BEGIN SELECT RAISE(ABORT, 'rows of this table are kept as they are'); END`,
+  guardRows: (table, guard) => [
+    ...(guard === 'appendOnly' ? ['UPDATE', 'DELETE'] : ['DELETE']).map(
+      (verb) => `CREATE TRIGGER ${table}_no_${verb.toLowerCase()} BEFORE ${verb} ON ${table} ${REFUSED}`,
     ),
+    ...(guard === 'keepSealed'
+      ? [`CREATE TRIGGER ${table}_keep_sealed BEFORE UPDATE OF body ON ${table} WHEN NEW.body IS NOT NULL ${REFUSED}`]
+      : []),
+  ],
 };
 
 /**

@@ -86,7 +86,8 @@ export function reportTables({ bytes, guardRows }: SqlDialect): string[] {
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
     'CREATE INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)',
-    ...guardRows('refusal_bodies', 'keepRows'),
+    ...guardRows('reports', 'keepSealed'),
+    ...guardRows('refusal_bodies', 'keepSealed'),
     ...guardRows('report_references', 'appendOnly'),
     ...guardRows('report_accesses', 'appendOnly'),
   ];

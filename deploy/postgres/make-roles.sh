@@ -1,0 +1,24 @@
+#!/bin/sh
+# Gives workers, HTTP API and codec server a role each in the ledger's database, with its grants and the password of its
+# file. After `credit-journey setup`, which makes the tables. May be run again. Reads PGHOST, PGPORT and PGUSER, as psql does.
+set -eu
+
+secrets="${SECRETS_DIR:-/run/secrets}"
+grants="$(dirname "$0")/roles.sql"
+PGPASSWORD="$(cat "$secrets/postgres_password")"
+export PGPASSWORD PGDATABASE=ledger
+
+give_password() { # role, file
+  export ROLE="$1" PASSWORD_FILE="$2"
+  # The password is in no argument, which every process of the machine could read.
+  psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 <<'SQL'
+\set role `printf %s "$ROLE"`
+\set password `cat "$PASSWORD_FILE"`
+SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', :'role', :'password') \gexec
+SQL
+}
+
+psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --single-transaction --file "$grants"
+give_password ledger_worker "$secrets/ledger_worker_db_password"
+give_password ledger_api "$secrets/ledger_api_db_password"
+give_password ledger_codec "$secrets/ledger_codec_db_password"

@@ -1,0 +1,82 @@
+-- The roles of the ledger's database, and what each may do. Its owner is for `credit-journey setup` alone.
+--
+--   ledger_worker  workers, and operators' commands: writes each row as the code does, and takes none back
+--   ledger_api     the HTTP API: reads, and writes decisions, what was seen, and who has read a report
+--   ledger_codec   the codec server: reads, and writes who has read a report
+--
+-- None makes, changes or drops a table, a trigger or a function. Run it as the ledger's owner or an administrator, in the
+-- ledger's database, after `credit-journey setup` and after each migration. May be run again. Then, for each role:
+-- ALTER ROLE … LOGIN PASSWORD '…'.
+DO $$
+DECLARE role TEXT;
+BEGIN
+  FOREACH role IN ARRAY ARRAY['ledger_worker', 'ledger_api', 'ledger_codec'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN EXECUTE format('CREATE ROLE %I NOLOGIN', role); END IF;
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), role);
+  END LOOP;
+END $$;
+
+-- What an earlier version of this file has granted. Taking a right on a table takes those on its columns, too.
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ledger_worker, ledger_api, ledger_codec;
+GRANT USAGE ON SCHEMA public TO ledger_worker, ledger_api, ledger_codec;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api, ledger_codec;
+
+-- ledger_worker ------------------------------------------------------------------------------------------------------
+
+GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, attention_seen, consents, attempt_consents,
+  kept_consents, report_shares, withdrawn_shares, subset_shares, reports, derived_documents, refusal_bodies,
+  report_references, report_consumers, report_accesses, audit_chain, audit_head, retention_events, ledger_restores,
+  inquiry_pauses, paused_inquiries, approved_profile_changes, work_for_people, work_of_resets TO ledger_worker;
+
+-- Whose inquiry it is, for what and under which number stays as the claim has written it.
+GRANT UPDATE (digest, digest_version, workflow_id, run_id, applicant_ids, permitted_repeat, abandoned_at, late_answer_at,
+  late_consent_at, legal_hold_at, legal_hold_by, legal_hold_reason, disposed_at, disposed_by, disposed_reason)
+  ON inquiries TO ledger_worker;
+-- How it ended; never its place, when it was claimed, until when its answer may come, or who permitted it.
+GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry_after_ms, answer_kind, outcome, return_code,
+  return_reason_code, applicant_outcomes, answer, accepted_by, accepted_answer, late_at, late_state, late_requested_at,
+  late_http_status, late_failure_type, late_outcome, late_return_code, late_return_reason_code, late_applicant_outcomes,
+  late_answer) ON attempts TO ledger_worker;
+GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
+GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;
+GRANT UPDATE (told_to, unmatched, seen_at, seen_by, seen_reason) ON kept_consents TO ledger_worker;
+GRANT UPDATE (noted_at, closed_at, closed_how, closed_by) ON work_for_people TO ledger_worker;
+GRANT UPDATE (noted_at) ON work_of_resets TO ledger_worker;
+GRANT UPDATE (workflow_id, noted_at), DELETE ON paused_inquiries TO ledger_worker;
+
+-- Disposal and `keys rewrap`. A trigger lets nothing be put in the place of a sealed report: it can only be destroyed.
+GRANT UPDATE (body, key_id, wrapped_key) ON reports, refusal_bodies TO ledger_worker;
+-- Derived again from the same reports.
+GRANT UPDATE (from_trace_number, from_attempt, algorithm, body, key_id, wrapped_key, stored_at) ON derived_documents
+  TO ledger_worker;
+GRANT DELETE ON report_consumers TO ledger_worker;
+GRANT UPDATE (secret_key_id, secret_wrapped) ON ledger_identity TO ledger_worker;
+-- The vacuum after a disposal. Before PostgreSQL 17 only an owner may vacuum: `dispose` then says that old row versions
+-- are left to the server's own vacuum.
+DO $$ BEGIN
+  IF current_setting('server_version_num')::INT >= 170000 THEN
+    EXECUTE 'GRANT MAINTAIN ON inquiries, attempts, reports, derived_documents, refusal_bodies TO ledger_worker';
+  END IF;
+END $$;
+
+-- ledger_api ---------------------------------------------------------------------------------------------------------
+
+-- It can claim no attempt, and so cause no inquiry; nor can it change a consent, a pause, a report or a table.
+-- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
+-- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
+GRANT INSERT ON decisions, inquiries, audit_chain, report_references, report_consumers TO ledger_api;
+GRANT INSERT, UPDATE (entries, hash, mac) ON audit_head TO ledger_api;
+GRANT UPDATE (state, accepted_by, accepted_answer, outcome, applicant_outcomes) ON attempts TO ledger_api;
+GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;
+-- What needs a person, and what a person has seen.
+GRANT INSERT, UPDATE (noted_at, closed_at, closed_how, closed_by) ON work_for_people TO ledger_api;
+GRANT INSERT ON attention_seen TO ledger_api;
+GRANT UPDATE (seen_at, seen_by, seen_reason) ON kept_consents TO ledger_api;
+-- Who has read what.
+GRANT INSERT ON report_accesses TO ledger_api;
+
+-- ledger_codec -------------------------------------------------------------------------------------------------------
+
+GRANT INSERT ON report_accesses TO ledger_codec;
+-- PostgreSQL locks a row only for who may change some column of it. Of this one `retention_events` has the truth.
+GRANT UPDATE (disposed_reason) ON inquiries TO ledger_codec;

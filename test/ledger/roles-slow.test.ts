@@ -1,0 +1,321 @@
+/**
+ * The roles of the ledger's database: what workers, HTTP API and codec server need works with theirs, and nothing else
+ * does. A whole journey under the workers': worker-role-slow.test.ts.
+ */
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { LEDGER_ROLES, makeLedgerRoles } from '../support/ledger-roles.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { ledgerContract } from './contract.ts';
+import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../deploy/postgres/make-roles.sh', import.meta.url));
+const server = await startPostgres();
+
+const ring = keyRing();
+let databases = 0;
+let ledger: Ledger;
+let api: Ledger;
+let codec: Ledger;
+let roles: Record<(typeof LEDGER_ROLES)[number], { url: string; client: pg.Client }>;
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+before(async () => {
+  const url = await server.url('ledger_roles');
+  ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+  // May be run again.
+  await makeLedgerRoles(url);
+  const urls = await makeLedgerRoles(url);
+  const made = LEDGER_ROLES.map(async (role) => [role, { url: urls[role], client: await connected(urls[role]) }]);
+  roles = Object.fromEntries(await Promise.all(made));
+  const opened = (role: (typeof LEDGER_ROLES)[number]) =>
+    openLedger({ url: urls[role], environment: 'sandbox', keyRing: ring, create: false });
+  [api, codec] = await Promise.all([opened('ledger_api'), opened('ledger_codec')]);
+});
+after(async () => {
+  for (const { client } of Object.values(roles ?? {})) await client.end();
+  for (const opened of [api, codec, ledger]) await opened?.close();
+  await server.stop();
+});
+
+const traceOf = (end: string) => `${TRACE.slice(0, -2)}${end}`;
+
+/** What none of them may, after what this one may not. */
+const FORBIDDEN_TO_ALL = [
+  'DELETE FROM decisions',
+  'DELETE FROM inquiry_pauses',
+  'DELETE FROM report_accesses',
+  'UPDATE consents SET decision = decision',
+  'UPDATE report_accesses SET accessed_by = NULL',
+  'INSERT INTO ledger_schema (version, applied_at) VALUES (999, 0)',
+  'CREATE TABLE mine (a INT)',
+  'CREATE OR REPLACE FUNCTION ledger_keep_rows() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$',
+  'DROP TABLE inquiry_pauses',
+  'DROP TRIGGER attempts_keep_rows ON attempts',
+  'DROP INDEX attempts_by_position',
+  'ALTER TABLE attempts ADD COLUMN mine INT',
+  'ALTER TABLE decisions DISABLE TRIGGER ALL',
+  'ALTER TABLE decisions DISABLE TRIGGER decisions_keep_rows',
+  "SET session_replication_role = 'replica'",
+  'SET ROLE postgres',
+  'TRUNCATE decisions',
+  'TRUNCATE paused_inquiries',
+];
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+async function refused(role: (typeof LEDGER_ROLES)[number], statements: readonly string[]): Promise<void> {
+  for (const statement of [...statements, ...FORBIDDEN_TO_ALL]) {
+    await assert.rejects(
+      roles[role].client.query(statement),
+      (error) => (error as { code?: string }).code === INSUFFICIENT_PRIVILEGE,
+      `${role}: ${statement}`,
+    );
+  }
+}
+
+/** What a worker does, and operators by its address: each test of every engine's, with no right more than the role has. */
+ledgerContract({
+  name: 'PostgreSQL, by the role of workers',
+  newUrl: () => server.url(`contract_${++databases}`),
+  async execute(url, sql) {
+    const client = await connected(url);
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  },
+  forPrograms: async (url) => (await makeLedgerRoles(url)).ledger_worker,
+});
+
+describe('the database role of the HTTP API', () => {
+  test('lists, decides, marks as seen and reads reports', async () => {
+    const { ledgerId } = ledger.identity;
+    for (const end of ['10', '11', '12']) {
+      await attempted(ledger, { inquiry: { customerTraceNumber: traceOf(end) } }, { state: 'unknown' });
+    }
+    const held = await api.work.open({ limit: 10 });
+    assert.equal(held.rows.length, 3);
+    assert.equal((await api.work.counts())[0]?.count, 3);
+    const decisions = [
+      decisionOf({
+        customerTraceNumber: traceOf('10'),
+        decisionId: 'R-1',
+        action: 'resend',
+        providerSaid: 'notPosted',
+      }),
+      decisionOf({
+        customerTraceNumber: traceOf('11'),
+        decisionId: 'R-2',
+        action: 'accept',
+        answer: RECORD,
+        providerSaid: 'posted',
+        confirmConsumerIds: true,
+      }),
+      decisionOf({ customerTraceNumber: traceOf('12'), decisionId: 'R-3', action: 'abandon' }),
+    ];
+    for (const decision of decisions) {
+      const row = await api.inquiry(decision.customerTraceNumber);
+      assert.ok(row);
+      const verdict = await api.recordDecision(ledgerId, row, decision);
+      assert.equal(verdict.kind, 'recorded', `${decision.action}: ${JSON.stringify(verdict)}`);
+    }
+    assert.equal((await ledger.work.open({ limit: 10 })).rows.length, 0);
+    const chain = await ledger.verifyChain();
+    assert.ok(chain.entries >= 3, JSON.stringify(chain));
+    await ledger.recordOutcome(
+      outcomeOf(ledger, { customerTraceNumber: traceOf('12'), state: 'answered', answer: RECORD }),
+    );
+    const late = await api.recordSeen(ledgerId, {
+      customerTraceNumber: traceOf('12'),
+      decisionId: 'S-1',
+      by: 'ops',
+      reason: 'told',
+    });
+    assert.equal(late.kind, 'recorded');
+    await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
+    assert.equal((await api.kept.unmatched(10)).length, 1);
+    assert.equal(await api.kept.markSeen(ledgerId, { ownerId: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
+    const report = traceOf('13');
+    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));
+    await ledger.recordOutcome(
+      outcomeOf(ledger, { customerTraceNumber: report, state: 'answered', answer: RECORD }),
+      '{"a":1}',
+    );
+    const { ownerId, productCode } = INQUIRY;
+    const read = await api.reading.report(
+      { ownerId, productCode, customerTraceNumber: report },
+      { by: 'ops', via: 'api' },
+    );
+    assert.equal(read?.body, '{"a":1}');
+    for await (const { via, by } of api.reading.accessesBetween()) assert.deepEqual([via, by], ['api', 'ops']);
+    for await (const { environment } of api.inquiriesBetween()) assert.equal(environment, 'sandbox');
+  });
+
+  test('claims nothing, permits no share, and writes no outcome', async () => {
+    const { ledgerId } = ledger.identity;
+    const before = await roles.ledger_api.client.query('SELECT count(*) FROM attempts');
+    const denied = (work: Promise<unknown>) => assert.rejects(work);
+    await denied(api.claim(claimOf(api, { inquiry: { customerTraceNumber: traceOf('20') } })));
+    await denied(api.recordConsents(ledgerId, [consentOf()]));
+    await denied(
+      api.recordOutcome(outcomeOf(api, { customerTraceNumber: traceOf('10'), state: 'answered', answer: RECORD })),
+    );
+    const afterwards = await roles.ledger_api.client.query('SELECT count(*) FROM attempts');
+    assert.deepEqual(afterwards.rows, before.rows);
+  });
+
+  test('changes nothing of what only workers write', () =>
+    refused('ledger_api', [
+      "INSERT INTO attempts (customer_trace_number, attempt) VALUES ('T', 1)",
+      'UPDATE attempts SET answer_by = 0',
+      'UPDATE attempts SET resend_from = 0',
+      'UPDATE attempt_counter SET last_position = 0',
+      'UPDATE inquiries SET permitted_repeat = 0',
+      'INSERT INTO inquiry_pauses DEFAULT VALUES',
+      'INSERT INTO consents DEFAULT VALUES',
+      'INSERT INTO kept_consents DEFAULT VALUES',
+      'UPDATE kept_consents SET told_to = NULL',
+      'INSERT INTO approved_profile_changes DEFAULT VALUES',
+      'INSERT INTO retention_events DEFAULT VALUES',
+      'UPDATE reports SET body = NULL',
+      'UPDATE audit_head SET only_row = 1',
+      'UPDATE work_for_people SET reason = reason',
+      'UPDATE ledger_identity SET secret_key_id = secret_key_id',
+    ]));
+});
+
+describe('the database role of the codec server', () => {
+  test('reads a report and writes down who has read it', async () => {
+    const customerTraceNumber = traceOf('40');
+    const { ownerId, productCode } = INQUIRY;
+    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber } }));
+    await ledger.recordOutcome(
+      outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }),
+      '{"a":1}',
+    );
+    const wanted = { ownerId, productCode, customerTraceNumber };
+    const reader = { by: 'platform', via: 'codecServer' } as const;
+    assert.equal((await codec.reading.report(wanted, reader))?.body, '{"a":1}');
+    assert.equal(await codec.reading.refusal({ customerTraceNumber, attempt: 1 }, reader), null);
+    assert.equal(await codec.reading.changes(ownerId, reader), null);
+    const readers = [];
+    for await (const { via, customerTraceNumber: of } of ledger.reading.accessesBetween()) {
+      if (of === customerTraceNumber) readers.push(via);
+    }
+    assert.deepEqual(readers, ['codecServer']);
+  });
+
+  test('claims, decides and destroys nothing', () =>
+    refused('ledger_codec', [
+      "INSERT INTO attempts (customer_trace_number, attempt) VALUES ('T', 1)",
+      "UPDATE attempts SET state = 'accepted'",
+      'UPDATE inquiries SET abandoned_at = 0',
+      'UPDATE inquiries SET disposed_at = 0',
+      'INSERT INTO inquiries DEFAULT VALUES',
+      'INSERT INTO decisions DEFAULT VALUES',
+      'INSERT INTO consents DEFAULT VALUES',
+      'INSERT INTO audit_chain DEFAULT VALUES',
+      'UPDATE audit_head SET entries = 0',
+      'UPDATE reports SET body = NULL',
+    ]));
+});
+
+describe('the database role of workers', () => {
+  test('writes no row of the fence or of the chain a second time, and takes none back', async () => {
+    const customerTraceNumber = traceOf('30');
+    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber } }));
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }), '{}');
+    await refused('ledger_worker', [
+      'DELETE FROM inquiries',
+      'DELETE FROM attempts',
+      'DELETE FROM reports',
+      'DELETE FROM audit_chain',
+      'UPDATE audit_chain SET hash = hash',
+      'UPDATE consents SET decided_at = decided_at',
+      'UPDATE decisions SET permits_attempt = 9',
+      'UPDATE attempts SET attempt = 9',
+      'UPDATE attempts SET position = 9',
+      'UPDATE attempts SET claimed_at = 0',
+      'UPDATE attempts SET answer_by = 0',
+      'UPDATE attempts SET resend_from = 0',
+      'UPDATE inquiries SET customer_trace_number = customer_trace_number',
+      'UPDATE inquiries SET owner_id = owner_id',
+      'UPDATE inquiries SET ordinal = 9',
+      'UPDATE closed_attempts SET closed_at = 0',
+      'UPDATE report_accesses SET accessed_by = accessed_by',
+      'UPDATE retention_events SET recorded_by = recorded_by',
+      'UPDATE reports SET stored_at = 0',
+      'UPDATE reports SET attempt = 9',
+      'UPDATE ledger_identity SET ledger_id = ledger_id',
+      'UPDATE ledger_schema SET oldest_writer = 9',
+      'INSERT INTO ledger_identity DEFAULT VALUES',
+      'INSERT INTO attempt_counter DEFAULT VALUES',
+    ]);
+    const put = roles.ledger_worker.client.query("UPDATE reports SET body = 'another'");
+    await assert.rejects(put, /rows of this table are kept as they are/);
+  });
+
+  test('starts on a ledger that is there, and is told of `setup` where there is none', async () => {
+    const url = await server.url('not_set_up');
+    const options = { environment: 'sandbox', keyRing: ring } as const;
+    const address = new URL(url);
+    address.username = 'ledger_worker';
+    address.password = 'for-this-test';
+    // A worker of the sandbox would make the tables, others would not.
+    await assert.rejects(openLedger({ ...options, url: address.href, create: true }), (error: Error) => {
+      return error instanceof LedgerUnavailableError && /`credit-journey setup`.*make-roles/.test(error.message);
+    });
+    await assert.rejects(openLedger({ ...options, url: address.href }), (error: Error) => {
+      return error instanceof LedgerNotFoundError && error.message.includes('`credit-journey setup`');
+    });
+    await (await openLedger({ ...options, url, create: true })).close();
+    // After the tables, and before the grants.
+    await assert.rejects(openLedger({ ...options, url: address.href }), /make-roles/);
+    await makeLedgerRoles(url);
+    await (await openLedger({ ...options, url: address.href, create: true })).close();
+  });
+});
+
+describe('compose', () => {
+  const withoutPsql = spawnSync('psql', ['--version']).status !== 0;
+  test('makes the roles by a script, which may run again with other passwords', { skip: withoutPsql }, async (t) => {
+    const url = await server.url('ledger');
+    await (await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true })).close();
+    const secrets = mkdtempSync(join(tmpdir(), 'credit-journey-role-'));
+    t.after(() => rmSync(secrets, { recursive: true, force: true }));
+    const { hostname, port, username, password } = new URL(url);
+    writeFileSync(join(secrets, 'postgres_password'), decodeURIComponent(password));
+    const env = { ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username, SECRETS_DIR: secrets };
+    for (const nth of ['first', 'second']) {
+      for (const role of LEDGER_ROLES) writeFileSync(join(secrets, `${role}_db_password`), `${nth} of ${role}`);
+      await promisify(execFile)('/bin/sh', [SCRIPT], { env });
+      for (const role of LEDGER_ROLES) {
+        const address = new URL(url);
+        [address.username, address.password] = [role, `${nth} of ${role}`];
+        const client = await connected(address.href);
+        await client.query('SELECT count(*) FROM inquiries');
+        await assert.rejects(client.query('DROP TABLE inquiries'));
+        await client.end();
+      }
+    }
+    // The other tests' roles have their own database, and the passwords of this one by now.
+    for (const { url: before } of Object.values(roles)) await assert.rejects(connected(before));
+  });
+});
