@@ -18,8 +18,8 @@ import { readinessChecks } from './health/readiness-checks.ts';
 import { startHealthServer } from './health/server.ts';
 import { watchWriter } from './health/writer-watch.ts';
 import { WriterTooOldError } from './ledger/errors.ts';
-import type { Ledger } from './ledger/port.ts';
 import { openLedger } from './ledger/sql/open-ledger.ts';
+import type { OpenedLedger } from './ledger/sql/own-state.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from './model/task-queues.ts';
 import { keyAges } from './protection/keys/key-age.ts';
@@ -36,7 +36,7 @@ import { fleetIsRunning } from './temporal/running-fleet.ts';
 import { startedEncrypted } from './temporal/started-encrypted.ts';
 import type { DeploymentVersion } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
-import { requireDurableLedger } from './worker/durable-ledger.ts';
+import { claimedWhereDurable, requireDurableLedger, watchDurability } from './worker/durable-ledger.ts';
 import { allParts, requireFreshKeys } from './worker/start-up.ts';
 import { watchOwnLedger } from './worker/watch-own-ledger.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
@@ -76,7 +76,11 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const parts = await openParts(config, resources, { readiness, logger: options.logger });
   const { keys, connection, workflows } = parts;
   const telemetry = await keptIn(resources, startWorkerTelemetry(config));
-  const ledger = telemetry.observeLedger(parts.ledger);
+  const { metrics } = telemetry;
+  const watching = { before: parts.durability, metrics, logger: options.logger, everyMs: config.worker.ledgerWatchMs };
+  const durability = watchDurability(parts.ledger, config, watching);
+  resources.defer(() => durability.close());
+  const ledger = telemetry.observeLedger(claimedWhereDurable(parts.ledger, durability));
   const registered = registeredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
   const tokens = new TokenSource({ observer: telemetry.observeTokens });
@@ -133,7 +137,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     ...options,
     signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
     onReady: () => {
-      readiness.set(readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, writer }));
+      readiness.set(readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, writer, durability }));
       options.onReady?.();
     },
   });
@@ -194,6 +198,7 @@ async function openParts(
   return {
     keys: parts.KEY_RING_FILE,
     ledger: parts.LEDGER_URL,
+    durability: parts.LEDGER_DURABILITY,
     connection: parts.TEMPORAL_ADDRESS,
     workflows: parts.WORKFLOW_BUNDLE_FILE,
   };
@@ -283,7 +288,7 @@ async function openConfiguredLedger(
   config: Config,
   keyRing: KeyWrapper,
   logger: WorkerLogger | undefined,
-): Promise<Ledger> {
+): Promise<OpenedLedger> {
   return openLedger({
     ...config.ledger,
     onAddress: (news) => logger?.warn({}, news),

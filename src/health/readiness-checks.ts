@@ -18,6 +18,7 @@ export interface WorkerParts {
   keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
   writer: Pick<WriterWatch, 'isTooOld'>;
+  durability: { readonly holdsBack: boolean };
 }
 
 const SERVER_TIMEOUT_MS = 1_000;
@@ -25,7 +26,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 const NO_TRACE_NUMBER = 'READINESS';
 
 export function readinessChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
-  const { workers, connection, ledger, keys, gateways, writer } = parts;
+  const { workers, connection, ledger, keys, gateways, writer, durability } = parts;
   return {
     polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),
     temporal: async () => {
@@ -35,6 +36,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
     // The identity is read from the database each time: another one may answer at the same address by now.
     ledger: async () => {
       if (writer.isTooOld) return 'asks for newer workers';
+      if (durability.holdsBack) return 'can lose what it confirms, and nothing is sent: see `doctor`';
       try {
         await ledger.lookUp(ledger.identity.ledgerId, NO_TRACE_NUMBER);
         const { lost } = await ledger.restoreState();

@@ -114,6 +114,12 @@ export const METRICS = {
     help: '1 where the ledger lacks an attempt that runs have seen: an older copy, on which nothing is sent',
     labels: [],
   },
+  ledgerLosesCommits: {
+    name: `${PREFIX}ledger_loses_commits`,
+    kind: 'gauge',
+    help: '1 where a failover or a power cut may lose what the ledger has confirmed: production claims nothing then',
+    labels: [],
+  },
   keyDaysLeft: {
     name: `${PREFIX}key_days_left`,
     kind: 'gauge',

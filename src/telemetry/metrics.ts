@@ -70,6 +70,7 @@ export class Metrics {
   begin(profiles: Iterable<string>, buildId?: string): void {
     this.#put('started', performance.timeOrigin / 1_000);
     this.ledgerOlderCopy(false);
+    this.ledgerLosesCommits(false);
     this.needsPerson([]);
     this.runningRuns(new Map());
     for (const queue of QUEUES) this.taskBacklog(queue, 0);
@@ -178,6 +179,10 @@ export class Metrics {
 
   ledgerOlderCopy(isOlder: boolean): void {
     this.#put('ledgerOlderCopy', isOlder ? 1 : 0);
+  }
+
+  ledgerLosesCommits(loses: boolean): void {
+    this.#put('ledgerLosesCommits', loses ? 1 : 0);
   }
 
   keyDaysLeft(use: KeyUse, days: number): void {

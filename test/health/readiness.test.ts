@@ -43,7 +43,7 @@ async function partsOf(t: TestContext) {
     return ledger;
   };
   const state = {
-    ...{ worker: 'RUNNING', markersBroken: false, isTooOld: false },
+    ...{ worker: 'RUNNING', markersBroken: false, isTooOld: false, holdsBack: false },
     server: async () => ({}) as never,
   };
   const parts = {
@@ -67,6 +67,11 @@ async function partsOf(t: TestContext) {
     writer: {
       get isTooOld() {
         return state.isTooOld;
+      },
+    },
+    durability: {
+      get holdsBack() {
+        return state.holdsBack;
       },
     },
   } as unknown as WorkerParts;
@@ -133,6 +138,10 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   state.server = () => Promise.reject(new Error('unavailable'));
   assert.deepEqual(await wrong(parts), { temporal: 'does not answer' });
   state.server = async () => ({}) as never;
+
+  state.holdsBack = true;
+  assert.deepEqual(await wrong(parts), { ledger: 'can lose what it confirms, and nothing is sent: see `doctor`' });
+  state.holdsBack = false;
 
   state.markersBroken = true;
   assert.deepEqual(await wrong(parts), { markers: 'are broken, and nothing is sent: default' });

@@ -34,8 +34,11 @@ export interface ReplicatedPostgres {
 }
 
 export interface ReplicationOptions {
-  /** `synchronous_standby_names` of the primary. Default: this standby, by its name `standby`. */
-  synchronousStandbyNames?: string;
+  /**
+   * `synchronous_standby_names` of the primary. Default: this standby, by its name `standby`. `null`: empty, and a test may
+   * change it, which it may not what is given here.
+   */
+  synchronousStandbyNames?: string | null;
   /** Further settings, for each server: `name=value`. */
   settings?: Partial<Record<Which, readonly string[]>>;
 }
@@ -93,7 +96,10 @@ export async function startReplicatedPostgres(options: ReplicationOptions = {}):
   await writeFile(join(directories.standby, 'standby.signal'), '');
   const conninfo = `host=127.0.0.1 port=${ports.primary} user=${USER} password=${password} application_name=standby`;
   const servers: Record<Which, EmbeddedPostgres> = {
-    primary: server('primary', [`synchronous_standby_names=${synchronousStandbyNames}`]),
+    primary: server(
+      'primary',
+      synchronousStandbyNames === null ? [] : [`synchronous_standby_names=${synchronousStandbyNames}`],
+    ),
     standby: server('standby', [`primary_conninfo=${conninfo}`, 'wal_retrieve_retry_interval=200ms']),
   };
   const runningOf = (which: Which) => servers[which] as unknown as { process: ChildProcess | undefined };

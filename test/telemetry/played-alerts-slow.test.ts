@@ -104,6 +104,13 @@ test('each alert fires for its cause, and clears when that is mended', async (t)
     await untilClear('TemporalDown');
   });
 
+  await t.test('the ledger stops waiting for its standby', async () => {
+    played.onPostgres.losesCommits = true;
+    await untilFiring('LedgerNotDurable');
+    played.onPostgres.losesCommits = false;
+    await untilClear('LedgerNotDurable');
+  });
+
   await t.test('no worker, and then an older copy of the ledger', async () => {
     await playOlderCopy(played, worker);
   });

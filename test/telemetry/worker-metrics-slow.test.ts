@@ -100,6 +100,7 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
       [METRICS.needsPerson.name, { kind: 'held', reason: 'Throttled' }, 0],
       [METRICS.runningRuns.name, { stage: product }, 1],
       [METRICS.ledgerOlderCopy.name, {}, 0],
+      [METRICS.ledgerLosesCommits.name, {}, 0],
       [METRICS.keyDaysLeft.name, { use: 'ledger' }, 90],
       [METRICS.versionState.name, { build_id: 'unversioned', state: 'current' }, 1],
       [METRICS.deploymentHasCurrent.name, {}, 1],

@@ -11,8 +11,8 @@ import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/sch
 import type { SqlEngine } from '../database/sql-session.ts';
 import { openSqlite } from '../database/sqlite-engine.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from '../errors.ts';
-import type { Ledger } from '../port.ts';
 import { migrateLedger } from './migrate-ledger.ts';
+import type { OpenedLedger } from './own-state.ts';
 import { SqlLedger } from './sql-ledger.ts';
 
 interface OpenLedgerOptions {
@@ -49,7 +49,7 @@ interface IdentityRow {
  * @throws LedgerUnavailableError where it does not answer
  * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
  */
-export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
+export async function openLedger(options: OpenLedgerOptions): Promise<OpenedLedger> {
   const engine = await openEngine(options);
   try {
     await prepare(engine, options);

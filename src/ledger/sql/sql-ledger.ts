@@ -16,7 +16,7 @@ import {
   auditedShareWithdrawals,
 } from '../audit-pages/record-pages.ts';
 import { auditedShares } from '../audit-pages/share-pages.ts';
-import { oldestWriterOf, SCHEMA_VERSION } from '../database/schema.ts';
+import type { Durability } from '../database/durability.ts';
 import {
   keptWhereTrue,
   LostRaceError,
@@ -26,9 +26,9 @@ import {
 } from '../database/sql-session.ts';
 import { currentWriter } from '../database/writer-version.ts';
 import type { WriteTo, Writing } from '../database/writing.ts';
-import { DisposedError, LedgerChangedError, LedgerUnavailableError } from '../errors.ts';
+import { DisposedError, LedgerUnavailableError } from '../errors.ts';
 import type { AuditedAttempt, InquiriesQuery } from '../inquiry-audit.ts';
-import type { Ledger, LedgerIdentity } from '../port.ts';
+import type { LedgerIdentity } from '../port.ts';
 import type { SealedRefusal } from '../reading.ts';
 import type {
   AuditedConsent,
@@ -98,6 +98,7 @@ import {
   requireSameLedger,
   requireSameRequest,
 } from './inquiry-transactions.ts';
+import { type OpenedLedger, readClock, readMayWrite, readOwnDurability } from './own-state.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlPauses } from './sql-pauses.ts';
@@ -109,7 +110,7 @@ import { SqlWork } from './sql-work.ts';
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 const MAX_RACES = 3;
 
-export class SqlLedger implements Ledger {
+export class SqlLedger implements OpenedLedger {
   readonly identity: LedgerIdentity;
   readonly retention: SqlRetention;
   readonly kept: SqlKeptConsents;
@@ -347,16 +348,16 @@ export class SqlLedger implements Ledger {
     return verifyChain(this.#engine, this.#cipher, options);
   }
 
-  async mayWrite(): Promise<boolean> {
-    return (await this.#engine.read(oldestWriterOf)) <= SCHEMA_VERSION;
+  mayWrite(): Promise<boolean> {
+    return readMayWrite(this.#engine);
   }
 
-  async ping(): Promise<{ now: string }> {
-    const [row] = await this.#engine.read((session) =>
-      session.rows<{ now: number }>(`SELECT ${this.#engine.dialect.now} AS now FROM ledger_identity`),
-    );
-    if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
-    return { now: utcInstant(row.now) };
+  durability(): Promise<Durability> {
+    return readOwnDurability(this.#engine);
+  }
+
+  ping(): Promise<{ now: string }> {
+    return readClock(this.#engine);
   }
 
   recordsNamed(name: string): Promise<NamedRecord[]> {
@@ -387,10 +388,9 @@ export class SqlLedger implements Ledger {
   }
 
   async #write<T>(work: (writing: Writing) => Promise<Written<T>>, engine = this.#current): Promise<T> {
-    const { dialect } = engine;
     for (let races = 0; races < MAX_RACES; races++) {
       try {
-        return await engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
+        return await engine.write((session) => work({ session, dialect: engine.dialect, cipher: this.#cipher }));
       } catch (error) {
         if (!(error instanceof LostRaceError)) throw error;
       }

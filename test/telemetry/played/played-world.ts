@@ -15,6 +15,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type OwnedChild, startOwnedChild } from '../../../src/local/child-process.ts';
 import { freePorts } from '../../../src/local/free-ports.ts';
+import { METRICS } from '../../../src/telemetry/metric-names.ts';
 import { AUDIENCE, ISSUER, KEY_SET, token } from '../../api/fixtures.ts';
 import { type Ran, runCli } from '../../cli/run-cli.ts';
 import { type HttpAnswer, httpCall } from '../../support/http-call.ts';
@@ -36,6 +37,8 @@ export interface PlayedWorld {
   /** Of the profile `refused`; wrong at first. */
   secretFile: string;
   kubernetes: { restarts: number };
+  /** What a worker on PostgreSQL says of its ledger: this world has none. */
+  onPostgres: { losesCommits: boolean };
   /** The wire from the first worker to Temporal. */
   toServer: TcpProxy;
   /** Starts the worker at the address that Prometheus scrapes for it. */
@@ -111,6 +114,7 @@ export async function startPlayedWorld(t: TestContext): Promise<PlayedWorld> {
     sealed: { PAYLOAD_ENCRYPTION: 'on', TASK_QUEUE: `${otherQueue}-sealed` },
   };
   const kubernetes = await kubernetesStandIn(t);
+  const onPostgres = await postgresStandIn(t);
   const prometheus = await startPrometheus({
     directory,
     factor: FACTOR,
@@ -119,6 +123,7 @@ export async function startPlayedWorld(t: TestContext): Promise<PlayedWorld> {
       'credit-journey-api': [api],
       'credit-journey-codec-server': [codecServer],
       'kube-state-metrics': [kubernetes.address],
+      'worker-on-postgres': [onPostgres.address],
     },
   });
   t.after(() => prometheus.close());
@@ -138,6 +143,7 @@ export async function startPlayedWorld(t: TestContext): Promise<PlayedWorld> {
     receiver,
     secretFile,
     kubernetes,
+    onPostgres,
     toServer,
     instance: (which) => addresses[which],
     queueOf: (which) => own[which].TASK_QUEUE ?? world.workerEnv.TASK_QUEUE ?? '',
@@ -184,15 +190,28 @@ async function kubernetesStandIn(t: TestContext): Promise<{ restarts: number; ad
   const told = { restarts: 0, address: '' };
   const name = 'kube_pod_container_status_restarts_total';
   const labels = 'namespace="loans",pod="credit-journey-api-7d9f-x2x",uid="1b2c",container="api"';
+  told.address = await serveText(t, () => `# TYPE ${name} counter\n${name}{${labels}} ${told.restarts}\n`);
+  return told;
+}
+
+/** test/ledger/durability-slow.test.ts has the watch that says so, beside a real standby. */
+async function postgresStandIn(t: TestContext): Promise<{ losesCommits: boolean; address: string }> {
+  const told = { losesCommits: false, address: '' };
+  const { name } = METRICS.ledgerLosesCommits;
+  told.address = await serveText(t, () => `# TYPE ${name} gauge\n${name} ${told.losesCommits ? 1 : 0}\n`);
+  return told;
+}
+
+/** Where Prometheus may read it. */
+async function serveText(t: TestContext, text: () => string): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/plain; version=0.0.4');
-    response.end(`# TYPE ${name} counter\n${name}{${labels}} ${told.restarts}\n`);
+    response.end(text());
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => {
     server.close();
     server.closeAllConnections();
   });
-  told.address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return told;
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,0 +1,95 @@
+/**
+ * A worker of production, whose PostgreSQL stops waiting for its standby while the worker runs: it claims nothing more, says
+ * so, and goes on by itself once commits wait again.
+ */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../src/config/config-shape.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';
+import { makeLedgerRoles } from '../support/ledger-roles.ts';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
+
+let directory: string;
+let servers: ReplicatedPostgres;
+let harness: Harness;
+let health: string;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-durable-'));
+  servers = await startReplicatedPostgres({ synchronousStandbyNames: null, settings: { primary: ['fsync=on'] } });
+  await commitsWaitFor('standby');
+  await servers.create('ledger');
+  const keys = join(directory, 'keys.json');
+  const url = servers.url('primary', 'ledger');
+  const keyRing = await createKeyRing(keys);
+  const ledger = await openLedger({ url, environment: 'production', keyRing, create: true });
+  await ledger.close();
+  const [port = 0] = await freePorts(1);
+  health = `http://127.0.0.1:${port}/readyz`;
+  harness = await startHarness({
+    isUat: true,
+    withoutWorker: true,
+    env: {
+      LEDGER_URL: (await makeLedgerRoles(url)).ledger_worker,
+      LEDGER_ID: ledger.identity.ledgerId,
+      KEY_RING_FILE: keys,
+      LEDGER_WATCH_EVERY_MS: '200',
+      HEALTH_ADDRESS: `127.0.0.1:${port}`,
+      BACKOFF_INITIAL_MS: '200',
+      BACKOFF_MAX_MS: '500',
+      GATEWAY_SSNS_WITH_9: 'send',
+    },
+  });
+  // What production asks of addresses and files is no part of this.
+  (harness.config as { -readonly [K in keyof Config]: Config[K] }).environment = 'production';
+  await harness.startWorker();
+});
+after(async () => {
+  await harness?.close();
+  await servers?.stop();
+  if (directory) await rm(directory, { recursive: true, force: true });
+});
+
+async function commitsWaitFor(names: string): Promise<void> {
+  await servers.query('primary', `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await servers.query('primary', 'SELECT pg_reload_conf()');
+}
+
+async function untilReady(isWanted: boolean): Promise<{ checks: { ledger: { reason?: string } } }> {
+  for (;;) {
+    const answer = await fetch(health);
+    const report = (await answer.json()) as { checks: { ledger: { reason?: string } } };
+    if (answer.ok === isWanted) return report;
+    await delay(100);
+  }
+}
+
+async function sent(): Promise<number> {
+  return ((await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as unknown[]).length;
+}
+
+test('a production worker claims nothing while commits wait for no standby, and goes on by itself', async () => {
+  await untilReady(true);
+  // The stand-in's answer is held outside the sandbox: it was sent.
+  await untilStatus(await harness.start(journeyInput({ stages: ['PREQUAL'] })), ({ state }) => state === 'held');
+  assert.equal(await sent(), 1);
+
+  await commitsWaitFor('');
+  const { checks } = await untilReady(false);
+  assert.match(checks.ledger.reason ?? '', /can lose what it confirms/);
+  const waiting = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+  await untilStatus(waiting, ({ waitingFor }) => /ledger/.test(waitingFor ?? ''));
+  await delay(2_000);
+  assert.equal(await sent(), 1, 'nothing was sent');
+
+  await commitsWaitFor('standby');
+  await untilReady(true);
+  await untilStatus(waiting, ({ state }) => state === 'held');
+  assert.equal(await sent(), 2);
+});
