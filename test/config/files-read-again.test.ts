@@ -1,0 +1,207 @@
+/** docs/configuration.md, "Files that are read again": each file that a variable names is there, and what is said of it holds. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { apiTokenVerifier } from '../../src/api/caller.ts';
+import { codecTokenVerifier } from '../../src/codec/access.ts';
+import { loadClientSettings } from '../../src/config/client-config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { RenewedAddress } from '../../src/ledger/database/renewed-address.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
+import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
+import { AUDIENCE, ISSUER, KEY_SET, token } from '../api/fixtures.ts';
+import { CONSENT_KEYS, proved } from '../support/consent-proofs.ts';
+import { DECISION_KEYS, signedDecision } from '../support/decision-proofs.ts';
+import { consentMessage } from '../support/journey-harness.ts';
+import { newSigningKey } from '../support/signing-keys.ts';
+import { newWebhookSecret } from '../support/webhook-receiver.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+
+/** Each line of the table: its variables, and when they are read again. */
+const ROWS = [
+  ...(/^### Files that are read again$[\s\S]*?(?=^To rotate)/m
+    .exec(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8'))?.[0]
+    .matchAll(/^\| (?<files>`.*?) \| (?<when>.*) \|$/gm) ?? []),
+].map(({ groups = {} }) => ({
+  variables: [...(groups.files ?? '').matchAll(/`([A-Z_…]+_FILE)`/g)].flatMap(([, name = '']) =>
+    name.startsWith('…_') ? ['API', 'CODEC'].map((prefix) => name.replace('…', prefix)) : [name],
+  ),
+  when: groups.when ?? '',
+}));
+
+let directory: string;
+let env: Record<string, string>;
+const file = (name: string) => join(directory, name);
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-read-again-'));
+  await createKeyRing(file('keys.json'));
+  await createKeyRing(file('other-keys.json'));
+  env = {
+    GATEWAY_ENVIRONMENT: 'sandbox',
+    GATEWAY_AUTH_URL: 'http://127.0.0.1:9',
+    GATEWAY_BASE_URL: 'http://127.0.0.1:9',
+    KEY_RING_FILE: file('keys.json'),
+  };
+});
+after(() => rm(directory, { recursive: true, force: true }));
+
+const write = (name: string, text: string) => writeFile(file(name), text, { mode: 0o600 });
+const profileWith = (variable: string) =>
+  loadConfig({
+    ...env,
+    [variable]: file(variable),
+    WEBHOOK_URL: variable.startsWith('WEBHOOK') ? HOOK : '',
+  }).profiles.get('default') ?? assert.fail();
+const HOOK = 'https://hooks.example.com/in';
+const SECRETS = [newWebhookSecret(), newWebhookSecret()] as const;
+const OTHERS = (await newSigningKey('of-another')).keySet;
+
+interface Case {
+  /** What the table says. */
+  when: RegExp;
+  contents: readonly [string, string];
+  /** Opens the file as a program does at its start, and returns what it finds there each time. */
+  open(path: string): Promise<() => Promise<unknown>>;
+  finds: readonly [unknown, unknown];
+}
+
+const ofKeys = (right: object, open: (path: string) => () => Promise<boolean>): Omit<Case, 'when'> => ({
+  contents: [JSON.stringify(OTHERS), JSON.stringify(right)],
+  open: async (path) => open(path),
+  finds: [false, true],
+});
+const ofTokens = (verifier: typeof apiTokenVerifier | typeof codecTokenVerifier): Omit<Case, 'when'> =>
+  ofKeys(KEY_SET, (path) => {
+    const verify = verifier({ jwks: { file: path }, issuer: ISSUER, audience: AUDIENCE }, 'sub');
+    return async () =>
+      verify(`Bearer ${await token()}`).then(
+        () => true,
+        () => false,
+      );
+  });
+
+const CASES: Record<string, Case> = {
+  LEDGER_URL_FILE: {
+    when: /^user and password, for each new connection/,
+    contents: ['postgres://worker:one@db.example.com/ledger', 'postgres://worker:two@db.example.com/ledger'],
+    async open(path) {
+      const { url, urlFile } = loadConfig({ ...env, LEDGER_URL_FILE: path }).ledger;
+      const address = new RenewedAddress(url, { file: urlFile });
+      return async () => address.next();
+    },
+    finds: ['postgres://worker:one@db.example.com/ledger', 'postgres://worker:two@db.example.com/ledger'],
+  },
+  GATEWAY_CLIENT_ID_FILE: {
+    when: /^for each new token$/,
+    contents: ['one\n', 'two\n'],
+    async open() {
+      const { credentials } = profileWith('GATEWAY_CLIENT_ID_FILE');
+      return async () => (await credentials.read()).clientId;
+    },
+    finds: ['one', 'two'],
+  },
+  GATEWAY_CLIENT_SECRET_FILE: {
+    when: /^for each new token$/,
+    contents: ['one\n', 'two\n'],
+    async open() {
+      const { credentials } = profileWith('GATEWAY_CLIENT_SECRET_FILE');
+      return async () => (await credentials.read()).clientSecret;
+    },
+    finds: ['one', 'two'],
+  },
+  WEBHOOK_SECRET_FILE: {
+    when: /^for each delivery$/,
+    contents: SECRETS,
+    async open() {
+      const [endpoint] = profileWith('WEBHOOK_SECRET_FILE').webhooks ?? [];
+      return async () => endpoint?.readSecrets();
+    },
+    finds: [[SECRETS[0]], [SECRETS[1]]],
+  },
+  CODEC_SERVER_TOKEN_FILE: {
+    when: /^for each call$/,
+    contents: ['one\n', 'two\n'],
+    async open(path) {
+      const client = { GATEWAY_ENVIRONMENT: 'sandbox', CODEC_SERVER_URL: 'http://127.0.0.1:9' };
+      const { codecServer } = loadClientSettings({ ...client, CODEC_SERVER_TOKEN_FILE: path });
+      return async () => codecServer?.readToken?.();
+    },
+    finds: ['one', 'two'],
+  },
+  CONSENT_JWKS_FILE: {
+    when: /^when they change$/,
+    ...ofKeys(CONSENT_KEYS, (path) => {
+      const verify = createConsentProofVerifier(path);
+      return async () =>
+        (await verify(await proved(consentMessage('J-1', { applicantId: '1A' })), new Date())).accepted;
+    }),
+  },
+  DECISION_JWKS_FILE: {
+    when: /^when they change$/,
+    ...ofKeys(DECISION_KEYS, (path) => {
+      const verify = createDecisionProofVerifier(path);
+      const content = { action: 'abandon' } as never;
+      return async () => {
+        const proof = await signedDecision(content);
+        return (await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof')).accepted;
+      };
+    }),
+  },
+  API_JWKS_FILE: { when: /^when they change$/, ...ofTokens(apiTokenVerifier) },
+  CODEC_JWKS_FILE: { when: /^when they change$/, ...ofTokens(codecTokenVerifier) },
+};
+
+describe('a file that a variable names', () => {
+  test('stands in the table once, with when it is read again', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((one) =>
+      one.endsWith('.ts'),
+    );
+    const text = sources.map((one) => readFileSync(join(ROOT, 'src', one), 'utf8')).join('\n');
+    const prefixed = [...text.matchAll(/\$\{prefix\}(_[A-Z_]+_FILE)\b/g)].flatMap(([, name]) => [
+      `API${name}`,
+      `CODEC${name}`,
+    ]);
+    const found = [...text.matchAll(/['`\s({.]([A-Z][A-Z_]*_FILE)\b/g)].map(([, name = '']) => name);
+    const named = ['GATEWAY_CLIENT_ID_FILE', 'GATEWAY_CLIENT_SECRET_FILE', ...prefixed, ...found];
+    // Constants of the code, and variables of the AWS SDK.
+    const others = ['SANDBOX_KEY_RING_FILE', 'DEFAULT_FILE', 'AWS_SHARED_CREDENTIALS_FILE'];
+    const variables = new Set(named.filter((one) => !others.includes(one)));
+    const listed = ROWS.flatMap(({ variables: of }) => of);
+    assert.deepEqual([...variables].sort(), listed.toSorted());
+  });
+
+  test('is tried here unless it is read at a restart alone', () => {
+    const again = ROWS.filter(({ when }) => !/^at a restart/.test(when)).flatMap(({ variables }) => variables);
+    assert.deepEqual([...Object.keys(CASES), 'KEY_RING_FILE'].sort(), again.toSorted());
+  });
+
+  for (const [variable, { when, contents, open, finds }] of Object.entries(CASES)) {
+    test(`${variable} is read again: ${when.source.replace(/^\^|\$$/g, '')}`, async () => {
+      assert.match(ROWS.find(({ variables }) => variables.includes(variable))?.when ?? '', when);
+      await write(variable, contents[0]);
+      const read = await open(file(variable));
+      assert.deepEqual(await read(), finds[0]);
+      await write(variable, contents[1]);
+      assert.deepEqual(await read(), finds[1]);
+    });
+  }
+
+  test('KEY_RING_FILE is read again when it changes', async (t) => {
+    assert.equal(ROWS.find(({ variables }) => variables.includes('KEY_RING_FILE'))?.when, 'when it changes');
+    await copyFile(file('keys.json'), file('ring.json'));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const keys = await WatchedKeyRing.open(file('ring.json'), { pollMs: 20, onReload: () => resolve() });
+    t.after(() => keys.close());
+    const before = keys.current('ledger').id;
+    await copyFile(file('other-keys.json'), file('ring.json'));
+    await promise;
+    assert.notEqual(keys.current('ledger').id, before);
+  });
+});
