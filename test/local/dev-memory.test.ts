@@ -104,6 +104,7 @@ test('a command finds the environment that runs in its folder or above, unless i
     found({ PATH: '/bin', TEMPORAL_CLI_PATH: '/bin/temporal', LEDGER_URL: '', PAYLOAD_ENCRYPTION: 'off' }),
     variables,
   );
+  assert.equal(found({ GATEWAY_PROFILES_FILE: 'own.json' }).GATEWAY_PROFILES_FILE, 'own.json');
   for (const name of ['TEMPORAL_PROFILE', 'GATEWAY_ENVIRONMENT', 'LEDGER_URL_FILE', 'CODEC_SERVER_URL', 'TASK_QUEUE']) {
     assert.deepEqual(found({ [name]: 'given' }), {}, name);
   }

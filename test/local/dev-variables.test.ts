@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { childEnvironment, commandVariables, unusedVariables } from '../../src/local/dev/dev-variables.ts';
+import {
+  childEnvironment,
+  commandVariables,
+  readyVariables,
+  unusedVariables,
+} from '../../src/local/dev/dev-variables.ts';
 
 const ADDRESSES = {
   temporalAddress: '127.0.0.1:7233',
@@ -46,4 +52,13 @@ test('what is named reaches no worker, and profiles do', () => {
   assert.equal(child.PAYLOAD_ENCRYPTION, 'on');
   assert.equal(child.GATEWAY_PROFILES_FILE, 'profiles.json');
   assert.equal(child.LOG_LEVEL, 'DEBUG');
+});
+
+test('a command beside `dev` gets the profiles that its worker has', () => {
+  const { GATEWAY_PROFILES_FILE: found, ...rest } = readyVariables(ADDRESSES, {
+    GATEWAY_PROFILES_FILE: 'profiles.json',
+  });
+  assert.equal(found, resolve('profiles.json'));
+  assert.deepEqual(rest, commandVariables(ADDRESSES));
+  assert.deepEqual(readyVariables(ADDRESSES, {}), rest);
 });

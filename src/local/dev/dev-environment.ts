@@ -10,7 +10,14 @@ import { startTemporalServer, type TemporalServer } from '../temporal/temporal-s
 import { startDevApi } from './dev-api.ts';
 import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
 import { choosePorts, type DevMemory, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
-import { childEnvironment, commandVariables, dataAddresses, devVariables, unusedVariables } from './dev-variables.ts';
+import {
+  childEnvironment,
+  commandVariables,
+  dataAddresses,
+  devVariables,
+  readyVariables,
+  unusedVariables,
+} from './dev-variables.ts';
 import { writeReadyFile } from './ready-file.ts';
 import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
@@ -107,7 +114,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       ...defined({ uiUrl: server.uiUrl }),
     });
     parts.defer(() => api.close());
-    parts.defer(await writeReadyFile(dataDir, commandVariables(addresses)));
+    parts.defer(await writeReadyFile(dataDir, readyVariables(addresses, inherited)));
 
     let isStopping = false;
     const broken = server.ended.then((exitCode) =>

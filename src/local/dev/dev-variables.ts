@@ -1,5 +1,5 @@
 /** The environment of the programs that a development environment starts. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 interface DevAddresses {
   temporalAddress: string;
@@ -57,6 +57,14 @@ export function commandVariables(addresses: DevAddresses): Record<string, string
     // The user's own may hold TLS or an API key, which loopback has no use for.
     TEMPORAL_CONFIG_FILE: join(addresses.dataDir, 'temporal.toml'),
   };
+}
+
+/** The same, and the profiles that its worker has: commands judge decisions and addresses by them. */
+export function readyVariables(
+  addresses: DevAddresses,
+  { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
+): Record<string, string> {
+  return { ...commandVariables(addresses), ...(file ? { GATEWAY_PROFILES_FILE: resolve(file) } : {}) };
 }
 
 /**

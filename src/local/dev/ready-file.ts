@@ -30,9 +30,11 @@ export async function writeReadyFile(dataDir: string, variables: Record<string, 
  */
 export function variablesOfRunningDev(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
   if (Object.keys(env).some((name) => ADDRESSES.test(name) && env[name])) return {};
+  const { GATEWAY_PROFILES_FILE: profiles } = env;
   for (let at = folder; ; at = dirname(at)) {
     const found = readReadyFile(readyFile(join(at, DEFAULT_DATA_DIR)));
-    if (found) return found.variables;
+    // A file of profiles is no address: the command's own stands.
+    if (found) return { ...found.variables, ...(profiles ? { GATEWAY_PROFILES_FILE: profiles } : {}) };
     if (at === dirname(at)) return {};
   }
 }
