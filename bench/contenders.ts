@@ -24,6 +24,8 @@ export interface Contender {
   name: 'journey' | Beside;
   taskQueue: string;
   start(id: string, options?: StartOptions): Promise<WorkflowHandle>;
+  /** The ids of running workflows that say that they need a person, as a person lists them. The bare one never does. */
+  needAttention(): Promise<string[]>;
 }
 
 export function contender(name: Contender['name'], client: Client, taskQueue: string): Contender {
@@ -33,6 +35,7 @@ export function contender(name: Contender['name'], client: Client, taskQueue: st
       taskQueue,
       start: (id, options = {}) =>
         client.workflow.start('bareJourney', { workflowId: `bare-${id}`, taskQueue, args: [bareInput(id, options)] }),
+      needAttention: async () => [],
     };
   }
   return {
@@ -44,6 +47,12 @@ export function contender(name: Contender['name'], client: Client, taskQueue: st
         taskQueue,
         args: [journeyInput(id, options)],
       }),
+    async needAttention() {
+      const query = `NeedsAttention IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+      const ids: string[] = [];
+      for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
+      return ids;
+    },
   };
 }
 

@@ -7,17 +7,17 @@ import { parseArgs } from 'node:util';
 import { BESIDE, type Beside, type Contender } from './contenders.ts';
 import type { LedgerEngine } from './load/site.ts';
 import { historiesOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
-import { type Histories, type Memory, type Pair, type Report, summary, table } from './report.ts';
+import { type Histories, type Pair, type Report, summary, table } from './report.ts';
 import { type RunningServer, type Stage, startStage } from './stage.ts';
 import { workerKilled } from './worker-killed.ts';
 
-const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--beside NAME] [--ledger postgres] [--server ADDRESS,PID] [--profile DIR] [--json]
+const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only PART] [--beside NAME] [--ledger postgres] [--server ADDRESS,PID] [--profile DIR] [--json]
 
   --pairs N      interleaved pairs (default 5)
   --journeys N   journeys of one load run (default 400, 200 of them at once)
   --waiting N    journeys that wait while memory is measured (default 1000)
   --quick        one pair, 100 journeys, 200 waiting
-  --only load    nothing but throughput and CPU
+  --only PART    load: throughput and CPU; killed: a worker killed in the middle; waiting: memory, in pairs
   --beside NAME  bare: a bare workflow (default); or the journey itself, clear: with its payloads unencrypted;
                  gateway-queue: with all inquiries there; versioned: in a Worker Deployment
   --ledger NAME  sqlite (default) or postgres
@@ -25,12 +25,15 @@ const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quic
   --profile DIR  CPU profiles of the workers, written there
   --json         one JSON document`;
 
+const PARTS = ['load', 'killed', 'waiting'] as const;
+type Part = (typeof PARTS)[number];
+
 interface Options {
   pairs: number;
   journeys: number;
   waiting: number;
   rounds: number;
-  onlyLoad: boolean;
+  only?: Part;
   json: boolean;
   beside: Beside;
   profileDir?: string;
@@ -84,9 +87,11 @@ function readOptions(): Options {
       console.log(USAGE);
       process.exit(0);
     }
-    if (values.only !== undefined && values.only !== 'load') throw new Error('--only knows load');
+    const only = PARTS.find((part) => part === values.only);
+    if (values.only !== undefined && !only) throw new Error(`--only knows ${PARTS.join(', ')}`);
     const beside = BESIDE.find((name) => name === values.beside);
     if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
+    if (only && only !== 'load' && beside !== 'bare') throw new Error(`--only ${only} is measured beside bare`);
     const { quick, ledger } = values;
     if (ledger !== 'sqlite' && ledger !== 'postgres') throw new Error('--ledger knows sqlite and postgres');
     return {
@@ -94,7 +99,7 @@ function readOptions(): Options {
       journeys: whole(values.journeys, quick ? 100 : 400),
       waiting: whole(values.waiting, quick ? 200 : 1_000),
       rounds: quick ? 10 : 30,
-      onlyLoad: values.only === 'load',
+      ...(only === undefined ? {} : { only }),
       json: values.json,
       beside,
       ledger,
@@ -128,7 +133,7 @@ async function measure(on: Stage, into: Report): Promise<void> {
     into.pairs.push(await measurePair(on, index % 2 === 0 ? on.contenders : [...on.contenders].reverse()));
   }
   const { beside } = options;
-  if (options.onlyLoad) return;
+  if (options.only) return;
   say('histories');
   const histories: Histories = {};
   for (const contender of on.contenders) histories[contender.name] = await historySizes(contender);
@@ -136,25 +141,40 @@ async function measure(on: Stage, into: Report): Promise<void> {
   into.histories = histories;
   if (beside !== 'bare') return;
   say(`${options.waiting} waiting`);
-  const memory: Memory = {};
-  for (const contender of on.contenders) memory[contender.name] = await waiting(on, contender, options.waiting);
-  into.memory = memory;
+  into.pairs[0] = { ...(into.pairs[0] ?? noPair()), memory: await memoryOf(on, on.contenders) };
+}
+
+async function memoryOf(on: Stage, order: Contender[]): Promise<Pair['memory']> {
+  const memory: Pair['memory'] = {};
+  for (const contender of order) memory[contender.name] = await waiting(on, contender, options.waiting);
+  return memory;
+}
+
+function noPair(): Pair {
+  return { load: {}, fast: {}, slow: {}, killed: {}, memory: {} };
 }
 
 async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
-  const pair: Pair = { load: {}, fast: {}, slow: {}, killed: {} };
+  const pair = noPair();
+  if (options.only === 'waiting') return { ...pair, memory: await memoryOf(on, order) };
+  if (options.only === 'killed') return { ...pair, killed: await killedOf(on, order) };
   for (const contender of order) {
     pair.load[contender.name] = await load(on, contender, options.journeys, AT_ONCE);
     await on.forget();
   }
-  if (options.onlyLoad) return pair;
+  if (options.only) return pair;
   pair.fast = Object.fromEntries(await latencies(order, options.rounds));
   await on.setLatency(SLOW_GATEWAY_MS);
   pair.slow = Object.fromEntries(await latencies(order, options.rounds));
   await on.setLatency(0);
   if (options.beside !== 'bare') return pair;
-  for (const contender of order) pair.killed[contender.name] = await workerKilled(on, contender, KILLED_JOURNEYS);
-  return pair;
+  return { ...pair, killed: await killedOf(on, order) };
+}
+
+async function killedOf(on: Stage, order: Contender[]): Promise<Pair['killed']> {
+  const killed: Pair['killed'] = {};
+  for (const contender of order) killed[contender.name] = await workerKilled(on, contender, KILLED_JOURNEYS);
+  return killed;
 }
 
 /** Finished journeys of each kind; the bare one has neither gates nor shares. */

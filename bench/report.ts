@@ -13,16 +13,15 @@ export interface Pair {
   fast: OfBoth<number[]>;
   slow: OfBoth<number[]>;
   killed: OfBoth<Killed>;
+  memory: OfBoth<Waiting>;
 }
 
 export type Histories = OfBoth<Partial<Record<(typeof HISTORIES)[number]['kind'], HistorySize>>>;
-export type Memory = OfBoth<Waiting>;
 
 export interface Report {
   beside: Beside;
   pairs: Pair[];
   histories?: Histories;
-  memory?: Memory;
 }
 
 export interface Line {
@@ -80,6 +79,7 @@ export function summary(report: Report): Line[] {
 }
 
 function loadLines(report: Report): Line[] {
+  if (!report.pairs.some(({ load }) => load.journey)) return [];
   const cpu = ({ workerCpuMs, serverCpuMs }: Load) => workerCpuMs + serverCpuMs;
   const of = (what: string, value: (load: Load) => number) =>
     compared(report, what, ({ load }, name) => (load[name] ? value(load[name]) : undefined));
@@ -141,22 +141,17 @@ function historyLines({ beside, histories }: Report): Line[] {
 }
 
 function memoryLines(report: Report): Line[] {
-  const { beside, memory } = report;
-  const [journey, other] = [memory?.journey, memory?.[beside]];
-  if (!journey || !other) return [];
-  const line = (what: string, value: (waiting: Waiting) => number): Line => ({
-    what,
-    journey: value(journey) / MEGABYTE,
-    beside: value(other) / MEGABYTE,
-    ratio: value(journey) / value(other),
-  });
+  const measured = report.pairs.flatMap(({ memory }) => memory.journey ?? [])[0];
+  if (!measured) return [];
+  const of = (what: string, value: (waiting: Waiting) => number) =>
+    compared(report, what, ({ memory }, name) => (memory[name] ? value(memory[name]) / MEGABYTE : undefined));
   return [
     held(
-      line(`worker memory, ${journey.journeys} waiting at a gate, MB`, ({ residentBytes }) => residentBytes),
+      of(`worker memory, ${measured.journeys} waiting at a gate, MB`, ({ residentBytes }) => residentBytes),
       report,
       'memory',
     ),
-    line('  before they were started, MB', ({ idleBytes }) => idleBytes),
+    of('  before they were started, MB', ({ idleBytes }) => idleBytes),
   ];
 }
 
@@ -169,10 +164,12 @@ function killedLines(report: Report): Line[] {
   const worst = Math.max(...killed.map(({ repeated, resends }) => repeated - resends));
   return [
     held(
-      of('worker killed in 100 journeys: seconds until all are done', ({ secondsToFinish }) => secondsToFinish),
+      of('worker killed in 100 journeys: seconds until done, holds aside', ({ secondsToFinish }) => secondsToFinish),
       report,
       'killed',
     ),
+    of('  until another worker was ready', ({ secondsToReady }) => secondsToReady),
+    of('  with those that a person was asked about', ({ secondsWithHolds }) => secondsWithHolds),
     { ...undecided, goal: '0 in every pair', isMet: worst <= 0 },
     of('  repeated in all', ({ repeated }) => repeated),
     of('  holds that a person resolved', ({ holds }) => holds),

@@ -4,13 +4,18 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { askRun } from '../src/client/runs/ask-run.ts';
 import type { JourneyStatus } from '../src/messages/journey/shapes.ts';
 import type { Contender } from './contenders.ts';
+import { longestWait } from './killed-waits.ts';
 import { newId } from './measures.ts';
 import type { Received, Stage } from './stage.ts';
 
 export interface Killed {
   journeys: number;
-  /** From the kill to the last result. */
+  /** From the kill until another worker was ready. */
+  secondsToReady: number;
+  /** From the kill to the last result of a journey about which no person was asked. */
   secondsToFinish: number;
+  /** From the kill to the last result of all. */
+  secondsWithHolds: number;
   requests: number;
   /** Requests beyond the first of each trace number. */
   repeated: number;
@@ -18,6 +23,8 @@ export interface Killed {
   resends: number;
   /** Holds for unknown outcomes about which that person asked the provider. */
   holds: number;
+  /** By what a journey waited for longest: how many did, and when the last of them was done, in seconds after the kill. */
+  waits: Record<string, { journeys: number; lastDone: number }>;
 }
 
 /** A gateway this slow always has something in flight. */
@@ -29,34 +36,61 @@ export async function workerKilled(stage: Stage, contender: Contender, journeys:
   await stage.setLatency(LATENCY_MS);
   const ids = Array.from({ length: journeys }, newId);
   const handles = await Promise.all(ids.map((id) => contender.start(id)));
-  const unfinished = new Map(handles.map((handle, index) => [ids[index] ?? '', handle]));
-  for (const [id, handle] of unfinished) void handle.result().then(() => unfinished.delete(id));
+  const unfinished = new Map(handles.map((handle, index) => [handle.workflowId, { id: ids[index] ?? '', handle }]));
+  const doneAt = new Map<string, number>();
+  for (const handle of handles) {
+    void handle.result().then(() => {
+      unfinished.delete(handle.workflowId);
+      doneAt.set(handle.workflowId, performance.now());
+    });
+  }
 
   // In the middle: half of the three inquiries of each journey have come.
   while ((await stage.received()).length < journeys * 1.5) await delay(20);
-  await stage.killWorker(contender.name);
+  const killedAtMs = Date.now();
   const killedAt = performance.now();
+  await stage.killWorker(contender.name);
   await stage.startWorker(contender.name);
+  const secondsToReady = (performance.now() - killedAt) / 1_000;
   const tally = { holds: 0, resends: 0 };
+  const asked = new Set<string>();
   while (unfinished.size > 0) {
     await delay(LOOK_EVERY_MS);
-    if (contender.name !== 'bare') await decide(stage, unfinished, tally);
+    const held = (await contender.needAttention()).flatMap((workflowId) => unfinished.get(workflowId) ?? []);
+    for (const { handle } of held) asked.add(handle.workflowId);
+    await decide(stage, held, tally);
   }
-  const secondsToFinish = (performance.now() - killedAt) / 1_000;
   const requests = await stage.received();
   await stage.setLatency(0);
   const distinct = new Set(requests.map(({ customerTraceNumber }) => customerTraceNumber)).size;
-  return { journeys, secondsToFinish, requests: requests.length, repeated: requests.length - distinct, ...tally };
+  const secondsOf = ({ workflowId }: WorkflowHandle) =>
+    Math.max(0, ((doneAt.get(workflowId) ?? Number.NaN) - killedAt) / 1_000);
+  const waits: Killed['waits'] = {};
+  for (const handle of handles) {
+    const kind = `${asked.has(handle.workflowId) ? 'on hold after ' : ''}${await longestWait(handle, killedAtMs)}`;
+    const { journeys: others = 0, lastDone = 0 } = waits[kind] ?? {};
+    waits[kind] = { journeys: others + 1, lastDone: Math.max(lastDone, secondsOf(handle)) };
+  }
+  return {
+    journeys,
+    secondsToReady,
+    secondsToFinish: Math.max(...handles.filter(({ workflowId }) => !asked.has(workflowId)).map(secondsOf)),
+    secondsWithHolds: Math.max(...handles.map(secondsOf)),
+    requests: requests.length,
+    repeated: requests.length - distinct,
+    ...tally,
+    waits,
+  };
 }
 
 /** Acts as a person who asks the provider about each inquiry on hold, and decides by its answer. */
 async function decide(
   stage: Stage,
-  unfinished: ReadonlyMap<string, WorkflowHandle>,
+  held: readonly { id: string; handle: WorkflowHandle }[],
   tally: { holds: number; resends: number },
 ): Promise<void> {
   const statuses = await Promise.all(
-    [...unfinished].map(async ([id, handle]) => ({
+    held.map(async ({ id, handle }) => ({
       id,
       handle,
       status: await askRun<JourneyStatus>(handle, 'status'),
