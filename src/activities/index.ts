@@ -1,3 +1,4 @@
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
 import type { GatewayActivities, JourneyActivities } from './contract.ts';
@@ -17,18 +18,39 @@ import { createQueueWebhooks } from './webhook-activities.ts';
 /** The activities of the workflow queue alone: none of them can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities & PortfolioActivities {
   return {
-    ...createPrepareJourney(dependencies),
-    ...createPreparePull(dependencies),
-    ...createPreparePortfolio(dependencies),
+    // Their heartbeats follow the file, block by block.
     ...createPortfolioActivities(dependencies),
-    ...createPrepareShareReport(dependencies),
-    ...createTokenActivities(dependencies),
-    ...createLedgerActivities(dependencies),
-    ...createConsentActivities(dependencies),
-    ...createDecisionActivities(dependencies),
-    ...createQueueWebhooks(dependencies),
-    ...createCompareReports(dependencies),
+    ...heartbeating({
+      ...createPrepareJourney(dependencies),
+      ...createPreparePull(dependencies),
+      ...createPreparePortfolio(dependencies),
+      ...createPrepareShareReport(dependencies),
+      ...createTokenActivities(dependencies),
+      ...createLedgerActivities(dependencies),
+      ...createConsentActivities(dependencies),
+      ...createDecisionActivities(dependencies),
+      ...createQueueWebhooks(dependencies),
+      ...createCompareReports(dependencies),
+    }),
   };
+}
+
+/** The same activities, each with heartbeats for as long as its process lives: silence tells of a worker that was killed. */
+export function heartbeating<Activities extends object>(activities: Activities): Activities {
+  const all = Object.entries(activities) as [string, (...args: unknown[]) => Promise<unknown>][];
+  const wrapped = all.map(([name, activity]) => [
+    name,
+    async (...args: unknown[]) => {
+      const { heartbeatTimeoutMs } = activityInfo();
+      const beats = heartbeatTimeoutMs && setInterval(() => heartbeat(), heartbeatTimeoutMs / 4);
+      try {
+        return await activity(...args);
+      } finally {
+        clearInterval(beats);
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped);
 }
 
 /** The one activity that can: on a profile's gateway queue, and on the workflow queue. */

@@ -1,5 +1,7 @@
 /** A worker is killed or stopped at any instant of an attempt: what the gateway received, and how the journey ends. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import {
@@ -12,6 +14,9 @@ import {
   until,
   untilHeld,
 } from '../support/process-world.ts';
+
+/** Temporal's number for this time-out. */
+const HEARTBEAT = 4;
 
 let postgres: PostgresServer | undefined;
 
@@ -90,6 +95,31 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
       }
     });
   }
+
+  test('killed while it prepares a journey, is noticed by its silence, long before the time of that activity ends', async (t) => {
+    const world = await startWorld(t);
+    const silent = createServer().listen(0, '127.0.0.1');
+    t.after(() => silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    // It asks for a token, and nobody answers.
+    const victim = await world.startWorker({ GATEWAY_AUTH_URL: `http://127.0.0.1:${port}` });
+    const asked = once(silent, 'connection');
+    const handle = await world.start(prequalOnly());
+    const [socket] = (await asked) as [Socket];
+    t.after(() => socket.destroy());
+    await victim.kill();
+    await world.startWorker();
+    await assertOwnRecord(world, handle);
+    const { events } = await handle.fetchHistory();
+    const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes);
+    const begun = events?.find((event) => event.activityTaskStartedEventAttributes);
+    const { attempt, lastFailure } = begun?.activityTaskStartedEventAttributes ?? {};
+    assert.equal(attempt, 2);
+    assert.equal(lastFailure?.timeoutFailureInfo?.timeoutType, HEARTBEAT);
+    const seconds = Number(begun?.eventTime?.seconds) - Number(scheduled?.eventTime?.seconds);
+    assert.ok(seconds < 17, `it stood still for ${seconds} s`);
+  });
 
   test('told to stop before a claim and with a request in flight, takes and tells the answers before it ends', async (t) => {
     const world = await startWorld(t);

@@ -2,7 +2,7 @@
 import type { ActivityOptions, RetryPolicy } from '@temporalio/common';
 import { proxyActivities } from '@temporalio/workflow';
 import type { PortfolioActivities } from '../../activities/portfolio-contract.ts';
-import { UNHURRIED } from '../run/activity-stubs.ts';
+import { HEARTBEATS, UNHURRIED } from '../run/activity-stubs.ts';
 
 /** What a review asks of its files: idempotent, and never given up. */
 export type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
@@ -43,5 +43,6 @@ export const triesForAnHour = proxyActivities<FileActivities>({
 /** Also asks for a token and the ledger, which takes up to 20 s. */
 export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
   startToCloseTimeout: '20 seconds',
+  ...HEARTBEATS,
   retry: RETRY,
 });

@@ -25,10 +25,17 @@ const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'Tempo
 /** No faster than once a minute in an outage. */
 export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
+/**
+ * What a killed worker had in hand stands still this long, and no longer: activities have heartbeats while their process
+ * lives. As an attempt's by default. One that is mistaken for dead, frozen say, does no harm: these are idempotent.
+ */
+export const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
+
 /** Reads, or writes that are idempotent: repeated without limit. */
 export const journeyActivities = proxyActivities<JourneyActivities>({
-  // Above the ledger's own time-outs and the preflight's 10 s; what a killed worker had in hand stands still this long.
+  // Above the ledger's own time-outs and the preflight's 10 s.
   startToCloseTimeout: '20 seconds',
+  ...HEARTBEATS,
   retry: {
     ...UNHURRIED,
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
@@ -79,6 +86,7 @@ export function waitToTryAgain(what: string, round: number): Promise<void> {
 export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'compareReports'>>({
   // Two reports of 10,000 tradelines take a second or two, and a key management service may be slow.
   startToCloseTimeout: '1 minute',
+  ...HEARTBEATS,
   // Limits how long an unreachable ledger delays the end of the run. The reports can be compared later.
   scheduleToCloseTimeout: '1 hour',
   retry: {
@@ -90,6 +98,7 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
 /** `noteWork`: idempotent. Nothing waits for it but the run's end, and that no longer than this. */
 export const { noteWork } = proxyActivities<Pick<JourneyActivities, 'noteWork'>>({
   startToCloseTimeout: '20 seconds',
+  ...HEARTBEATS,
   scheduleToCloseTimeout: '1 hour',
   retry: { ...UNHURRIED, nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'] },
 });
@@ -115,6 +124,7 @@ export function submitInquiryOf(
 export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToken'] {
   return proxyActivities<JourneyActivities>({
     startToCloseTimeout: '1 minute',
+    ...HEARTBEATS,
     scheduleToCloseTimeout: run.settings.giveUpAfterMs,
     retry: {
       initialInterval: run.settings.backoffInitialMs,
@@ -129,6 +139,7 @@ export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToke
 /** `queueWebhooks`: it only calls Temporal, and events must not delay a run's end without limit. */
 export const queueWebhooks = proxyActivities<JourneyActivities>({
   startToCloseTimeout: '20 seconds',
+  ...HEARTBEATS,
   // A deploy that left a worker without the profile is noticed and undone within a day.
   scheduleToCloseTimeout: '1 day',
   retry: UNHURRIED,
