@@ -38,6 +38,18 @@ export class PromotionRefusedError extends Error {
   override readonly name = 'PromotionRefusedError';
 }
 
+/** Thrown where no answer came to the request that makes the version current: it may have been carried out, or be yet. */
+export class PromotionUnansweredError extends Error {
+  override readonly name = 'PromotionUnansweredError';
+  /** Which version was current before. */
+  readonly previousBuildId: string | undefined;
+
+  constructor(previousBuildId: string | undefined, options: { cause: unknown }) {
+    super('no answer came to the promotion', options);
+    this.previousBuildId = previousBuildId;
+  }
+}
+
 /** Thrown where somebody else alone promotes the versions of this deployment. Waiting changes nothing about that. */
 export class ManagedElsewhereError extends Error {
   override readonly name = 'ManagedElsewhereError';
@@ -56,6 +68,8 @@ const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramp
 // gRPC status codes.
 const NOT_FOUND = 5;
 const FAILED_PRECONDITION = 9;
+/** Said before anything is done: INVALID_ARGUMENT, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED. */
+const NOT_CARRIED_OUT: readonly number[] = [3, 7, 8, 12, 16];
 
 const IDENTITY = 'credit-journey';
 
@@ -99,8 +113,9 @@ export function stateIn(deployment: DeploymentView | null, buildId: string): Ver
  * Makes a version current: from then on it gets all new runs, and every older one that upgrades. Returns the build id
  * of the former current version. The same version may be promoted again.
  *
- * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none; ManagedElsewhereError where
- *   a controller manages the deployment
+ * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none; PromotionUnansweredError;
+ *   ManagedElsewhereError where a controller manages the deployment; what `describeDeployment` throws, before anything
+ *   was asked
  */
 export async function promote(
   service: Service,
@@ -122,8 +137,10 @@ export async function promote(
       ignoreMissingTaskQueues: options.ignoreMissingTaskQueues ?? false,
     });
   } catch (error) {
-    if (!isGrpcServiceError(error)) throw error;
-    if (error.code !== NOT_FOUND && error.code !== FAILED_PRECONDITION) throw error;
+    if (!isGrpcServiceError(error) || NOT_CARRIED_OUT.includes(error.code)) throw error;
+    if (error.code !== NOT_FOUND && error.code !== FAILED_PRECONDITION) {
+      throw new PromotionUnansweredError(before?.currentBuildId, { cause: error });
+    }
     throw new PromotionRefusedError(`the server does not make ${version.buildId} current: ${error.details}`);
   }
   return before?.currentBuildId === undefined ? {} : { previousBuildId: before.currentBuildId };

@@ -1,6 +1,4 @@
 /** `credit-journey deploy`: which version of the workers gets the work. */
-import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkflowService } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { DeploymentVersion, DeploymentView } from '../../../temporal/worker-deployment.ts';
@@ -20,10 +18,13 @@ interface PromoteOptions extends DeployOptions {
   ignoreMissingQueues?: boolean;
 }
 
-/** New workers have polled each of their queues by then. */
+/** New workers have polled each of their queues by then, and a slow server has answered. */
 const DEFAULT_WAIT_S = 30;
 
-const RETRY_EVERY_MS = 500;
+/** To connect, unless `--wait` is longer. */
+const DEFAULT_TIMEOUT_MS = 5_000;
+
+const STATUS_MS = 20_000;
 
 export function registerDeployCommand(program: Command): void {
   const deploy = program.command('deploy').description('say which version of the workers gets the work, or see it');
@@ -32,7 +33,10 @@ export function registerDeployCommand(program: Command): void {
       'make a version current: all new runs, and running journeys, go to it; refused where a controller does that',
     )
     .option('--build-id <id>', 'the version (default: BUILD_ID)')
-    .option('--wait <seconds>', `how long its workers may take to appear (default: ${DEFAULT_WAIT_S})`)
+    .option(
+      '--wait <seconds>',
+      `how long its workers may take to appear, and Temporal to answer (default: ${DEFAULT_WAIT_S})`,
+    )
     .option('--ignore-missing-queues', 'although a queue of the current version would have no worker');
   withExample(withServerOptions(promoteCommand), 'credit-journey deploy promote --deployment loans --build-id 1.5.0');
   promoteCommand.action(promoteVersion);
@@ -54,22 +58,22 @@ function withDeployment(command: Command): Command {
 
 async function promoteVersion(options: PromoteOptions): Promise<void> {
   const waitMs = waitOf(options);
-  await withServer(options, async (service, namespace, { deploymentName, buildId }) => {
-    if (buildId === undefined) throw new UsageError('--build-id or BUILD_ID must name the version');
-    const { promote, PromotionRefusedError } = await import('../../../temporal/worker-deployment.ts');
-    const version: DeploymentVersion = { deploymentName, buildId };
-    const ignoreMissingTaskQueues = options.ignoreMissingQueues ?? false;
-    const endsAt = performance.now() + waitMs;
-    for (;;) {
-      try {
-        const { previousBuildId } = await promote(service, namespace, version, { ignoreMissingTaskQueues });
-        return showPromotion(version, previousBuildId, createOutput(options));
-      } catch (error) {
-        if (!(error instanceof PromotionRefusedError) || performance.now() >= endsAt) throw error;
-      }
-      await delay(RETRY_EVERY_MS);
-    }
+  const access = await accessOf(options);
+  const { deploymentName, buildId, temporal } = access;
+  if (buildId === undefined) throw new UsageError('--build-id or BUILD_ID must name the version');
+  const { NotPromotedError, promoteWithin } = await import('./promotion.ts');
+  const startedAt = performance.now();
+  // A server under load takes long for its first answer, too.
+  const connecting = connected(access, Math.max(DEFAULT_TIMEOUT_MS, waitMs / 2)).catch((error: Error) => {
+    throw new NotPromotedError(error.message);
   });
+  await using server = await connecting;
+  const version: DeploymentVersion = { deploymentName, buildId };
+  const { previousBuildId } = await promoteWithin(server.connection, temporal.namespace, version, {
+    withinMs: waitMs - (performance.now() - startedAt),
+    ignoreMissingTaskQueues: options.ignoreMissingQueues ?? false,
+  });
+  showPromotion(version, previousBuildId, createOutput(options));
 }
 
 function showPromotion(version: DeploymentVersion, previousBuildId: string | undefined, output: Output): void {
@@ -84,13 +88,23 @@ function showPromotion(version: DeploymentVersion, previousBuildId: string | und
 }
 
 async function showVersions(options: DeployOptions): Promise<void> {
-  await withServer(options, async (service, namespace, { deploymentName }) => {
-    const { describeDeployment } = await import('../../../temporal/worker-deployment.ts');
-    const view = await describeDeployment(service, namespace, deploymentName);
-    const output = createOutput(options);
-    output.answer({ deploymentName, ...(view ?? { versions: [] }) }, () => statusLines(deploymentName, view, output));
-    if (view?.currentBuildId === undefined) process.exitCode = EXIT.needsPerson;
+  const access = await accessOf(options);
+  const { deploymentName, temporal } = access;
+  const [{ describeDeployment }, { translatedServerError }] = await Promise.all([
+    import('../../../temporal/worker-deployment.ts'),
+    import('../../../client/connection/error-translation.ts'),
+  ]);
+  await using server = await connected(access);
+  const { workflowService } = server.connection;
+  const asking = server.connection.withDeadline(Date.now() + STATUS_MS, () =>
+    describeDeployment(workflowService, temporal.namespace, deploymentName),
+  );
+  const view = await asking.catch((error: unknown) => {
+    throw translatedServerError(error);
   });
+  const output = createOutput(options);
+  output.answer({ deploymentName, ...(view ?? { versions: [] }) }, () => statusLines(deploymentName, view, output));
+  if (view?.currentBuildId === undefined) process.exitCode = EXIT.needsPerson;
 }
 
 function statusLines(deploymentName: string, view: DeploymentView | null, output: Output): string[] {
@@ -107,16 +121,9 @@ function statusLines(deploymentName: string, view: DeploymentView | null, output
 }
 
 /** Needs neither keys nor a ledger. */
-async function withServer(
-  options: DeployOptions,
-  act: (
-    service: WorkflowService,
-    namespace: string,
-    names: { deploymentName: string; buildId?: string },
-  ) => Promise<void>,
-): Promise<void> {
+async function accessOf(options: DeployOptions) {
   const { loadDeploymentAccess } = await import('../../../config/config.ts');
-  const { temporal, deploymentName, buildId } = loadDeploymentAccess({
+  const { deploymentName, ...access } = loadDeploymentAccess({
     ...environmentWith(options),
     ...defined({
       DEPLOYMENT_NAME: options.deployment,
@@ -127,19 +134,14 @@ async function withServer(
     }),
   });
   if (deploymentName === undefined) throw new UsageError('--deployment or DEPLOYMENT_NAME must name the deployment');
-  const [{ connectTo }, { translatedServerError }] = await Promise.all([
-    import('../../../client/connection/connect-options.ts'),
-    import('../../../client/connection/error-translation.ts'),
-  ]);
-  const connection = await connectTo(temporal, {});
-  try {
-    const names = { deploymentName, ...defined({ buildId }) };
-    await act(connection.workflowService, temporal.namespace, names);
-  } catch (error) {
-    throw translatedServerError(error);
-  } finally {
-    await connection.close();
-  }
+  return { deploymentName, ...access };
+}
+
+/** @throws what `connectTo` does */
+async function connected({ temporal }: Awaited<ReturnType<typeof accessOf>>, connectTimeoutMs?: number) {
+  const { connectTo } = await import('../../../client/connection/connect-options.ts');
+  const connection = await connectTo(temporal, defined({ connectTimeoutMs }));
+  return { connection, [Symbol.asyncDispose]: () => connection.close() };
 }
 
 function waitOf({ wait }: PromoteOptions): number {
