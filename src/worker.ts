@@ -8,7 +8,7 @@ import { inquirySlots, permitsOf } from './activities/inquiry-permits.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { defined } from './base/defined.ts';
-import { TemporalUnavailableError } from './client/connection/errors.ts';
+import { whyUnreachable } from './client/connection/why-unreachable.ts';
 import type { Config } from './config/config-shape.ts';
 import { cachedWorkflowsThatFit } from './config/worker-settings.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
@@ -50,6 +50,9 @@ const STICKY_TIMEOUT_MS = 3_000;
 
 /** Each waits on a platform's endpoint and does nothing else; several times what one endpoint may take. */
 const WEBHOOK_SLOTS = 50;
+
+/** How long is looked for why Temporal cannot be reached. */
+const WHY_UNREACHABLE_MS = 5_000;
 
 type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
 
@@ -222,8 +225,8 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
       ...(payloadsAreEncrypted ? { grpcCompression: { codec: 'none' } } : {}),
     });
   } catch {
-    // The cause may hold metadata, and so an API key.
-    throw new TemporalUnavailableError(`nothing answers at ${temporal.address}`);
+    // The cause may hold metadata, and so an API key. It tells nothing of TLS either.
+    throw await whyUnreachable(temporal.connectionOptions, WHY_UNREACHABLE_MS);
   }
 }
 

@@ -1,10 +1,14 @@
 /** How calls end that get no answer, and what clients, handles and errors show. No worker is running. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
 import { whyUnreachable } from '../../src/client/connection/why-unreachable.ts';
 import { sdkClientOf } from '../../src/client/credit-journeys.ts';
@@ -183,8 +187,9 @@ test('a call that waits for the codec server says so after its time', async (t) 
 });
 
 /** Certificates of any make do: no client gets as far as to believe one. */
-async function listening(t: TestContext, kind: 'plain' | 'tls'): Promise<string> {
-  const listener = kind === 'tls' ? createTlsServer(await selfSigned()) : createServer((socket) => socket.resume());
+async function listening(t: TestContext, kind: 'plain' | 'tls', options?: TlsOptions): Promise<string> {
+  const listener =
+    kind === 'tls' ? createTlsServer(options ?? (await selfSigned())) : createServer((socket) => socket.resume());
   const sockets = new Set<Socket>();
   listener.on('connection', (socket: Socket) => sockets.add(socket));
   t.after(() => {
@@ -211,6 +216,43 @@ describe('a connection that does not come about', () => {
       assert.equal(error.code, code, error.message);
     });
   }
+
+  test('tells which certificate TLS fails for, by a code and what would be right', async (t) => {
+    const authority = certificate({ name: 'authority', extensions: 'basicConstraints=critical,CA:TRUE' });
+    const own = { authority, extensions: 'subjectAltName=IP:127.0.0.1' };
+    const good = certificate({ name: 'good', ...own });
+    const old = certificate({ name: 'old', authority });
+    const stranger = certificate({ name: 'stranger', extensions: 'basicConstraints=critical,CA:TRUE' });
+    const asks = { ...good, ca: authority.cert, requestCert: true, rejectUnauthorized: true };
+    const by = (client: Certificate | null, trusts = authority) => ({
+      serverRootCACertificate: Buffer.from(trusts.cert),
+      ...(client && { clientCertPair: { crt: Buffer.from(client.cert), key: Buffer.from(client.key) } }),
+    });
+    const cases: [server: TlsOptions, tls: object, code: RegExp, right: RegExp][] = [
+      [good, by(null, stranger), /UNABLE_TO|SELF_SIGNED/, /server_ca_cert_path .* must name its authority/],
+      [
+        certificate({ name: 'other', authority, extensions: 'subjectAltName=DNS:other.example.com' }),
+        by(null),
+        /ALTNAME/,
+        /name of the address/,
+      ],
+      [asks, by(null), /ALERT_CERTIFICATE_REQUIRED|ECONNRESET after TLS/, /must trust the client certificate/],
+      [asks, by(stranger), /ALERT_UNKNOWN_CA|ECONNRESET after TLS/, /must trust the client certificate/],
+      [asks, by(old), /X509_VERSION/, /client certificate must be X.509 version 3/],
+      [old, { ...by(null), serverNameOverride: 'old' }, /X509_VERSION/, /its certificate must be X.509 version 3/],
+      [asks, by({ cert: good.cert, key: stranger.key }), /KEY_VALUES_MISMATCH/, /client_key_path must be the key/],
+    ];
+    for (const [server, tls, code, right] of cases) {
+      const error = await whyUnreachable({ address: await listening(t, 'tls', server), tls }, 60_000);
+      assert.equal(error.code, 'tlsFailed', error.message);
+      assert.match(error.message, /TLS fails at 127\.0\.0\.1:\d+ \([A-Z\d_]+( after TLS)?\): /);
+      assert.match(error.message, code);
+      assert.match(error.message, right);
+      for (const name of ['authority', 'stranger', 'other', 'BEGIN']) assert.ok(!inspect(error).includes(`=${name}`));
+    }
+    const served = await whyUnreachable({ address: await listening(t, 'tls', asks), tls: by(good) }, 60_000);
+    assert.equal(served.code, 'notTemporal', served.message);
+  });
 
   test('says so in the time given, and refuses what is no address before that', async (t) => {
     const nowhere = await errorOf(connected({ address: '127.0.0.1:1', connectTimeoutMs: 400 }));
@@ -280,10 +322,36 @@ test('clients, handles and errors show ids, and never the API key or other metad
 });
 
 async function selfSigned(): Promise<{ key: string; cert: string }> {
-  const { execFileSync } = await import('node:child_process');
   const made = execFileSync('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
     ...['-subj', '/CN=example.com', '-keyout', '-', '-out', '-'],
   ]).toString();
   return { key: made, cert: made };
+}
+
+interface Certificate {
+  key: string;
+  cert: string;
+}
+
+/** Without extensions and with an authority it is X.509 version 1, as `openssl x509 -req` makes it. */
+function certificate(made: { name: string; authority?: Certificate; extensions?: string }): Certificate {
+  const { name, authority, extensions } = made;
+  const directory = mkdtempSync(join(tmpdir(), 'credit-journey-tls-'));
+  const at = (file: string) => join(directory, file);
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
+  try {
+    openssl('req', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`, '-keyout', at('key'), '-out', at('csr'));
+    if (authority) {
+      writeFileSync(at('ca'), authority.cert);
+      writeFileSync(at('ca-key'), authority.key);
+    }
+    if (extensions) writeFileSync(at('ext'), extensions);
+    const signer = authority ? ['-CA', at('ca'), '-CAkey', at('ca-key'), '-set_serial', '7'] : ['-signkey', at('key')];
+    const extended = extensions ? ['-extfile', at('ext')] : [];
+    openssl('x509', '-req', '-in', at('csr'), '-days', '1', '-out', at('cert'), ...signer, ...extended);
+    return { key: readFileSync(at('key'), 'utf8'), cert: readFileSync(at('cert'), 'utf8') };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }

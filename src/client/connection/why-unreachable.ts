@@ -1,4 +1,5 @@
 /** Finds out why a connection to Temporal did not come about: gRPC itself says only that it took too long. */
+import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ClientSettings } from '../../config/config-shape.ts';
@@ -33,22 +34,84 @@ export async function whyUnreachable(
   const byTcp = await attempt(leftMs(), 'connect', () => connectTcp(at));
   if (byTcp !== null) return unavailable(TCP[byTcp] ?? 'unavailable', address, byTcp);
   const config = typeof tls === 'object' ? tls : {};
-  const byTls = await attempt(leftMs(), 'secureConnect', () =>
-    connectTls({
-      ...at,
-      ALPNProtocols: ['h2'],
-      // Without TLS in the configuration it only matters whether the server speaks it.
-      rejectUnauthorized: Boolean(tls),
-      servername: config.serverNameOverride ?? (at.host.includes(':') || /^[\d.]+$/.test(at.host) ? '' : at.host),
-      ...(config.serverRootCACertificate && { ca: Buffer.from(config.serverRootCACertificate) }),
-      ...(config.clientCertPair && {
-        cert: Buffer.from(config.clientCertPair.crt),
-        key: Buffer.from(config.clientCertPair.key),
-      }),
-    }),
+  const { crt, key } = config.clientCertPair ?? {};
+  let isOldServer: boolean | undefined;
+  const byTls = await attempt(
+    leftMs(),
+    'secureConnect',
+    () => {
+      const socket = connectTls({
+        ...at,
+        ALPNProtocols: ['h2'],
+        // Without TLS in the configuration it only matters whether the server speaks it.
+        rejectUnauthorized: Boolean(tls),
+        servername: config.serverNameOverride ?? (at.host.includes(':') || /^[\d.]+$/.test(at.host) ? '' : at.host),
+        ...(config.serverRootCACertificate && { ca: Buffer.from(config.serverRootCACertificate) }),
+        ...(crt && key && { cert: Buffer.from(crt), key: Buffer.from(key) }),
+      });
+      socket.once('secureConnect', () => {
+        isOldServer = isBelowVersion3(socket.getPeerCertificate().raw);
+      });
+      return socket;
+    },
+    Boolean(tls),
   );
-  if (tls) return byTls === null ? unavailable('notTemporal', address) : unavailable('tlsFailed', address, byTls);
-  return unavailable(byTls === null ? 'tlsExpected' : 'notTemporal', address);
+  if (byTls === 'ETIMEDOUT') return unavailable('timedOut', address, byTls);
+  if (!tls) return unavailable(byTls === null ? 'tlsExpected' : 'notTemporal', address);
+  const isSecured = isOldServer !== undefined;
+  if (byTls !== null && !isSecured) return tlsFailed(address, byTls);
+  // Workers take none of these, though Node and the Temporal CLI do.
+  if (isOldServer) return tlsFailed(address, 'X509_VERSION', 'its certificate must be X.509 version 3');
+  if (crt && isBelowVersion3(derOf(crt))) {
+    return tlsFailed(address, 'X509_VERSION', 'the client certificate must be X.509 version 3');
+  }
+  if (byTls !== null) return tlsFailed(address, `${byTls} after TLS`);
+  return unavailable('notTemporal', address);
+}
+
+/** What would be right, by the codes of Node and of OpenSSL. */
+const RIGHT: readonly [sign: RegExp, what: string][] = [
+  [
+    /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/,
+    'server_ca_cert_path (TEMPORAL_TLS_SERVER_CA_CERT_PATH) must name its authority',
+  ],
+  [/ALTNAME_INVALID/, 'its certificate must have the name of the address, or server_name be one that it has'],
+  [/^CERT_HAS_EXPIRED|^CERT_NOT_YET_VALID/, 'its certificate must be valid today'],
+  [/ALERT|^ECONNRESET after TLS/, 'it must trust the client certificate (client_cert_path), which must be valid today'],
+  [/WRONG_VERSION_NUMBER|PACKET_LENGTH/, 'it must speak TLS'],
+  [/KEY_VALUES_MISMATCH/, 'client_key_path must be the key of client_cert_path'],
+  [/PEM|ASN1/, 'certificates and key must be PEM'],
+];
+
+/** @param code of Node or OpenSSL, which has nothing of a certificate */
+function tlsFailed(
+  address: string,
+  code: string,
+  right = RIGHT.find(([sign]) => sign.test(code))?.[1],
+): TemporalUnavailableError {
+  return unavailable('tlsFailed', `${address} (${code})${right === undefined ? '' : `: ${right}`}`, code);
+}
+
+/** Of the first certificate; empty where it is none. */
+function derOf(pem: string | Uint8Array): Buffer {
+  try {
+    return new X509Certificate(Buffer.from(pem)).raw;
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** X.509 says its version first, in a field of its own (`[0]`), and leaves that out in version 1. RFC 5280, 4.1 */
+function isBelowVersion3(der: Uint8Array | undefined): boolean {
+  if (!der || der.length < 20) return false;
+  const inner = afterHeader(der, afterHeader(der, 0));
+  return der[inner] !== 0xa0 || der[inner + 4] !== 2;
+}
+
+/** Where the content of what begins there begins: behind its tag and its length. */
+function afterHeader(der: Uint8Array, at: number): number {
+  const length = der[at + 1] ?? 0;
+  return at + 2 + (length & 0x80 ? length & 0x7f : 0);
 }
 
 const TCP: Record<string, TemporalUnavailableCode> = {
@@ -62,7 +125,7 @@ const WHAT: Record<TemporalUnavailableCode, string> = {
   addressUnknown: 'there is no host of the name in',
   connectionRefused: 'nothing answers at',
   timedOut: 'no answer comes in time from',
-  tlsFailed: 'TLS fails, or the certificate is not trusted, at',
+  tlsFailed: 'TLS fails at',
   tlsExpected: 'TLS is wanted, and not configured (TEMPORAL_TLS), at',
   notTemporal: 'no Temporal server answers at',
   unavailable: 'it is away or overloaded at',
@@ -73,14 +136,31 @@ function unavailable(code: TemporalUnavailableCode, address: string, systemCode?
   return new TemporalUnavailableError(`${WHAT[code]} ${address}`, code, cause);
 }
 
-/** `null` once connected, else the code of the system or of OpenSSL. */
-async function attempt(withinMs: number, event: 'connect' | 'secureConnect', open: () => Socket) {
+/** How long a server may take, after TLS, to refuse the client's certificate (TLS 1.3) or to begin HTTP/2. */
+const FIRST_BYTES_MS = 1_000;
+
+/**
+ * `null` once connected, else the code of the system or of OpenSSL.
+ *
+ * @param waitsForBytes until the server has said something, or nothing for a second
+ */
+async function attempt(
+  withinMs: number,
+  event: 'connect' | 'secureConnect',
+  open: () => Socket,
+  waitsForBytes = false,
+): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
-  const timer = setTimeout(() => resolve('ETIMEDOUT'), withinMs);
+  let timer = setTimeout(() => resolve('ETIMEDOUT'), withinMs);
   let socket: Socket | undefined;
   try {
     socket = open();
-    socket.once(event, () => resolve(null));
+    socket.once(event, () => {
+      if (!waitsForBytes) return resolve(null);
+      socket?.once('data', () => resolve(null));
+      clearTimeout(timer);
+      timer = setTimeout(() => resolve(null), Math.min(FIRST_BYTES_MS, withinMs));
+    });
     socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'failed'));
     socket.once('close', () => resolve('ECONNRESET'));
     return await promise;

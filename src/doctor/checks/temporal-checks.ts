@@ -1,11 +1,15 @@
 /** The Temporal server: reachable, the namespace, the search attributes. */
 import type { Client } from '@temporalio/client';
+import { whyUnreachable } from '../../client/connection/why-unreachable.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import type { Check } from './check.ts';
 import { isOwnFault, refusalOf } from './context.ts';
 import { counted, type Finding, fail, pass, warn } from './finding.ts';
 import { serverClock } from './server-clock.ts';
+
+/** Half of a check's time is over when this begins. */
+const WHY_MS = 2_000;
 
 const NEEDS = ['TEMPORAL_', 'TASK_QUEUE'];
 
@@ -22,9 +26,11 @@ export const temporalCheck: Check = {
       client = await context.connect();
     } catch (error) {
       if (isOwnFault(error)) throw error;
-      return refusalOf(error) === 'notAllowed'
-        ? fail(`${address} refuses the credentials`, 'check the API key or the client certificate')
-        : fail(`nothing answers at ${address}`, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
+      if (refusalOf(error) === 'notAllowed') {
+        return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
+      }
+      const { message } = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
+      return fail(message, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
     }
     const aheadMs = await serverClock(client, context.config.taskQueue).catch(() => null);
     if (aheadMs !== null) context.clocks.push({ whose: 'Temporal', aheadMs });
