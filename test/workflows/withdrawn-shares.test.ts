@@ -27,14 +27,14 @@ import {
 import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { consentToShare, shareInput, sharesPosted, startShare, untilShareIs } from '../support/share-scenarios.ts';
-import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { ROOMY_TIMEOUTS, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
 import { untilQuery } from '../support/until-query.ts';
 
 let harness: Harness;
 let ledger: Ledger;
 before(async () => {
-  harness = await startHarness({ env: SHORT_TIMEOUTS });
+  harness = await startHarness({ env: { ...SHORT_TIMEOUTS, ...ROOMY_TIMEOUTS } });
   ledger = await openLedgerOf(harness);
 });
 after(async () => {
@@ -56,6 +56,9 @@ async function startWaiting(overrides: Partial<LendingJourneyInput> = {}) {
   await untilStatus(started.handle, ({ shares }) => (shares[0]?.waitingFor.length ?? 0) > 0 && isWaiting(shares));
   return started;
 }
+
+/** For so long a request is at the gateway: longer than a message takes on a loaded machine. */
+const ON_THE_WIRE_MS = 3_000;
 
 const isWaiting = ([share]: JourneyStatus['shares']) => share?.state === 'awaitingConsent';
 const isIn =
@@ -160,7 +163,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
   test('while it is on the wire comes too late, and says so: the share is posted', async () => {
     const { handle, journeyId } = await startWaiting();
     const customerTraceNumber = traceOf(harness, journeyId, 'SECONDUSE', 'S1');
-    await harness.addFaults([{ customerTraceNumber, fault: 'slowAfterPosting', delayMs: 1_000 }]);
+    await harness.addFaults([{ customerTraceNumber, fault: 'slowAfterPosting', delayMs: ON_THE_WIRE_MS }]);
     await handle.signal('consent', granted(journeyId));
     await until(async () => (await sharesPosted(harness, handle)) === 1, 'it was never posted');
     assert.match(await refusalOf(withdraw(handle, journeyId)), /claim came first/);
@@ -310,7 +313,9 @@ describe('a share by itself', () => {
     const { handle, input } = await startByItself();
     const { shareId } = input;
     const ownerId = `share:${shareId}`;
-    await harness.addFaults([{ productCode: 'SECONDUSE', fault: 'slowAfterPosting', delayMs: 1_000, times: 1 }]);
+    await harness.addFaults([
+      { productCode: 'SECONDUSE', fault: 'slowAfterPosting', delayMs: ON_THE_WIRE_MS, times: 1 },
+    ]);
     await handle.signal('consent', consentToShare(shareId, 'granted'));
     await until(async () => (await ledger.inquiriesOf(ownerId)).length === 1, 'it was never claimed');
     assert.match(await refusalOf(update(handle, 'withdraw', { shareId, ...WHO })), /claim came first/);
