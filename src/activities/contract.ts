@@ -178,6 +178,8 @@ export interface LookUpInquiryArgs extends InquiryContent {
 interface CloseAttemptArgs extends LookUpInquiryArgs {
   /** The attempt whose activity was lost or cancelled. */
   attempt: number;
+  /** When that was scheduled, by Temporal's clock, RFC 3339. */
+  begunAt: string;
 }
 
 export interface ComparedReport {

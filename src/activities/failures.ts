@@ -1,6 +1,11 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { GatewayError } from '../gateway/errors.ts';
-import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../ledger/errors.ts';
+import {
+  LedgerChangedError,
+  LedgerRestoredError,
+  LedgerUnavailableError,
+  RequestDiffersError,
+} from '../ledger/errors.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ProfileMissingError } from './dependencies.ts';
@@ -27,7 +32,7 @@ const MESSAGES: Record<FailureType, string> = {
   RequestDiffers: 'another request was made under this trace number',
   AnotherNumber: 'the ledger has this inquiry under another trace number; nothing was sent',
   LedgerChanged: 'this is not the ledger that the run has used',
-  LedgerRestored: 'this is an older copy of the ledger, which nobody has accepted; nothing was sent',
+  LedgerRestored: 'this is an older copy of the ledger, which nobody has accepted; nothing is sent',
   Paused: 'a person has paused inquiries; nothing was sent',
   InvalidInput: 'the input is invalid; nothing was sent',
   ActivityFailed: 'the activity could not be carried out',
@@ -57,6 +62,7 @@ export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSIT
   if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
   if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
   if (error instanceof RequestDiffersError) return finalFailure('RequestDiffers');
+  if (error instanceof LedgerRestoredError) return passingFailure('LedgerRestored');
   if (error instanceof LedgerUnavailableError) return passingFailure('LedgerUnavailable');
   if (error instanceof GatewayError) {
     return error.code === 'TokenUnavailable'

@@ -31,7 +31,7 @@ export function createLedgerActivities({
         ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, requestDigests(ledger, content)),
       ),
 
-    closeAttempt: ({ run, attempt, ...content }) =>
+    closeAttempt: ({ run, attempt, begunAt, ...content }) =>
       translating(() => {
         const digests = requestDigests(ledger, content);
         return ledger.closeAttempt({
@@ -40,6 +40,7 @@ export function createLedgerActivities({
           attempt,
           digests,
           run: callingRun(),
+          begunAt,
         });
       }),
 

@@ -25,6 +25,15 @@ export class LedgerSchemaError extends CreditJourneyError {
 }
 
 /**
+ * Thrown when an older copy of the ledger, which nobody has accepted, may lack what was asked for. It counts as an
+ * unreachable ledger: the question waits for a person.
+ */
+export class LedgerRestoredError extends LedgerUnavailableError {
+  override readonly name = 'LedgerRestoredError';
+  override readonly code = 'ledgerRestored';
+}
+
+/**
  * Thrown when the ledger only takes writes from newer programs: it has a fence that this program does not keep. It
  * counts as an unreachable ledger: the write waits for a newer program.
  */

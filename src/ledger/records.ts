@@ -82,7 +82,10 @@ export type ClaimVerdict =
   | { kind: 'profileChanged' };
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
-export type CloseRequest = Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'>;
+export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'> {
+  /** When its activity was scheduled, by Temporal's clock, RFC 3339. */
+  begunAt: string;
+}
 
 /** How an attempt ended, or what became known of it later. */
 export interface OutcomeRecord {

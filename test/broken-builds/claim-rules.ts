@@ -2,6 +2,7 @@
 import type { BrokenBuild } from './builds.ts';
 
 const CLAIM = 'src/ledger/claim.ts';
+const CLOSE = 'src/ledger/close.ts';
 const CLAIM_TABLE = 'test/ledger/claim.test.ts';
 const ON_SQLITE = 'test/ledger/sqlite-ledger.test.ts';
 const SHARES = { path: 'test/ledger/share-explorer.test.ts', title: 'no order of them lets a share be claimed' };
@@ -209,10 +210,25 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
   },
   {
     name: 'a look-up after a lost activity closes over a gap',
-    edits: [{ file: 'src/ledger/close.ts', find: "  'previousMissing',\n", replace: '' }],
+    edits: [{ file: CLOSE, find: "  'previousMissing',\n", replace: '' }],
     tests: [
       { path: ON_SQLITE, title: 'over a gap, in another ledger and for another request nothing is written' },
       { path: 'test/ledger/explorer.test.ts', title: 'that lacks an attempt which the run has passed' },
+    ],
+  },
+  {
+    name: 'a look-up after a lost activity closes an attempt on an older copy before anybody has accepted it',
+    edits: [{ file: CLOSE, find: 'if (known.isRestored)', replace: 'if (known.isRestored && attempt.attempt < 0)' }],
+    tests: [{ path: ON_SQLITE, title: 'an attempt that an older copy may lack is not closed' }],
+  },
+  {
+    name: 'a look-up after a lost activity closes an attempt that began before an older copy was accepted',
+    edits: [
+      { file: CLOSE, find: 'if (known.mayLackAttempt)', replace: 'if (known.mayLackAttempt && attempt.attempt < 0)' },
+    ],
+    tests: [
+      { path: ON_SQLITE, title: 'an attempt that an older copy may lack is not closed' },
+      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'whose claim the older copy lacks' },
     ],
   },
   {

@@ -2,15 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, RequestDiffersError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { CloseRequest } from '../../src/ledger/records.ts';
-import { attempted, claimOf, decisionOf, INQUIRY, latestState, NO_RECORD, TRACE } from './fixtures.ts';
+import { attempted, claimOf, closeOf, decisionOf, INQUIRY, latestState, NO_RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
-
-function closeOf(ledger: Ledger, change: Parameters<typeof claimOf>[1] = {}): CloseRequest {
-  const { ledgerId, inquiry, attempt, digests, run } = claimOf(ledger, change);
-  return { ledgerId, inquiry, attempt, digests, run };
-}
 
 async function listed<T>(rows: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { attempted, claimOf, latestState, outcomeOf, RECORD } from './fixtures.ts';
+import { attempted, claimOf, closeOf, latestState, outcomeOf, RECORD } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const STOP = { by: 'operator@example.com', reason: 'wrong purpose codes' };
@@ -106,7 +106,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
     await ledger.pauses.begin(ledgerId, {}, STOP);
-    const view = await ledger.closeAttempt(claimOf(ledger));
+    const view = await ledger.closeAttempt(closeOf(ledger));
     assert.notEqual(view.closedAt, undefined);
     assert.equal(await claimed(ledger, { attempt: 2 }), 'paused');
     await ledger.pauses.end(ledgerId, {}, GO_ON);

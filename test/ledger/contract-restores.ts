@@ -1,10 +1,10 @@
 /** Part of the contract suite: the sequence of attempts, and how an older copy of the ledger is found and accepted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { SeenAttempt } from '../../src/messages/ledger-watch.ts';
-import { attempted, claimOf } from './fixtures.ts';
+import { attempted, claimOf, closeOf } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 
 const ACCEPTANCE = { acceptanceId: 'A-1', by: 'operator@example.com', reason: 'the disk was lost' };
@@ -78,6 +78,26 @@ export function restoreTests(opened: Open): void {
       });
     });
   }
+
+  test('an attempt that an older copy may lack is not closed: it waits for the operator, and then for a person', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const newest = await claimed(ledger, 1);
+    const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', ownerId: 'J-LOST' } });
+    await ledger.watch(ledgerId, lostAfter(newest));
+    await assert.rejects(ledger.closeAttempt(lost), LedgerRestoredError);
+    // What it has it tells: the operator is asked about nothing that is known.
+    assert.equal((await ledger.closeAttempt(closeOf(ledger))).state, 'notSent');
+    await ledger.acceptRestore(ledgerId, ACCEPTANCE);
+    await assert.rejects(ledger.closeAttempt(lost), LedgerChangedError);
+    assert.equal(
+      await ledger.lookUp(ledgerId, 'PQLOST'),
+      null,
+      'a late claim of it is not shut out by a row that lies',
+    );
+    const later = { ...lost, begunAt: new Date(Date.now() + 120_000).toISOString() };
+    assert.ok((await ledger.closeAttempt(later)).closedAt, 'one that began after the acceptance is closed as ever');
+  });
 
   test('another attempt in the same place is not the one that was seen', async (t) => {
     const { ledger } = await opened(t);

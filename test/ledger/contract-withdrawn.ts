@@ -5,7 +5,17 @@ import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ShareWithdrawal } from '../../src/ledger/records.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
-import { attempted, claimOf, consentOf, decisionOf, latestState, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import {
+  attempted,
+  claimOf,
+  closeOf,
+  consentOf,
+  decisionOf,
+  latestState,
+  outcomeOf,
+  RECORD,
+  SHARE,
+} from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const TYPING_ERROR: ShareWithdrawal = {
@@ -93,8 +103,9 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
 
   test('an attempt that was closed does not count, and a resend by a person permits nothing more', async (t) => {
     const { ledger } = await opened(t);
-    const { inquiry, digests, run, ledgerId } = claimOf(ledger, { inquiry: SHARE });
-    await ledger.closeAttempt({ ledgerId, inquiry, attempt: 1, digests, run });
+    const { ledgerId } = ledger.identity;
+    const { inquiry } = claimOf(ledger, { inquiry: SHARE });
+    await ledger.closeAttempt(closeOf(ledger, { inquiry: SHARE }));
     assert.equal((await withdrawn(ledger)).kind, 'withdrawn');
     const resend = decisionOf({ customerTraceNumber, attempt: 1, failureType: 'GatewayUnreachable' });
     await ledger.recordDecision(ledgerId, inquiry, resend);

@@ -168,6 +168,8 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
   ) {
     throw new Error(`closing: ${verdict.kind}`);
   }
+  // The look-up waits for the operator, and the attempt began before that.
+  if (verdict.kind === 'ledgerRestored') return { kind: 'ledgerChanged' };
   if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };
   if (verdict.kind === 'latest') {
     const settled = settleOverdue(ledger);

@@ -2,7 +2,13 @@
 import { createHash, createSecretKey, randomBytes } from 'node:crypto';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { ClaimRequest, ClaimVerdict, DecisionRecord, OutcomeRecord } from '../../src/ledger/records.ts';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  CloseRequest,
+  DecisionRecord,
+  OutcomeRecord,
+} from '../../src/ledger/records.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -63,6 +69,12 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
     consents: described.productCode === 'SECONDUSE' ? [grantFor(described)] : [],
     ...change,
   };
+}
+
+/** To close the attempt that the claim would have made; it began just now. */
+export function closeOf(ledger: Ledger, change: ClaimChange = {}): CloseRequest {
+  const { ledgerId, inquiry, attempt, digests, run } = claimOf(ledger, change);
+  return { ledgerId, inquiry, attempt, digests, run, begunAt: new Date().toISOString() };
 }
 
 /** Another number of the same stage is an amendment: no two have the same ordinal. */

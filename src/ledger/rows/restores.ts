@@ -7,6 +7,7 @@ import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import type { KnownAtClosing } from '../close.ts';
 import type { SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { RestoreAcceptance } from '../records.ts';
@@ -45,6 +46,22 @@ export async function readRestore(session: SqlSession, seen?: SeenAttempt): Prom
 export async function readLost(session: SqlSession, seen?: SeenAttempt): Promise<SeenAttempt | undefined> {
   const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(seen));
   return row && lostIn(row, seen);
+}
+
+/** Clocks of Temporal and of the database may differ by so much. */
+const CLOCKS_MS = 60_000;
+
+/** Whether an attempt that began at `begunAt` may be missing since this is an older copy. */
+export async function readDoubt(
+  session: SqlSession,
+  begunAt: string,
+): Promise<Required<Pick<KnownAtClosing, 'isRestored' | 'mayLackAttempt'>>> {
+  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(undefined));
+  const acceptedAtMs = row?.accepted_at ?? null;
+  return {
+    isRestored: row !== undefined && lostIn(row, undefined) !== undefined,
+    mayLackAttempt: acceptedAtMs !== null && acceptedAtMs > (parseInstantMs(begunAt) ?? 0) - CLOCKS_MS,
+  };
 }
 
 function placeOf(seen: SeenAttempt | undefined): number[] {

@@ -14,7 +14,7 @@ import { SCHEMA_VERSION } from '../database/schema.ts';
 import type { Written } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import { type DecisionEffect, decideDecision } from '../decision.ts';
-import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
+import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
 import { decideOutcome } from '../outcome.ts';
 import type { SealedRefusal } from '../reading.ts';
 import type {
@@ -48,7 +48,7 @@ import { isPaused } from '../rows/pauses.ts';
 import { isUnapproved } from '../rows/profile-changes.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertRefusal, insertReport } from '../rows/report-rows.ts';
-import { readLost } from '../rows/restores.ts';
+import { readDoubt, readLost } from '../rows/restores.ts';
 import { objectionOf, readClaimedShare } from '../rows/shares/claimed-shares.ts';
 import { flagIfRefused } from '../rows/shares/refused-postings.ts';
 import { insertShare } from '../rows/shares/report-shares.ts';
@@ -198,10 +198,13 @@ export async function lookUpAndClose(writing: Writing, request: CloseRequest): P
   const state = await ownState(writing, request.ledgerId, customerTraceNumber);
   requireSameRequest(state, request.digests);
   const digest = comparableDigest(state.inquiry, request.digests);
-  const decision = decideClose(state.known, { ...request, digest, writer: SCHEMA_VERSION });
+  const known = { ...state.known, ...(await readDoubt(writing.session, request.begunAt)) };
+  const decision = decideClose(known, { ...request, digest, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'ledgerChanged':
-      throw new LedgerChangedError(`attempt ${attempt} has none before it`);
+      throw new LedgerChangedError(`attempt ${attempt}, or the one before it, may be missing`);
+    case 'ledgerRestored':
+      throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
     case 'writerTooOld':
       throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
     case 'close': {

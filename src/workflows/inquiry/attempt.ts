@@ -61,6 +61,7 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   const { shouldStop, ...args } = request;
   const { run } = host;
   const { taskQueue } = workflowInfo();
+  const begunAt = new Date().toISOString();
   const ended = await host.inFlight.run(shouldStop, () =>
     submitInquiryOf(run, {
       taskQueue: args.onWorkflowQueue ? taskQueue : gatewayQueueOf(taskQueue, run.profile),
@@ -81,7 +82,7 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     return stepOfFailure(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return afterLookUp(host, request);
+  return afterLookUp(host, { ...request, begunAt });
 }
 
 function summaryOf({ inquiry, attempt, leftOut }: Pick<AttemptRequest, 'inquiry' | 'attempt' | 'leftOut'>): string {
@@ -171,12 +172,7 @@ async function lookUp(
 }
 
 function lookUpArgs({ run }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
-  return {
-    run: { ledgerId: run.ledgerId },
-    inquiry,
-    ...(applicants ? { applicants } : {}),
-    ...(reference ? { reference } : {}),
-  };
+  return { run: { ledgerId: run.ledgerId }, inquiry, ...defined({ applicants, reference }) };
 }
 
 /** Not cancellable: an attempt that may be in flight is never left without its outcome. */
@@ -194,10 +190,13 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
  * The one look-up that closes the attempt: its activity may still be at work on a worker that is out of touch. The
  * other look-ups ask about attempts that were claimed, or that other runs have made. What they do not find is missing.
  */
-async function afterLookUp(host: AttemptHost, content: InquiryContent & { attempt: number }): Promise<AttemptStep> {
-  const { attempt } = content;
+async function afterLookUp(
+  host: AttemptHost,
+  content: InquiryContent & { attempt: number; begunAt: string },
+): Promise<AttemptStep> {
+  const { attempt, begunAt } = content;
   const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
-  const args = { ...lookUpArgs(host, content), attempt };
+  const args = { ...lookUpArgs(host, content), attempt, begunAt };
   const result = await askLedger(attempt, () => untilDone('closeAttempt', { summary }, args));
   return 'step' in result ? result.step : stepOf(result.found);
 }
