@@ -77,7 +77,7 @@ const quiet: [Check, Record<string, unknown>][] = [
     holdsCheck,
     {
       temporal: async () => ({ workflow: { count: unavailable } }),
-      ledger: async () => ({ content: { openInquiries: 0 } }),
+      ledger: async () => ({ content: { needsPerson: 0 } }),
     },
   ],
   [
@@ -111,10 +111,28 @@ for (const [check, parts] of quiet) {
 test('runs that cannot be searched are not told as none', async () => {
   const parts = {
     temporal: async () => ({ workflow: { count: async () => Promise.reject(refused(3)) } }),
-    ledger: async () => ({ content: { openInquiries: 0 } }),
+    ledger: async () => ({ content: { needsPerson: 0 } }),
   };
   assert.equal((await findingOf(holdsCheck, contextWith(parts))).status, 'warn');
 });
+
+for (const [rows, runs, status, detail] of [
+  [0, 0, 'pass', 'nothing needs a person'],
+  [3, 2, 'warn', '3 rows of the work queue'],
+  [1, 1, 'warn', '1 row of the work queue'],
+  [0, 2, 'warn', '2 runs, of which the ledger has no row'],
+] as const) {
+  test(`with ${rows} rows and ${runs} runs the holds are counted once`, async () => {
+    const found = await findingOf(
+      holdsCheck,
+      contextWith({
+        temporal: async () => ({ workflow: { count: async () => ({ count: runs }) } }),
+        ledger: async () => ({ content: { needsPerson: rows } }),
+      }),
+    );
+    assert.deepEqual([found.status, found.detail], [status, detail]);
+  });
+}
 
 test('a certificate that doctor itself cannot use is no fault of the gateway', async () => {
   const profile = { name: 'default', baseUrl: 'https://127.0.0.1:1', apiVersion: 'v', caCertificate: 5 };

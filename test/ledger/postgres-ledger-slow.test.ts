@@ -302,7 +302,7 @@ describe('PostgreSQL: the server', () => {
       ledgerId: identity.ledgerId,
       environment: 'sandbox',
       wrappedUnder: [{ keyId: ring.current('ledger').id, secret: true, reports: 0 }],
-      openInquiries: 0,
+      needsPerson: 0,
       pauses: [],
     });
     // As the server of the tests is started.

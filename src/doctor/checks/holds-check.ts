@@ -12,19 +12,22 @@ export const holdsCheck: Check = {
   async run({ config, temporal, ledger }) {
     const [inRuns, inLedger] = await Promise.all([
       temporal().then((client) => countedRuns(client, config.taskQueue)),
-      ledger().then(({ content }) => content?.openInquiries ?? 0),
+      ledger().then(({ content }) => content?.needsPerson ?? 0),
     ]);
-    const ofRuns = inRuns === null ? 'runs cannot be searched' : `${counted(inRuns, 'running journey')}`;
-    if (inRuns === null && inLedger === 0) {
+    // A run has a row for each thing that it waits for. Runs are told apart only where no row says the same.
+    if (inLedger > 0) return warn(`${counted(inLedger, 'row')} of the work queue`, '`credit-journey holds` lists them');
+    if (inRuns === null) {
       return warn(
         'none in the ledger; runs cannot be searched',
         '`credit-journey setup` registers the search attribute NeedsAttention',
       );
     }
-    const detail = `${ofRuns}, ${counted(inLedger, 'inquiry').replace('inquirys', 'inquiries')} in the ledger`;
-    return (inRuns ?? 0) + inLedger === 0
+    return inRuns === 0
       ? pass('nothing needs a person')
-      : warn(`need a person: ${detail} (some may be in both)`, '`credit-journey holds` lists them');
+      : warn(
+          `${counted(inRuns, 'run')}, of which the ledger has no row`,
+          '`credit-journey holds --no-ledger` lists them',
+        );
   },
 };
 

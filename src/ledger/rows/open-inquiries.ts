@@ -101,13 +101,6 @@ export async function readOpenInquiries(
   return views.map(withNeeds);
 }
 
-/** How many inquiries need a person, of any age. */
-export async function countOpenInquiries(session: SqlSession, dialect: SqlDialect): Promise<number> {
-  const selection = selectionOf(dialect, OPEN_STATES);
-  const [row] = await session.rows<{ open: number }>(`SELECT count(*) AS open FROM (${selection}) AS found`, [0]);
-  return row?.open ?? 0;
-}
-
 /** What of one inquiry needs a decision, if anything. */
 export async function readUndecided(
   session: SqlSession,

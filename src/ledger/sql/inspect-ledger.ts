@@ -7,9 +7,9 @@ import { type Durability, ON_ONE_MACHINE, readDurability } from '../database/dur
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/schema.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Pause } from '../pauses.ts';
-import { countOpenInquiries } from '../rows/open-inquiries.ts';
 import { readPauses } from '../rows/pauses.ts';
 import { readRestore } from '../rows/restores.ts';
+import { countStatements, type WorkStatement } from '../rows/work-statements.ts';
 import { openEngine } from './open-ledger.ts';
 
 export interface LedgerInspection {
@@ -33,8 +33,8 @@ interface LedgerContent {
   environment: Environment;
   /** Keys of the key ring that are in use: for the ledger's own secret, or for so many reports and lists of changes. */
   wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
-  /** Inquiries that need a person, whether or not a run still waits for them. */
-  openInquiries: number;
+  /** How many rows the work queue has. */
+  needsPerson: number;
   /** The ledger is an older copy of itself: this attempt was seen and is missing, and no operator has accepted that. */
   lost?: SeenAttempt;
   /** The pauses in force. */
@@ -129,10 +129,16 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
       secret: keyId === secretKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
-    openInquiries: await countOpenInquiries(session, dialect),
+    needsPerson: await countWork(session, dialect),
     ...(lost ? { lost } : {}),
     pauses: await readPauses(session, { inForce: true }),
   };
+}
+
+async function countWork(session: SqlSession, dialect: SqlDialect): Promise<number> {
+  const read = ({ text, values }: WorkStatement) => session.rows<{ count: number }>(text, values);
+  const counts = (await Promise.all(countStatements(dialect, {}).map(read))).flat();
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
 async function clockOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
