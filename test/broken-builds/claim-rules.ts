@@ -228,7 +228,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     ],
     tests: [
       { path: ON_SQLITE, title: 'an attempt that an older copy may lack is not closed' },
-      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'whose claim the older copy lacks' },
+      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'whose claim an older copy lacks' },
     ],
   },
   {

@@ -34,43 +34,53 @@ async function keepNextAnswer({ sandboxUrl }: ProcessWorld): Promise<void> {
   assert.equal(response.ok, true, await response.text());
 }
 
-test('a request in flight whose claim the older copy lacks is not sent again, but held', async (t) => {
-  const world = await startWorld(t);
-  const { ledgerFile, workerEnv } = world;
-  const env = { LEDGER_WATCH_EVERY_MS: '200' };
-  const first = await world.startWorker(env);
-  await assertOwnRecord(world, await world.start(prequalOnly()));
-  await first.terminate();
-  // The last handle that closes leaves everything in this one file.
-  await world.ledger.close();
-  await cp(ledgerFile, `${ledgerFile}-older`);
-
-  const victim = await world.startWorker(env);
-  const input = prequalOnly();
-  const { journeyId } = input;
-  await keepNextAnswer(world);
-  const handle = await world.start(input);
-  await until('the request is at the gateway', async () => (await world.posted(journeyId)).length === 1);
-  await untilSeen(world, 2);
-  await victim.kill();
-  for (const suffix of ['', '-wal', '-shm']) await rm(`${ledgerFile}${suffix}`, { force: true });
-  await cp(`${ledgerFile}-older`, ledgerFile);
-
-  await world.startWorker(env);
-  await until('the run is told that the copy may lack the attempt', async () => {
-    const { raw } = await handle.describe();
-    return !!raw.pendingActivities?.some(
-      ({ lastFailure }) => lastFailure?.applicationFailureInfo?.type === 'LedgerRestored',
-    );
-  });
-  await assertSent(world, journeyId, { received: 1, posted: 1 });
-  const accepted = await runCli(['ledger', 'accept-restore', '--by', 'ops', '--reason', 'the disk was lost'], {
+async function accept({ ledgerFile, workerEnv }: ProcessWorld): Promise<void> {
+  const { code, stderr } = await runCli(['ledger', 'accept-restore', '--by', 'ops', '--reason', 'the disk was lost'], {
     env: { LEDGER_URL: `file:${ledgerFile}`, KEY_RING_FILE: workerEnv.KEY_RING_FILE ?? '' },
   });
-  assert.equal(accepted.code, 0, accepted.stderr);
-  const hold = await untilHeld(handle, 'LedgerChanged');
-  await assertSent(world, journeyId, { received: 1, posted: 1 });
-  await resend(handle, hold);
-  await assertOwnRecord(world, handle);
-  await assertSent(world, journeyId, { received: 2, posted: 2 });
-});
+  assert.equal(code, 0, stderr);
+}
+
+for (const isSeen of [true, false]) {
+  const when = isSeen ? 'accepted while a worker runs' : 'which nothing has seen, accepted before one starts';
+  test(`a request in flight whose claim an older copy lacks, ${when}, is not sent again, but held`, async (t) => {
+    const world = await startWorld(t);
+    const { ledgerFile } = world;
+    const env: Record<string, string> = isSeen ? { LEDGER_WATCH_EVERY_MS: '200' } : {};
+    const first = await world.startWorker(env);
+    await assertOwnRecord(world, await world.start(prequalOnly()));
+    await first.terminate();
+    // The last handle that closes leaves everything in this one file.
+    await world.ledger.close();
+    await cp(ledgerFile, `${ledgerFile}-older`);
+
+    const victim = await world.startWorker(env);
+    const input = prequalOnly();
+    const { journeyId } = input;
+    await keepNextAnswer(world);
+    const handle = await world.start(input);
+    await until('the request is at the gateway', async () => (await world.posted(journeyId)).length === 1);
+    if (isSeen) await untilSeen(world, 2);
+    await victim.kill();
+    for (const suffix of ['', '-wal', '-shm']) await rm(`${ledgerFile}${suffix}`, { force: true });
+    await cp(`${ledgerFile}-older`, ledgerFile);
+
+    if (!isSeen) await accept(world);
+    await world.startWorker(env);
+    if (isSeen) {
+      await until('the run is told that the copy may lack the attempt', async () => {
+        const { raw } = await handle.describe();
+        return !!raw.pendingActivities?.some(
+          ({ lastFailure }) => lastFailure?.applicationFailureInfo?.type === 'LedgerRestored',
+        );
+      });
+      await assertSent(world, journeyId, { received: 1, posted: 1 });
+      await accept(world);
+    }
+    const hold = await untilHeld(handle, 'LedgerChanged');
+    await assertSent(world, journeyId, { received: 1, posted: 1 });
+    await resend(handle, hold);
+    await assertOwnRecord(world, handle);
+    await assertSent(world, journeyId, { received: 2, posted: 2 });
+  });
+}
