@@ -32,7 +32,7 @@ const MESSAGES: Record<FailureType, string> = {
   RequestDiffers: 'another request was made under this trace number',
   AnotherNumber: 'the ledger has this inquiry under another trace number; nothing was sent',
   LedgerChanged: 'this is not the ledger that the run has used',
-  LedgerRestored: 'this is an older copy of the ledger, which nobody has accepted; nothing is sent',
+  LedgerRestored: 'this is an older copy of the ledger, which no operator has accepted; nothing is sent',
   Paused: 'a person has paused inquiries; nothing was sent',
   InvalidInput: 'the input is invalid; nothing was sent',
   ActivityFailed: 'the activity could not be carried out',

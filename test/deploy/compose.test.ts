@@ -106,7 +106,7 @@ test('worker, setup, codec server, API and command line start with what the comp
   assert.match(ledgerAccess?.ledger.url ?? '', /^postgres:\/\/ledger_codec:[0-9a-f]{48}@postgres:5432\/ledger$/);
   const api = loadApiSettings(await withSecrets(t, made, 'api'));
   assert.deepEqual([api.options.host, api.options.port], ['0.0.0.0', 7282]);
-  // Roles that change no table, and the owner's address is within nobody's reach but setup's.
+  // Roles that change no table, and the owner's address is within reach of setup alone.
   const owning = ours.filter(([, { secrets }]) => secrets?.includes('owner_ledger_url')).map(([name]) => name);
   assert.deepEqual(owning, ['setup']);
   assert.match(api.ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:[0-9a-f]{48}@postgres:5432\/ledger$/);

@@ -102,7 +102,7 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
     t.after(() => silent.close());
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    // It asks for a token, and nobody answers.
+    // It asks for a token, and gets no answer.
     const victim = await world.startWorker({ GATEWAY_AUTH_URL: `http://127.0.0.1:${port}` });
     const asked = once(silent, 'connection');
     const handle = await world.start(prequalOnly());
