@@ -31,10 +31,12 @@ test('the image is built of files that are there and that .dockerignore lets in,
   }
   for (const path of allowed) assert.ok(copied.includes(path), `${path} is let in and not copied`);
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-  // One of them all, which whoever releases gives with its digest.
+  // One of them all.
   assert.deepEqual([...new Set(images)], [BASE]);
   const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
-  assert.equal(base, `node:${packageJson.devDependencies.node}-bookworm-slim`);
+  const [tag, digest = ''] = base?.split('@') ?? [];
+  assert.equal(tag, `node:${packageJson.devDependencies.node}-bookworm-slim`);
+  assert.match(digest, /^sha256:[0-9a-f]{64}$/);
   for (const [, script = ''] of dockerfile.matchAll(/npm run (\S+)/g)) assert.ok(script in packageJson.scripts, script);
 });
 
