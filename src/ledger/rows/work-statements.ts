@@ -1,5 +1,5 @@
-/** The statements that read `work_for_people`. */
-import type { SqlDialect, SqlValue } from '../database/sql-session.ts';
+/** The statements that read `work_for_people`, and its counts. */
+import type { SqlDialect, SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { WorkFilters } from '../work.ts';
 import { ofOwner } from './owner-rows.ts';
 
@@ -44,6 +44,13 @@ export function pageStatements(
   }));
 }
 
+interface CountRow {
+  kind: string;
+  reason: string;
+  count: number;
+  oldest: number;
+}
+
 /** By kind and reason, from each of the two sources. */
 export function countStatements(dialect: SqlDialect, filters: WorkFilters): WorkStatement[] {
   const { sql, values } = condition(filters);
@@ -52,6 +59,16 @@ export function countStatements(dialect: SqlDialect, filters: WorkFilters): Work
      GROUP BY w.kind, w.reason`,
     values,
   }));
+}
+
+/** One kind and reason may come from both sources. */
+export async function readCounts(
+  session: SqlSession,
+  dialect: SqlDialect,
+  filters: WorkFilters = {},
+): Promise<CountRow[]> {
+  const read = ({ text, values }: WorkStatement) => session.rows<CountRow>(text, values);
+  return (await Promise.all(countStatements(dialect, filters).map(read))).flat();
 }
 
 /** Everything about one owner, open or closed. */

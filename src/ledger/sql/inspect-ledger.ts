@@ -9,7 +9,7 @@ import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Pause } from '../pauses.ts';
 import { readPauses } from '../rows/pauses.ts';
 import { readRestore } from '../rows/restores.ts';
-import { countStatements, type WorkStatement } from '../rows/work-statements.ts';
+import { readCounts } from '../rows/work-statements.ts';
 import { openEngine } from './open-ledger.ts';
 
 export interface LedgerInspection {
@@ -129,16 +129,10 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
       secret: keyId === secretKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
-    needsPerson: await countWork(session, dialect),
+    needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
     ...(lost ? { lost } : {}),
     pauses: await readPauses(session, { inForce: true }),
   };
-}
-
-async function countWork(session: SqlSession, dialect: SqlDialect): Promise<number> {
-  const read = ({ text, values }: WorkStatement) => session.rows<{ count: number }>(text, values);
-  const counts = (await Promise.all(countStatements(dialect, {}).map(read))).flat();
-  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
 async function clockOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {

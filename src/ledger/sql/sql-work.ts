@@ -4,7 +4,7 @@ import type { ProductCode } from '../../model/products.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { WriteTo } from '../database/writing.ts';
 import { noteWork, seeRun, takeOver } from '../rows/work-notes.ts';
-import { countStatements, everOfOwner, pageStatements, type WorkStatement } from '../rows/work-statements.ts';
+import { everOfOwner, pageStatements, readCounts, type WorkStatement } from '../rows/work-statements.ts';
 import type {
   RunSeen,
   Work,
@@ -66,11 +66,7 @@ export class SqlWork implements Work {
   }
 
   async counts(filters: WorkFilters = {}): Promise<WorkCount[]> {
-    const found = await this.#engine.read(async (session) => {
-      const read = ({ text, values }: WorkStatement) =>
-        session.rows<Pick<Row, 'kind' | 'reason'> & { count: number; oldest: number }>(text, values);
-      return (await Promise.all(countStatements(this.#engine.dialect, filters).map(read))).flat();
-    });
+    const found = await this.#engine.read((session) => readCounts(session, this.#engine.dialect, filters));
     return [...Map.groupBy(found, ({ kind, reason }) => `${kind} ${reason}`).values()]
       .map((of) => ({
         kind: of[0]?.kind as WorkKind,
