@@ -17,7 +17,7 @@ const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quic
   --journeys N   journeys of one load run (default 400, 200 of them at once)
   --waiting N    journeys that wait while memory is measured (default 1000)
   --quick        one pair, 100 journeys, 200 waiting
-  --only PART    load: throughput and CPU; killed: a worker killed in the middle; waiting: memory, in pairs
+  --only PART    load: throughput and CPU; turns: one journey at a time; killed: a worker killed in the middle; waiting: memory, in pairs
   --beside NAME  bare: a bare workflow (default); or the journey itself, clear: with its payloads unencrypted;
                  gateway-queue: with all inquiries there; versioned: in a Worker Deployment
   --ledger NAME  sqlite (default) or postgres
@@ -25,7 +25,7 @@ const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quic
   --profile DIR  CPU profiles of the workers, written there
   --json         one JSON document`;
 
-const PARTS = ['load', 'killed', 'waiting'] as const;
+const PARTS = ['load', 'turns', 'killed', 'waiting'] as const;
 type Part = (typeof PARTS)[number];
 
 interface Options {
@@ -91,7 +91,8 @@ function readOptions(): Options {
     if (values.only !== undefined && !only) throw new Error(`--only knows ${PARTS.join(', ')}`);
     const beside = BESIDE.find((name) => name === values.beside);
     if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
-    if (only && only !== 'load' && beside !== 'bare') throw new Error(`--only ${only} is measured beside bare`);
+    if (only && only !== 'load' && only !== 'turns' && beside !== 'bare')
+      throw new Error(`--only ${only} is measured beside bare`);
     const { quick, ledger } = values;
     if (ledger !== 'sqlite' && ledger !== 'postgres') throw new Error('--ledger knows sqlite and postgres');
     return {
@@ -158,17 +159,23 @@ async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
   const pair = noPair();
   if (options.only === 'waiting') return { ...pair, memory: await memoryOf(on, order) };
   if (options.only === 'killed') return { ...pair, killed: await killedOf(on, order) };
+  if (options.only === 'turns') return { ...pair, ...(await turnsOf(on, order)) };
   for (const contender of order) {
     pair.load[contender.name] = await load(on, contender, options.journeys, AT_ONCE);
     await on.forget();
   }
   if (options.only) return pair;
-  pair.fast = Object.fromEntries(await latencies(order, options.rounds));
-  await on.setLatency(SLOW_GATEWAY_MS);
-  pair.slow = Object.fromEntries(await latencies(order, options.rounds));
-  await on.setLatency(0);
+  Object.assign(pair, await turnsOf(on, order));
   if (options.beside !== 'bare') return pair;
   return { ...pair, killed: await killedOf(on, order) };
+}
+
+async function turnsOf(on: Stage, order: Contender[]): Promise<Pick<Pair, 'fast' | 'slow'>> {
+  const fast = Object.fromEntries(await latencies(order, options.rounds));
+  await on.setLatency(SLOW_GATEWAY_MS);
+  const slow = Object.fromEntries(await latencies(order, options.rounds));
+  await on.setLatency(0);
+  return { fast, slow };
 }
 
 async function killedOf(on: Stage, order: Contender[]): Promise<Pair['killed']> {

@@ -3,7 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
-import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
+import { createEagerActivities, createGatewayActivities, createJourneyActivities } from './activities/index.ts';
 import { inquirySlots, permitsOf } from './activities/inquiry-permits.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
@@ -334,7 +334,7 @@ async function createWorkers(
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
     ...defined({ sinks }),
-    activities: { ...createJourneyActivities(dependencies), ...createGatewayActivities(dependencies) },
+    activities: { ...createJourneyActivities(dependencies), ...createEagerActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,

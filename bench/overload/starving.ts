@@ -147,8 +147,8 @@ type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 /** From the event that schedules the attempt to the event that starts it. */
 function inQueueMs({ events }: History): number {
-  const scheduled = events?.find(
-    ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType?.name === 'submitInquiry',
+  const scheduled = events?.find(({ activityTaskScheduledEventAttributes: attributes }) =>
+    ['beginJourney', 'submitInquiry'].includes(attributes?.activityType?.name ?? ''),
   );
   const started = events?.find(({ activityTaskStartedEventAttributes: attributes }) =>
     scheduled?.eventId?.eq(attributes?.scheduledEventId ?? -1),

@@ -308,6 +308,31 @@ export interface GatewayActivities {
   submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult>;
 }
 
+/** How a journey's first activity ended: what it does not do, the run does by itself. */
+export interface BegunJourney {
+  /** Absent where only `prepareJourney`, which Temporal repeats, can find it out. */
+  prepared?: PreparedJourney;
+  /** Absent where nothing was claimed. `lost`: only the ledger can say. */
+  first?: SubmitInquiryResult | { kind: 'lost' };
+}
+
+/** `details[0]` of what `beginJourney` throws, other than `InvalidInput` of its check. */
+export type BeginFailureDetails = SubmitFailureDetails & { prepared: PreparedJourney };
+
+/** On the workflow queue alone. */
+export interface EagerActivities {
+  /**
+   * `prepareJourney`, and the first attempt of the first stage; never repeated. Before it claims, Temporal has the
+   * configuration, as the details of a heartbeat ({@link PreparedJourney} without `heard`).
+   */
+  beginJourney(args: {
+    input: LendingJourneyInput;
+    firstRunId: string;
+    inquiry: { productCode: StageCode };
+    attempt: 1;
+  }): Promise<BegunJourney>;
+}
+
 /** A failure of the inquiry protocol as the workflow holds it. */
 export interface InquiryFailure {
   failureType: FailureType;

@@ -1,14 +1,14 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
+import { createBeginJourney } from './begin-journey.ts';
 import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
-import type { GatewayActivities, JourneyActivities } from './contract.ts';
+import type { EagerActivities, GatewayActivities, JourneyActivities } from './contract.ts';
 import { createDecisionActivities } from './decision-activities.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
-import { createPortfolioActivities } from './portfolio-activities.ts';
+import { createPortfolioActivities, createPreparePortfolio } from './portfolio-activities.ts';
 import type { PortfolioActivities } from './portfolio-contract.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
-import { createPreparePortfolio } from './prepare-portfolio.ts';
 import { createPreparePull } from './prepare-pull.ts';
 import { createPrepareShareReport } from './prepare-share-report.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
@@ -53,7 +53,12 @@ export function heartbeating<Activities extends object>(activities: Activities):
   return Object.fromEntries(wrapped);
 }
 
-/** The one activity that can: on a profile's gateway queue, and on the workflow queue. */
+/** The one activity that can, on a profile's gateway queue. */
 export function createGatewayActivities(dependencies: ActivityDependencies): GatewayActivities {
   return { submitInquiry: createSubmitInquiry(dependencies) };
+}
+
+/** The same on the workflow queue, and the one that makes a journey's first attempt. */
+export function createEagerActivities(dependencies: ActivityDependencies): GatewayActivities & EagerActivities {
+  return { ...createGatewayActivities(dependencies), beginJourney: createBeginJourney(dependencies) };
 }

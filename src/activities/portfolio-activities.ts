@@ -2,17 +2,56 @@ import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
+import { parsePortfolioReviewInput } from '../messages/parse-messages.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
 import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
 import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-path.ts';
 import { requireUnchanged } from '../portfolio/identity.ts';
 import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
-import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
+import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
+import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+
+export function createPreparePortfolio(
+  dependencies: ActivityDependencies,
+): Pick<PortfolioActivities, 'preparePortfolio'> {
+  return {
+    /**
+     * Checks a review's input, and fixes the configuration that the run keeps to. `examinePortfolio` checks the file,
+     * and waits while it cannot be reached.
+     *
+     * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
+     */
+    preparePortfolio: ({ input }) =>
+      translating(async () => {
+        const profile = profileNamed(dependencies, profileNameOf(input));
+        const review = parsePortfolioReviewInput(input);
+        await refuseInTheClear(dependencies, profile);
+        const { reviewId, endUserCode, permissiblePurposeCode } = review;
+        const ownerId = ownerIdOf('portfolio', reviewId);
+        const facts = await factsAtStart(dependencies, ownerId);
+        const problems = [
+          ...ownerProblems({ ownerId, path: '/reviewId' }, facts),
+          ...entitlementProblems(profile, {
+            productCode: 'ACCTRVW',
+            endUserCode,
+            permissiblePurposeCode,
+            endUserPath: '/endUserCode',
+            purposePath: '/permissiblePurposeCode',
+          }),
+        ];
+        if (problems.length > 0) throw new InvalidInputError(problems);
+        return fixRun(dependencies, profile, facts);
+      }),
+  };
+}
 
 /**
  * What a review does with files: reads of one that was examined, and writes that are idempotent. Temporal may repeat

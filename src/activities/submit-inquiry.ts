@@ -54,7 +54,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
     if (permits ? !release : args.onWorkflowQueue) return { kind: 'elsewhere' };
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
     try {
-      return await attempt(dependencies, args, endsAt);
+      return await makeOneAttempt(dependencies, args, endsAt);
     } finally {
       clearInterval(heartbeats);
       release?.();
@@ -62,12 +62,20 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
   };
 }
 
-async function attempt(
+/**
+ * For an activity execution that is the first, and has a permit.
+ *
+ * @param endsAt of `performance.now()`
+ */
+export async function makeOneAttempt(
   dependencies: ActivityDependencies,
   args: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
   const { profile, change, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
+  const { customerTraceNumber } = args.inquiry;
+  const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
+    tryToSay(level, message, { customerTraceNumber, ...fields });
   if (claim.kind === 'latest') {
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
     return { kind: 'latest', latest: claim.latest };
@@ -278,7 +286,7 @@ class OutcomeRecorder {
 }
 
 /** A line in a log: the one thing after the answer that could fail, and may not. */
-function say(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void {
+function tryToSay(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void {
   try {
     log[level](message, fields);
   } catch {

@@ -1,5 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { defined } from '../base/defined.ts';
+import type { InquiryDescription } from './inquiry.ts';
 import type { Environment, ProductCode } from './products.ts';
 
 const PRODUCT_LETTERS: Record<ProductCode, string> = {
@@ -66,4 +68,30 @@ export function base32(bytes: Uint8Array, length: number): string {
     }
   }
   return text;
+}
+
+type RunOfInquiry = Pick<InquiryDescription, 'environment' | 'profile' | 'customerId' | 'workflowType'>;
+type AskedInquiry = Pick<InquiryDescription, 'ownerId' | 'productCode' | 'shareId' | 'endUser'> & {
+  endUserCode?: string | undefined;
+  permissiblePurposeCode?: string | undefined;
+};
+
+/**
+ * What the ledger keeps about an inquiry, with its trace number.
+ *
+ * @param amends the trace number of the inquiry that it corrects
+ */
+export function describeInquiry(
+  { environment, profile, customerId, workflowType }: RunOfInquiry,
+  { ownerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode }: AskedInquiry,
+  ordinal: number,
+  amends?: string,
+): InquiryDescription {
+  const run = { environment, profile, customerId, workflowType };
+  return {
+    customerTraceNumber: traceNumber({ ...run, ownerId, productCode, shareId, ordinal }),
+    ...run,
+    ...{ ownerId, productCode, ordinal },
+    ...defined({ shareId, endUserCode, endUser, permissiblePurposeCode, amends }),
+  };
 }

@@ -2,15 +2,18 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { type Timestamp, tsToMs } from '@temporalio/common/lib/time.js';
+import type { AuditedAttempt } from '../ledger/inquiry-audit.ts';
 
 export interface HistoryWords {
-  hasAttempt(one: { customerTraceNumber: string; attempt: number }): boolean;
+  hasAttempt(one: NamedAttempt): boolean;
   hasConsent(one: { shareId: string; applicantId: string; consentId: string; decision: string }): boolean;
   hasDecision(decisionId: string): boolean;
   hasWithdrawal(one: { shareId: string; by: string; reason: string }): boolean;
   /** An activity about this inquiry has ended since that instant (RFC 3339): the run knows what stood in the ledger by then. */
   hasAskedSince(customerTraceNumber: string, instant: string): boolean;
 }
+
+type NamedAttempt = Pick<AuditedAttempt, 'customerTraceNumber' | 'productCode' | 'ordinal' | 'shareId' | 'attempt'>;
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
@@ -35,7 +38,7 @@ export async function wordsOfRun(
     next = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
   }
   return {
-    hasAttempt: (one) => names.has(attemptName(one)),
+    hasAttempt: (one) => names.has(attemptName(one)) || (isFirst(one) && names.has(firstAttemptName(one.productCode))),
     hasConsent: (one) => names.has(consentName(one)),
     hasDecision: (decisionId) => names.has(decisionName(decisionId)),
     hasWithdrawal: (one) => names.has(withdrawalName(one)),
@@ -118,8 +121,11 @@ function nameMembers(one: Record<string, unknown>, into: Set<string>): void {
   const { attempt, customerTraceNumber, inquiry, decisionId, consentId, applicantId, shareId, decision, by, reason } =
     one;
   const trace = customerTraceNumber ?? (inquiry as { customerTraceNumber?: unknown } | undefined)?.customerTraceNumber;
+  const { productCode } = (inquiry ?? {}) as { productCode?: unknown };
   if (typeof attempt === 'number' && typeof trace === 'string') {
     into.add(attemptName({ customerTraceNumber: trace, attempt }));
+  } else if (attempt === 1 && typeof productCode === 'string') {
+    into.add(firstAttemptName(productCode));
   }
   if (typeof decisionId === 'string') into.add(decisionName(decisionId));
   if (isTexts(shareId, applicantId, consentId, decision))
@@ -137,6 +143,15 @@ function textsName(kind: string, ...parts: string[]): string {
 
 function attemptName({ customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number }): string {
   return textsName('attempt', customerTraceNumber, String(attempt));
+}
+
+/** `beginJourney` is scheduled before the run knows a trace number. */
+function firstAttemptName(productCode: string): string {
+  return textsName('firstAttempt', productCode);
+}
+
+function isFirst({ ordinal, shareId, attempt }: NamedAttempt): boolean {
+  return attempt === 1 && ordinal === 0 && shareId === undefined;
 }
 
 function consentName(one: { shareId: string; applicantId: string; consentId: string; decision: string }): string {

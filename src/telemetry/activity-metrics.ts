@@ -3,10 +3,11 @@
  * know it.
  */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from '../activities/contract.ts';
+import type { BegunJourney, SubmitFailureDetails, SubmitInquiryResult } from '../activities/contract.ts';
 import type { DecisionRecord, DecisionVerdict } from '../ledger/records.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
+import type { ProductCode } from '../model/products.ts';
 import type { Metrics } from './metrics.ts';
 
 export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
@@ -15,8 +16,14 @@ export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
       async execute(input, next) {
         const [args] = input.args;
         switch (info.activityType) {
-          case 'submitInquiry':
-            return countAttempt(metrics, args as SubmitInquiryArgs, next(input) as Promise<SubmitInquiryResult>);
+          case 'submitInquiry': {
+            const result = next(input) as Promise<SubmitInquiryResult>;
+            return countAttempt(metrics, args as CountedArgs, result, (submitted) => submitted);
+          }
+          case 'beginJourney': {
+            const result = next(input) as Promise<BegunJourney>;
+            return countAttempt(metrics, args as CountedArgs, result, ({ first }) => first);
+          }
           case 'recordDecision':
             return countDecision(metrics, (args ?? {}) as DecisionArgs, next(input) as Promise<DecisionVerdict>);
           case 'deliverWebhook':
@@ -29,12 +36,20 @@ export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
   });
 }
 
-async function countAttempt(metrics: Metrics, args: SubmitInquiryArgs, result: Promise<SubmitInquiryResult>) {
+type CountedArgs = { inquiry?: { productCode?: ProductCode } } | undefined;
+
+async function countAttempt<Result>(
+  metrics: Metrics,
+  args: CountedArgs,
+  result: Promise<Result>,
+  attemptIn: (result: Result) => BegunJourney['first'],
+): Promise<Result> {
   const product = args?.inquiry?.productCode;
   try {
-    const submitted = await result;
+    const ended = await result;
+    const submitted = attemptIn(ended);
     // The call that made that attempt has already counted `latest`.
-    if (submitted.kind === 'answered') {
+    if (submitted?.kind === 'answered') {
       const { answer } = submitted;
       switch (answer.kind) {
         case 'outcome':
@@ -49,7 +64,7 @@ async function countAttempt(metrics: Metrics, args: SubmitInquiryArgs, result: P
           break;
       }
     }
-    return submitted;
+    return ended;
   } catch (error) {
     const { type, details } = error as { type?: unknown; details?: SubmitFailureDetails[] };
     if (isFailureType(type) && details?.[0]?.claimed) metrics.attempt(product, type);

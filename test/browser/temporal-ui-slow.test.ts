@@ -90,7 +90,7 @@ test('the Temporal UI', async (t) => {
     await first.waitForTimeout(700);
     await keepScreenshot(first, 'on-hold', { ...SMALL_SCREEN, left: 0, top: 0 });
     const { y, height } = (await row.boundingBox()) ?? assert.fail('it is not drawn');
-    const above = (await first.getByText('submitInquiry').first().boundingBox()) ?? assert.fail('no attempt is drawn');
+    const above = (await first.getByText('beginJourney').first().boundingBox()) ?? assert.fail('no attempt is drawn');
     assert.ok(y + height <= SMALL_SCREEN.height && y < above.y, `${y}, ${above.y}`);
     await first.close();
   });

@@ -16,7 +16,7 @@ import {
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
-import { decisionAbout, resetTo, taskBeforeSend } from './operator-hands.ts';
+import { decisionAbout, resetTo, taskBeforeSend, traceOf } from './operator-hands.ts';
 
 let harness: Harness;
 let other: Awaited<ReturnType<typeof startSandbox>>;
@@ -115,19 +115,20 @@ describe('a worker that is started again', () => {
   });
 
   const REFUSALS: [what: string, changes: () => Partial<GatewayProfile>][] = [
-    ['stricter rules', () => ({ allowed: { PREQUAL: { endUserCodes: ['ANOTHER'] } } })],
+    ['stricter rules', () => ({ allowed: { PREAPP: { endUserCodes: ['ANOTHER'] } } })],
     ...CHANGES.slice(0, 1),
   ];
   for (const [what, changes] of REFUSALS) {
     test(`with another profile (${what}) asks the ledger before it says that nothing was sent`, async () => {
-      const handle = await harness.start(
-        journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] }),
-      );
+      const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } });
+      const customerTraceNumber = traceOf(harness, input.journeyId, 'PREAPP');
+      await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'resetBeforePosting' }]);
+      const handle = await harness.start(input);
       await untilStatus(handle, ({ state }) => state === 'held');
       const own = harness.config.profiles.get('default') as GatewayProfile;
       await restartWith(changes());
       // The run forgets its attempt; that it cannot make another one says nothing of the first.
-      const again = await resetTo(harness, handle, await taskBeforeSend(handle));
+      const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
       const { holds } = await untilStatus(again, ({ state }) => state === 'held');
       await again.terminate();
       await restartWith(own);
@@ -135,7 +136,7 @@ describe('a worker that is started again', () => {
         holds.map(({ failureType, attempts }) => [failureType, attempts]),
         [['OutcomeUnknown', 1]],
       );
-      assert.equal((await harness.received(handle)).length, 1);
+      assert.equal((await harness.received(handle)).length, 2);
     });
   }
 });

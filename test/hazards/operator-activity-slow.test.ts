@@ -45,8 +45,8 @@ const GRPC_NOT_FOUND = 5;
 /** A journey whose request has reached the gateway and is not answered yet, and the commands about it. */
 async function inFlight(lastFour: string): Promise<{ handle: JourneyHandle; commands: Commands }> {
   const handle = await harness.start(oneStage(lastFour));
-  const { activityId } = await pendingAttempt(handle, { started: true });
   await until(async () => (await harness.received(handle)).length === 1, 'nothing was received');
+  const { activityId } = await pendingAttempt(handle, { started: true });
   return { handle, commands: activityCommands(harness, handle, activityId) };
 }
 

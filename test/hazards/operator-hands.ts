@@ -5,7 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { createJourneyActivities } from '../../src/activities/index.ts';
+import { createEagerActivities, createJourneyActivities } from '../../src/activities/index.ts';
 import { TokenSource } from '../../src/gateway/token-source.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
@@ -76,10 +76,17 @@ export async function workflowTasksOf(handle: JourneyHandle): Promise<EventId[]>
   );
 }
 
-/** The workflow task that scheduled the nth `submitInquiry`: a reset to it is one to before the send. */
+/** The activities that make an attempt. */
+export const ATTEMPT_TYPES: readonly string[] = ['beginJourney', 'submitInquiry'];
+
+export function schedulesAttempt({ activityTaskScheduledEventAttributes: scheduled }: HistoryEvent): boolean {
+  return ATTEMPT_TYPES.includes(scheduled?.activityType?.name ?? '');
+}
+
+/** The workflow task that scheduled the nth attempt: a reset to it is one to before the send. */
 export async function taskBeforeSend(handle: JourneyHandle, nth = 1): Promise<EventId> {
-  const submits = (await eventsOf(handle)).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
-    scheduled?.activityType?.name === 'submitInquiry' ? [scheduled.workflowTaskCompletedEventId] : [],
+  const submits = (await eventsOf(handle)).flatMap((event) =>
+    schedulesAttempt(event) ? [event.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId] : [],
   );
   const task = submits[nth - 1];
   if (!task) throw new Error(`the run has made ${submits.length} attempts`);
@@ -109,9 +116,7 @@ export async function taskOfMessage(handle: JourneyHandle, name: string): Promis
  */
 export async function runsPerAttempt(handle: JourneyHandle): Promise<number> {
   const events = await eventsOf(handle);
-  const scheduledAt = events.flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
-    scheduled?.activityType?.name === 'submitInquiry' ? [Number(eventId)] : [],
-  );
+  const scheduledAt = events.flatMap((event) => (schedulesAttempt(event) ? [Number(event.eventId)] : []));
   const runs = events.flatMap(({ activityTaskStartedEventAttributes: started }) =>
     started && scheduledAt.includes(Number(started.scheduledEventId)) ? [started.attempt ?? 0] : [],
   );
@@ -133,23 +138,26 @@ export interface PendingAttempt {
   attempt: number;
 }
 
-/** The `submitInquiry`, or other activity, that the run has scheduled, once it has (with `started`: once a worker has it). */
+/** The attempt, or other activity, that the run has scheduled, once it has (with `started`: once a worker has it). */
 export async function pendingAttempt(
   handle: JourneyHandle,
   options: { started?: boolean; of?: string } = {},
 ): Promise<PendingAttempt> {
-  const { of = 'submitInquiry' } = options;
+  const types = options.of === undefined ? ATTEMPT_TYPES : [options.of];
   const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_PAUSED } = PendingActivityState;
   let found: PendingAttempt | undefined;
-  await until(async () => {
-    const { raw } = await handle.describe();
-    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === of);
-    if (!pending) return false;
-    const isWaiting =
-      pending.state === PENDING_ACTIVITY_STATE_SCHEDULED || pending.state === PENDING_ACTIVITY_STATE_PAUSED;
-    found = { activityId: pending.activityId ?? '', isStarted: !isWaiting, attempt: pending.attempt ?? 0 };
-    return !options.started || found.isStarted;
-  }, `no ${of} is pending`);
+  await until(
+    async () => {
+      const { raw } = await handle.describe();
+      const pending = raw.pendingActivities?.find(({ activityType }) => types.includes(activityType?.name ?? ''));
+      if (!pending) return false;
+      const isWaiting =
+        pending.state === PENDING_ACTIVITY_STATE_SCHEDULED || pending.state === PENDING_ACTIVITY_STATE_PAUSED;
+      found = { activityId: pending.activityId ?? '', isStarted: !isWaiting, attempt: pending.attempt ?? 0 };
+      return !options.started || found.isStarted;
+    },
+    `no ${types.join(' or ')} is pending`,
+  );
   return found as PendingAttempt;
 }
 
@@ -272,23 +280,26 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     keyRing: await openKeyRing(config),
     create: true,
   });
+  const dependencies = {
+    config,
+    ledger,
+    tokens,
+    gateways: new Map(),
+    permits: new Map(),
+    registeredSearchAttributes: async () => [],
+    startedEncrypted: async () => false,
+    checkConsentProof: createConsentProofVerifier(undefined),
+    checkDecisionProof: createDecisionProofVerifier(undefined),
+  };
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
     workflowBundle: (await workflowBundle()) as { code: string },
     activities: {
-      ...createJourneyActivities({
-        config,
-        ledger,
-        tokens,
-        gateways: new Map(),
-        permits: new Map(),
-        registeredSearchAttributes: async () => [],
-        startedEncrypted: async () => false,
-        checkConsentProof: createConsentProofVerifier(undefined),
-        checkDecisionProof: createDecisionProofVerifier(undefined),
-      }),
+      ...createJourneyActivities(dependencies),
+      // Without permits: none makes an attempt.
+      ...createEagerActivities(dependencies),
     },
     stickyQueueScheduleToStartTimeout: 1_000,
   });

@@ -12,11 +12,14 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { ON_GATEWAY_QUEUE } from '../support/short-timeouts.ts';
 import { decisionAbout, inquiriesOf, traceOf, until } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {
-  harness = await startHarness({ env: { GATEWAY_HEADERS_TIMEOUT_MS: '10000', SEND_BY_MS: '1000' } });
+  harness = await startHarness({
+    env: { ...ON_GATEWAY_QUEUE, GATEWAY_HEADERS_TIMEOUT_MS: '10000', SEND_BY_MS: '1000' },
+  });
   Object.assign(harness.config.protocol, { submitTimeoutMs: 1_200 });
 });
 after(() => harness?.close());

@@ -33,7 +33,7 @@ function oneStage(lastFour = '0001') {
 
 async function waiting(lastFour?: string) {
   const handle = await harness.start(oneStage(lastFour));
-  const { activityId } = await pendingAttempt(handle);
+  const { activityId } = await pendingAttempt(handle, { of: 'submitInquiry' });
   return { handle, commands: activityCommands(harness, handle, activityId) };
 }
 
@@ -75,7 +75,7 @@ describe('while no gateway worker runs', () => {
     await withoutGatewayWorker(harness, async () => {
       const { evidence, ...grant } = consentMessage(input.journeyId, { applicantId: '1A' });
       await update(handle, 'recordConsent', { ...grant, evidence });
-      await pendingAttempt(handle);
+      await pendingAttempt(handle, { of: 'submitInquiry' });
       await update(handle, 'recordConsent', { ...grant, decision: 'revoked' });
       assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     });

@@ -16,15 +16,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
-import {
-  currentRun,
-  decisionAbout,
-  eventsOf,
-  inquiriesOf,
-  ledgerRows,
-  pendingAttempt,
-  until,
-} from './operator-hands.ts';
+import { currentRun, decisionAbout, inquiriesOf, ledgerRows, pendingAttempt, until } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {
@@ -191,9 +183,7 @@ describe('a journey that is started again with a corrected applicant, whose atte
 
     const again = await short.start({ ...input, applicants: [applicant('1A')] });
     await withLockedLedger(short, async () => {
-      await pendingAttempt(again, { started: true });
-      const isTimedOut = async () => (await eventsOf(again)).some((event) => event.activityTaskTimedOutEventAttributes);
-      await until(isTimedOut, 'the attempt did not time out');
+      await pendingAttempt(again, { of: 'closeAttempt' });
     });
     const status = await untilStatus(again, ({ state }) => state === 'held');
     assert.equal(status.holds[0]?.failureType, 'RequestDiffers');

@@ -10,6 +10,7 @@ import {
   ENGINES,
   prequalOnly,
   resend,
+  scheduled,
   startWorld,
   until,
   untilHeld,
@@ -112,10 +113,14 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
     await world.startWorker();
     await assertOwnRecord(world, handle);
     const { events } = await handle.fetchHistory();
-    const begun = events?.find((event) => event.activityTaskStartedEventAttributes);
-    const { attempt, lastFailure } = begun?.activityTaskStartedEventAttributes ?? {};
-    assert.equal(attempt, 2);
-    assert.equal(lastFailure?.timeoutFailureInfo?.timeoutType, HEARTBEAT);
+    const begun = events?.find((event) => event.activityTaskTimedOutEventAttributes);
+    const { failure } = begun?.activityTaskTimedOutEventAttributes ?? {};
+    assert.equal(failure?.timeoutFailureInfo?.timeoutType, HEARTBEAT);
+    // Nothing was claimed, and the run knows that: it looks for nothing.
+    assert.deepEqual(
+      await Promise.all(['prepareJourney', 'submitInquiry', 'closeAttempt'].map((name) => scheduled(handle, name))),
+      [1, 1, 0],
+    );
   });
 
   test('told to stop before a claim and with a request in flight, takes and tells the answers before it ends', async (t) => {

@@ -91,7 +91,7 @@ describe('a journey’s share whose report', () => {
       const { handle, shareId, journeyId } = await waitingJourney();
       await withoutGatewayWorker(harness, async () => {
         await update(handle, 'recordConsent', grant(journeyId, shareId));
-        await pendingAttempt(handle);
+        await pendingAttempt(handle, { of: 'submitInquiry' });
         await GONE[what]?.(journeyId);
       });
       assert.equal((await handle.result()).shares[0]?.state, end);
@@ -114,7 +114,7 @@ describe('a share by itself whose report', () => {
       const { handle, shareId, ownerId, owner } = await waitingShare();
       await withoutGatewayWorker(harness, async () => {
         await update(handle, 'recordConsent', grant(owner, shareId));
-        await pendingAttempt(handle);
+        await pendingAttempt(handle, { of: 'submitInquiry' });
         await make(ownerId);
       });
       assert.equal(await outcomeOf(handle), 'reportGone');
@@ -132,7 +132,7 @@ async function queueUntilTooOld(handle: JourneyHandle, consent: ConsentMessage):
     // Given again here: the worker before may have taken long to stop.
     const given = { ...consent, decidedAt: new Date().toISOString() };
     await update(handle, 'recordConsent', given);
-    await pendingAttempt(handle);
+    await pendingAttempt(handle, { of: 'submitInquiry' });
     await until(() => Date.now() > Date.parse(given.decidedAt) + VALID_FOR_MS, 'the grant is too old');
   });
 }
@@ -165,10 +165,10 @@ test('a grant that two shares of one id bring is spent by one of them, and the o
   const { handle, shareId, journeyId } = await waitingJourney();
   const { byItself } = await withoutGatewayWorker(harness, async () => {
     await update(handle, 'recordConsent', grant(journeyId, shareId));
-    await pendingAttempt(handle);
+    await pendingAttempt(handle, { of: 'submitInquiry' });
     // The journey's grant counts for a share by itself under the same id.
     const byItself = await startShare(harness, shareInput({ journeyId, productCode: 'PREQUAL' }, { shareId }));
-    await pendingAttempt(byItself);
+    await pendingAttempt(byItself, { of: 'submitInquiry' });
     return { byItself };
   });
   let inJourney = '';

@@ -1,6 +1,6 @@
-/** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/inquiry/attempt.ts` and `holds.ts`. */
+/** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
-import { stepInTheWay } from '../../src/workflows/inquiry/attempt.ts';
+import { stepInTheWay } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import {
   type Asker,
   accepted,

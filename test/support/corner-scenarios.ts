@@ -5,7 +5,14 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConsentMessage, ShareInput } from '../../src/messages/journey/shapes.ts';
 import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
-import { eventsOf, pendingAttempt, until, withLedger, withoutGatewayWorker } from '../hazards/operator-hands.ts';
+import {
+  eventsOf,
+  pendingAttempt,
+  schedulesAttempt,
+  until,
+  withLedger,
+  withoutGatewayWorker,
+} from '../hazards/operator-hands.ts';
 import {
   consentMessage,
   type Harness,
@@ -56,7 +63,7 @@ function grantNow(owner: string, shareId = 'S1'): ConsentMessage {
 async function grantedInQueue(own: Harness, handle: JourneyHandle, grant: ConsentMessage, meanwhile: () => unknown) {
   await withoutGatewayWorker(own, async () => {
     await update(handle, 'recordConsent', { ...grant, decidedAt: new Date().toISOString() });
-    await pendingAttempt(handle);
+    await pendingAttempt(handle, { of: 'submitInquiry' });
     await meanwhile();
   });
 }
@@ -127,10 +134,7 @@ const paused = besideOwnWorker('lendingJourney-paused', { BACKOFF_INITIAL_MS: '6
   const handle = await own.start(journeyInput({ stages: ['PREQUAL'] }));
   await untilStatus(handle, isPaused);
   await handle.signal('inquiriesResumed');
-  const attempts = async () =>
-    (await eventsOf(handle)).filter(
-      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'submitInquiry',
-    );
+  const attempts = async () => (await eventsOf(handle)).filter(schedulesAttempt);
   await until(async () => (await attempts()).length === 2, 'it asks once more');
   await untilStatus(handle, isPaused);
   await say('end');
@@ -198,7 +202,7 @@ const closedAttempt = besideOwnWorker('creditReport-withdrawnInQueue', ON_GATEWA
   const pull = reportPull();
   return withoutGatewayWorker(own, async () => {
     const handle = await startPull(own, pull);
-    await pendingAttempt(handle);
+    await pendingAttempt(handle, { of: 'submitInquiry' });
     await update(handle, 'withdraw', { pullId: pull.pullId, by: 'ops', reason: 'by mistake' });
     await handle.result();
     return handle;
@@ -211,7 +215,7 @@ const closedShare = besideOwnWorker('lendingJourney-revokedInQueue', ON_GATEWAY_
   const { evidence, ...grant } = grantNow(journeyId);
   await withoutGatewayWorker(own, async () => {
     await update(handle, 'recordConsent', { ...grant, evidence });
-    await pendingAttempt(handle);
+    await pendingAttempt(handle, { of: 'submitInquiry' });
     await update(handle, 'recordConsent', { ...grant, decision: 'revoked' });
     await handle.result();
   });

@@ -23,6 +23,7 @@ import type {
   UpdateAnswer,
 } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
+import { traceNumber } from '../../src/model/trace-number.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
@@ -148,8 +149,10 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
         args: [input],
       }) as Promise<JourneyHandle>;
     },
-    posted: async (handle) => ofJourney(await getJson(`${sandbox.url}/_sandbox/inquiries`), await traces(handle)),
-    received: async (handle) => ofJourney(await getJson(`${sandbox.url}/_sandbox/requests`), await traces(handle)),
+    posted: async (handle) =>
+      ofJourney(await getJson(`${sandbox.url}/_sandbox/inquiries`), await traces(handle, config)),
+    received: async (handle) =>
+      ofJourney(await getJson(`${sandbox.url}/_sandbox/requests`), await traces(handle, config)),
     async addFaults(more) {
       rules.push(...more);
       const answer = await fetch(`${sandbox.url}/_sandbox/faults`, {
@@ -214,13 +217,14 @@ async function getJson(url: string): Promise<{ customerTraceNumber: string }[]> 
 }
 
 /** Every trace number that the run has ever used: amendments differ in the last two digits alone. */
-async function traces(handle: JourneyHandle): Promise<Set<string>> {
-  const { stages, shares } = await statusOf(handle);
-  return new Set(
-    [...stages, ...shares].flatMap(({ customerTraceNumber }) =>
-      customerTraceNumber === undefined ? [] : [customerTraceNumber.slice(0, -2)],
-    ),
-  );
+/** A run does not know the number of its first attempt before that has ended. */
+async function traces(handle: JourneyHandle, { environment, profiles }: Config): Promise<Set<string>> {
+  const { journeyId: ownerId, stages, shares } = await statusOf(handle);
+  const customerId = profiles.get('default')?.customerId ?? '';
+  const run = { environment, customerId, workflowType: 'lendingJourney' };
+  const ofStages = stages.map(({ productCode }) => traceNumber({ ...run, ownerId, productCode, ordinal: 0 }));
+  const told = [...stages, ...shares].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
+  return new Set([...ofStages, ...told].map((customerTraceNumber) => customerTraceNumber.slice(0, -2)));
 }
 
 function ofJourney<T>(rows: { customerTraceNumber: string }[], stems: Set<string>): T[] {

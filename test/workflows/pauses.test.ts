@@ -10,6 +10,7 @@ import { createContext } from '../../src/doctor/checks/context.ts';
 import { pausesCheck } from '../../src/doctor/checks/pauses-check.ts';
 import { type CommandStage, openCommandStage } from '../cli/command-stage.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
+import { schedulesAttempt } from '../hazards/operator-hands.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import { applicant, type JourneyHandle, journeyInput, newSsn, untilStatus } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
@@ -57,9 +58,7 @@ async function startReview(): Promise<JourneyHandle> {
 /** Of the current run. */
 async function attemptsOf({ workflowId }: JourneyHandle): Promise<number> {
   const { events = [] } = await stage.harness.client.workflow.getHandle(workflowId).fetchHistory();
-  return (events ?? []).filter(
-    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'submitInquiry',
-  ).length;
+  return (events ?? []).filter(schedulesAttempt).length;
 }
 
 async function untilAttempts(handle: JourneyHandle, count: number): Promise<void> {

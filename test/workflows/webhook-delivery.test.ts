@@ -12,7 +12,14 @@ import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { activityCommands, eventsOf, pendingAttempt, resetTo, until } from '../hazards/operator-hands.ts';
+import {
+  activityCommands,
+  eventsOf,
+  pendingAttempt,
+  resetTo,
+  until,
+  workflowTasksOf,
+} from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
 import {
   applicant,
@@ -97,10 +104,9 @@ test('a journey is told in its order, signed, with nothing personal; and again a
   assert.deepEqual(typesOf(ends), ['journey.ended', 'journey.ended'], 'it takes that type alone, and was asked twice');
   assert.equal(ends[0]?.id, ends[1]?.id);
 
-  const prepared = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
-  const [, afterPreparing] = prepared;
-  assert.ok(afterPreparing?.eventId);
-  const again = await resetTo(harness, handle, afterPreparing.eventId);
+  const [beginning] = await workflowTasksOf(handle);
+  assert.ok(beginning);
+  const again = await resetTo(harness, handle, beginning);
   await again.result();
   // Its messages are there from the beginning: it waits for nothing, and has nothing to say of that.
   const repeated = told.filter(({ event }) => !['gate.reached', 'consent.missing'].includes(event?.type ?? ''));

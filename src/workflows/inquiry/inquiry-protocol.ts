@@ -5,22 +5,18 @@
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
+import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
-import {
-  type AttemptStep,
-  makeAttempt,
-  mayHaveMissedAnAttempt,
-  recordStep,
-  standsInTheWay,
-  waitOut,
-} from './attempt.ts';
-import { describeInquiry } from './describe-inquiry.ts';
+import { begunStep, makeAttempt } from './attempt.ts';
+import type { AttemptStep } from './attempt-step.ts';
 import { failureOfAnswer } from './failure-of-answer.ts';
 import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
+import { mayHaveMissedAnAttempt, recordStep, standsInTheWay, waitOut } from './ledger-look-ups.ts';
 import { ListedWait } from './listed-wait.ts';
 import { PauseWait } from './pause-wait.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
@@ -32,10 +28,11 @@ type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
 
 /** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
 export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
+  const { workflowType } = workflowInfo();
   let current = spec;
   let amends = spec.resume?.amends;
   for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
-    const inquiry = describeInquiry(host.run, current, ordinal, amends);
+    const inquiry = describeInquiry({ ...host.run, workflowType }, current, ordinal, amends);
     if (spec.repeat && amends === undefined && !spec.resume) {
       if (!(await recordRepeat(host.run, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
@@ -43,7 +40,7 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
     host.waits.note(inquiry.customerTraceNumber, undefined);
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
-    const { resume: _past, ...rest } = current;
+    const { resume: _past, begun: _begun, ...rest } = current;
     current = { ...rest, applicants: end.applicants };
   }
 }
@@ -62,6 +59,8 @@ class InquiryRun {
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryResumption['retry'];
+  /** Of a first attempt that was answered before this began. */
+  readonly #begun: Partial<InquiryProgress>;
   readonly #pause: PauseWait;
   readonly #listed: ListedWait;
 
@@ -73,22 +72,26 @@ class InquiryRun {
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue = host.run.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
     const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
-    this.#retriedSinceMs = since ?? Date.now();
+    this.#retriedSinceMs = since ?? parseInstantMs(spec.begun?.begunAt ?? '') ?? Date.now();
     this.#isRetrying = since !== undefined;
     this.#attempt = attempt;
     this.#failures = failures;
     this.#tokenFetchedAfter = tokenFetchedAfter;
     this.#retry = retry;
+    const { ended } = spec.begun ?? {};
+    this.#begun = ended?.kind === 'completed' && ended.value.kind === 'answered' ? { isBegun: true } : {};
     this.#pause = new PauseWait(host.inFlight, spec.resume?.pausedSinceMs);
     this.#listed = new ListedWait(host.waits, inquiry.customerTraceNumber, retry?.waitsFor);
   }
 
   async toItsEnd(): Promise<RunEnd> {
     const held = this.#spec.resume?.held;
-    if (!held) this.#progress('running', this.#attempt - 1);
+    if (!held) this.#progress('running', this.#attempt - 1, this.#begun);
     this.#stand(held);
     if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
+    const { begun } = this.#spec;
     let result: Taken = held ? await this.#holdAgain(held) : {};
+    if (begun) result = { next: await begunStep(this.#host, this.#content(), begun) };
     for (;;) {
       if ('end' in result) return result.end;
       const step: AttemptStep = result.next ?? (await this.#nextStep());
@@ -257,7 +260,7 @@ class InquiryRun {
 
   #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
-    this.#progress('running', attempt);
+    this.#progress('running', attempt, this.#begun);
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
       const told = defined({ applicants: this.#spec.applicants, changes: step.changes });

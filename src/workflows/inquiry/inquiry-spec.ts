@@ -1,6 +1,6 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
 
-import type { ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { BegunJourney, ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
@@ -11,7 +11,7 @@ import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds } from '../run/holds.ts';
-import type { InFlightActivities } from '../run/in-flight-activities.ts';
+import type { ActivityEnd, InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/retry-waits.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
@@ -45,6 +45,16 @@ export interface InquirySpec {
   onObjection?(objection: ShareObjection): void;
   /** How far an earlier run has brought it. */
   resume?: InquiryResumption;
+  /** The first attempt, where the run's first activity has made it. */
+  begun?: BegunAttempt;
+}
+
+export interface BegunAttempt {
+  ended: ActivityEnd<NonNullable<BegunJourney['first']>>;
+  /** When its activity was scheduled, RFC 3339. */
+  begunAt: string;
+  /** Whether the attempt, if it was claimed, stands in the run's ledger, and in no other. */
+  isLedgerKnown: boolean;
 }
 
 /** What the next run needs to go on with an inquiry whose `applicants` are those of its latest amendment. */
@@ -75,6 +85,8 @@ export interface InquiryProgress {
   waitingFor?: string;
   /** The attempt waits for its turn in the gateway queue. */
   isQueued?: true;
+  /** Its attempt has ended already: what follows in this workflow task shows more. */
+  isBegun?: true;
 }
 
 /** How an inquiry stands that the next run takes over; with the applicants where they are not those of the start. */

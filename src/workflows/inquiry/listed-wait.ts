@@ -3,7 +3,7 @@
  * through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
  */
 import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
-import type { WaitsFor } from '../../model/search-attributes.ts';
+import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
 import type { RetryWaits } from '../run/retry-waits.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
@@ -58,14 +58,17 @@ export class ListedWait {
   }
 }
 
+const EVERYTHING = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
+
 /**
  * What is passing while an attempt is made, which takes seconds: the next stage, and the end of a wait. What waits in
  * the gateway queue may wait for long.
  */
 export function passingIn(
   { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
-  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
-): readonly ('JourneyStage' | 'WaitsFor')[] {
+  { state, waitingFor, isQueued, isBegun }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued' | 'isBegun'>,
+): readonly SearchAttributeName[] {
+  if (isBegun) return EVERYTHING;
   if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
   return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
 }

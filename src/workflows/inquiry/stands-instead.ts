@@ -1,7 +1,8 @@
 /** What the ledger has where a decision came too late. */
 import type { InquiryFailure } from '../../activities/contract.ts';
 import type { InquiryContent } from '../../model/inquiry.ts';
-import { type AttemptHost, type AttemptStep, lookAgain, standsInTheWay } from './attempt.ts';
+import type { AttemptHost, AttemptStep } from './attempt-step.ts';
+import { lookAgain, standsInTheWay } from './ledger-look-ups.ts';
 
 /**
  * What stands in the ledger instead of a decision. Looks up the request, since recording a decision does not compare it:

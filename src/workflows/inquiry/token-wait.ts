@@ -2,7 +2,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import { acquireTokenOf } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { type AttemptHost, type AttemptStep, stepOfFailure } from './attempt.ts';
+import { type AttemptHost, type AttemptStep, stepOfFailure } from './attempt-step.ts';
 
 /** Waits for a token, for as long as an inquiry is retried. `null` once there is one. */
 export async function awaitToken(

@@ -35,9 +35,9 @@ export class ClosingDate {
     return { ...(this.#placed ? { placed: this.#placed } : {}), changes: this.#changes };
   }
 
-  /** The date of the input. */
+  /** The date of the input, where no change came before it was placed. */
   begin(placed: PlacedClosing): void {
-    this.#placed = placed;
+    this.#placed ??= placed;
   }
 
   isKnown({ change }: Change): boolean {

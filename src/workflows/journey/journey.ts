@@ -31,6 +31,7 @@ import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import { isOpen, type ShareRecord } from '../consent/share-record.ts';
+import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
 import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
@@ -97,6 +98,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   hasHeard = false;
   /** Those consents, where the run's first activity has brought them. */
   heardAtStart: HeardConsent[] | undefined;
+  /** The first attempt, where the run's first activity has made it, until its stage takes it. */
+  begun: BegunAttempt | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   readonly #applicantIds = new Set<string>();

@@ -1,14 +1,18 @@
 /** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { parseDurationMs } from '../../base/durations.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
-import { changeShare, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import { changeShare, isOpen, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { passingIn } from '../inquiry/listed-wait.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
+import { failureOf } from './ends-of-parts.ts';
 import type { Journey } from './journey.ts';
 import { planShares } from './planned-numbers.ts';
+import { openUntilWith } from './preclose-by-date.ts';
 import { takeShare } from './share-requests.ts';
 
 /**
@@ -96,4 +100,50 @@ function termsOf(
       return share.input.consumers === 'consented' ? granted.length > 0 : granted.length === report.applicants.length;
     },
   };
+}
+
+/** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
+export async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
+  const { handOver } = journey;
+  const tasks: Promise<void>[] = [];
+  const started = new Set<string>();
+  const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
+  const openForMs = Math.max(parseDurationMs(sharesOpenFor) ?? 0, parseDurationMs(repeatsOpenFor) ?? 0);
+  let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
+  let pulls = journey.stages.length;
+  try {
+    const mayBegin = () => journey.hasHeard || journey.isEnding;
+    if (!mayBegin()) await handOver.wait(mayBegin);
+    for (;;) {
+      for (const share of journey.shares.values()) {
+        if (started.has(share.input.shareId)) continue;
+        started.add(share.input.shareId);
+        // A run before may have settled it.
+        if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
+      }
+      const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
+      const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
+      const hasNews = () => journey.shares.size > started.size;
+      const change = handOver.wait(() => hasNews() || isSettled());
+      await (tasks.length > 0 ? Promise.race([change, failureOf(tasks)]) : change);
+      if (hasNews()) continue;
+      if (journey.stages.length > pulls) openUntilMs = undefined;
+      pulls = journey.stages.length;
+      openUntilMs ??= Date.now() + openForMs;
+      const openUntil = new Date(openUntilMs).toISOString();
+      const leftMs = (parseInstantMs(openUntilWith(journey, openUntil)) ?? 0) - Date.now();
+      const { placed } = journey.closing;
+      const isMoved = () => journey.closing.placed !== placed;
+      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled || isMoved();
+      if (journey.isEnding || leftMs <= 0) break;
+      journey.openUntil = openUntil;
+      journey.publish(journey.stageBegunLast);
+      const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
+      if (!isTold && !isChecking()) break;
+      if (!journey.stagesAreSettled) journey.openUntil = undefined;
+    }
+    journey.isClosing = true;
+  } finally {
+    if (tasks.length > 0) await handOver.rest(Promise.allSettled(tasks));
+  }
 }

@@ -1,24 +1,19 @@
-/** Gates and stages: which pull comes next, whether its gate is passed, and its outcome. */
+/** Stages: which pull comes next, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { passingIn } from '../inquiry/listed-wait.ts';
-import { mayPass, repeatDecision } from './advances.ts';
+import { repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
+import { closedGate, passGate } from './gates.ts';
 import type { Journey } from './journey.ts';
-import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
 import type { StageRecord } from './stage-record.ts';
-
-const DEFAULT_GATE_EXPIRY = 'P30D';
 
 /**
  * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's
@@ -77,78 +72,6 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
   return outcome;
 }
 
-type Passage = 'passed' | 'expired' | 'otherStage';
-
-interface ClosedGate {
-  stage: StageRecord;
-  isOpen: () => boolean;
-  expiresAfter: string;
-}
-
-/** The gate that the journey has come to; none where it goes on at once. */
-function closedGate(journey: Journey, stage: StageRecord): ClosedGate | undefined {
-  const { productCode } = stage.status;
-  const gate = journey.gateBefore(productCode);
-  if (!gate || stage.repeat) return undefined;
-  const isOpen = () => journey.isEnding || mayPass(journey, productCode, gate);
-  const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
-  // A run before may have come to it.
-  if (journey.gate !== productCode) {
-    if (isOpen()) return undefined;
-    comeToGate(journey, productCode, expiresAfter);
-  }
-  return { stage, isOpen, expiresAfter };
-}
-
-/**
- * Waits at a gate. `otherStage`: a caller wants the stage before it once more, and the journey then comes to the gate
- * again; or the stage is skipped.
- */
-async function passGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
-  const passage = gate.isOpen() ? 'passed' : await waitAtGate(journey, gate);
-  journey.gate = undefined;
-  journey.reportTooOld = undefined;
-  return passage;
-}
-
-function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
-  const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
-  journey.gate = productCode;
-  const until = gateLastsUntil(journey, productCode, journey.extensions.endOf({ gate: productCode }, untilMs));
-  journey.gateTimes = { since: new Date().toISOString(), until };
-  journey.publish(journey.stageBegunLast);
-  journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
-}
-
-async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
-  const isPassedOver = () => journey.nextStage !== gate.stage;
-  const isLeft = () => gate.isOpen() || isPassedOver();
-  for (;;) {
-    const { since, until } = journey.gateTimes;
-    const { placed } = journey.closing;
-    const freshForMs = journey.reportFreshForMs;
-    const isTooOld = freshForMs !== undefined && freshForMs <= 0;
-    journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
-    const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
-    // The report's age is looked at again when it matters: the status then says what the gate asks for.
-    const opensMs = opensInMs(journey, gate.stage.status.productCode);
-    const wakesMs = Math.min(leftMs, ...([freshForMs, opensMs].filter((ms) => ms !== undefined && ms > 0) as number[]));
-    const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
-    const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
-    const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
-    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
-    const { settled } = journey.decided;
-    const hasChanged = () =>
-      journey.gateTimes.until !== until || journey.closing.placed !== placed || journey.decided.settled !== settled;
-    await journey.handOver.wait(() => isLeft() || hasChanged(), Math.max(1, wakesMs), { summary });
-    if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (wakesMs !== leftMs || hasChanged()) continue;
-    if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
-    // The ledger does not have it yet what a person wants of this gate.
-    await journey.handOver.wait(() => isLeft() || hasChanged());
-  }
-}
-
 /** The stage's inquiry; none where the stage is skipped instead. */
 function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
@@ -170,9 +93,17 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
     ...(inquiry ? { resume: inquiry } : {}),
+    ...takeBegun(journey),
     ...(compareWith ? { compareWith } : {}),
     ...(stage.repeat ? { repeat: repeatDecision(journey, stage.repeat) } : {}),
   };
+}
+
+/** The first stage's attempt, once. */
+function takeBegun(journey: Journey): Pick<InquirySpec, 'begun'> {
+  const { begun } = journey;
+  journey.begun = undefined;
+  return begun ? { begun } : {};
 }
 
 /** The journey's outcome where the stage ends it, else nothing. */

@@ -10,6 +10,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type {
+  EagerActivities,
   GatewayActivities,
   JourneyActivities,
   PreparedRun,
@@ -21,6 +22,7 @@ import { webhookQueueOf } from '../../model/task-queues.ts';
 
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
+const ONCE = { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED };
 
 /** No faster than once a minute in an outage. */
 export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
@@ -114,10 +116,22 @@ export function submitInquiryOf(
     heartbeatTimeout: run.settings.heartbeatTimeoutMs,
     // Cancellation is honoured before the first byte and ignored after it: wait for the activity to say which.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED },
+    retry: ONCE,
     summary,
     priority,
   }).submitInquiry;
+}
+
+/** `beginJourney`. Its attempt has the run's own time-outs; what is longer here only bounds it. */
+export function beginJourneyOf(productCode: string): EagerActivities['beginJourney'] {
+  return proxyActivities<EagerActivities>({
+    // Above an attempt's 215 s by default. Where the run's is longer, the first attempt has an activity of its own.
+    startToCloseTimeout: '5 minutes',
+    ...HEARTBEATS,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: ONCE,
+    summary: `checking the input · ${productCode} · attempt 1`,
+  }).beginJourney;
 }
 
 /** `acquireToken`: repeated by Temporal while the token service is down, for as long as an inquiry is retried. */

@@ -21,7 +21,12 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
   handleMessages(run: R): void;
   /** Markdown for the Temporal UI. */
   details(run: R): string;
-  /** Asks the first activity to check the input. */
+  /**
+   * An activity that also makes the first attempt, where the run has one. What it may have claimed is in the run's state: no
+   * hand-over meanwhile. `undefined`: `prepare` is to be asked.
+   */
+  begin?(run: R): Promise<Prepared<R> | undefined>;
+  /** Asks an activity to check the input. */
   prepare(run: R): Promise<Prepared<R>>;
   /** Called once the input was taken; not again in the next run. */
   onPrepared?(run: R, prepared: Prepared<R>): void;
@@ -92,7 +97,8 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   definition: RunDefinition<R, Past>,
   run: R,
 ): Promise<Prepared<R>> {
-  const prepared = await run.handOver.rest(prepareRun(run.input, () => definition.prepare(run)));
+  const begun = await prepareRun(run.input, async () => definition.begin?.(run));
+  const prepared = begun ?? (await run.handOver.rest(prepareRun(run.input, () => definition.prepare(run))));
   run.begin(prepared);
   definition.onPrepared?.(run, prepared);
   return prepared;

@@ -1,5 +1,6 @@
 /** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
 
+import { workflowInfo } from '@temporalio/workflow';
 import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
@@ -9,6 +10,7 @@ import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
+import { describeInquiry } from '../../model/trace-number.ts';
 import type { ConsentHost } from '../consent/consent-run.ts';
 import {
   type Consent,
@@ -26,10 +28,9 @@ import {
   type ShareRecord,
   traceNumberOf,
 } from '../consent/share-record.ts';
-import { lookAgain, waitOut } from '../inquiry/attempt.ts';
-import { describeInquiry } from '../inquiry/describe-inquiry.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { refuseMessage } from '../run/messages/message-answers.ts';
 import {
@@ -264,7 +265,11 @@ export class SharePosting {
     const { report } = this.#terms;
     const host = this.#host();
     const spec = this.#spec(named);
-    const inquiry = describeInquiry(host.run, spec, spec.firstOrdinal ?? 0);
+    const inquiry = describeInquiry(
+      { ...host.run, workflowType: workflowInfo().workflowType },
+      spec,
+      spec.firstOrdinal ?? 0,
+    );
     const content = { inquiry, ...defined({ reference: spec.reference, leftOut: spec.leftOut }) };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.

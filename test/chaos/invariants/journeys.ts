@@ -8,6 +8,7 @@ import { failedTasks } from '../evidence-runs.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
+import { isAttempt } from './repeats.ts';
 
 /** The first may have met a worker that was just being killed. */
 const MOST_TASK_ATTEMPTS = 3;
@@ -71,11 +72,11 @@ export const noStuckRun: Invariant = {
     const failures = runs.flatMap((run) => {
       const name = `${run.workflowId} run ${run.runId}`;
       const stuck = run.status === 'RUNNING' && run.workflowTaskAttempts > MOST_TASK_ATTEMPTS;
-      const repeated = run.pendingActivities.filter(({ type, attempt }) => type === 'submitInquiry' && attempt > 1);
+      const repeated = run.pendingActivities.filter(({ type, attempt }) => isAttempt(type) && attempt > 1);
       return [
         ...(stuck ? [`${name}: its workflow task is tried for the ${run.workflowTaskAttempts}th time`] : []),
         ...new Set(failedTasks(run.history).map((cause) => `${name}: a workflow task failed (${cause})`)),
-        ...repeated.map(({ attempt }) => `${name}: submitInquiry is repeated, attempt ${attempt}`),
+        ...repeated.map(({ type, attempt }) => `${name}: ${type} is repeated, attempt ${attempt}`),
       ];
     });
     return { count: runs.length, failures };

@@ -19,12 +19,17 @@ export const attemptsRunOnce: Invariant = {
   },
 };
 
-/** How manieth time, of each `submitInquiry` that has ended, and whether the activity refused to do anything. */
+/** Whether it is an activity that makes an attempt. */
+export function isAttempt(activityType: string | null | undefined): boolean {
+  return activityType === 'submitInquiry' || activityType === 'beginJourney';
+}
+
+/** How manieth time, of each attempt's activity that has ended, and whether the activity refused to do anything. */
 function startedAttempts({ history }: RunEvidence): { attempt: number; isRefused: boolean }[] {
   const events = history.events ?? [];
   const submissions = new Set(
     events.flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
-      scheduled?.activityType?.name === 'submitInquiry' ? [String(eventId)] : [],
+      isAttempt(scheduled?.activityType?.name) ? [String(eventId)] : [],
     ),
   );
   const refused = new Set(
