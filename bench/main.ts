@@ -91,7 +91,7 @@ function readOptions(): Options {
     if (values.only !== undefined && !only) throw new Error(`--only knows ${PARTS.join(', ')}`);
     const beside = BESIDE.find((name) => name === values.beside);
     if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
-    if (only && only !== 'load' && only !== 'turns' && beside !== 'bare')
+    if ((only === 'killed' || only === 'waiting') && beside !== 'bare')
       throw new Error(`--only ${only} is measured beside bare`);
     const { quick, ledger } = values;
     if (ledger !== 'sqlite' && ledger !== 'postgres') throw new Error('--ledger knows sqlite and postgres');

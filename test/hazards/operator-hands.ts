@@ -16,6 +16,7 @@ import { traceNumber } from '../../src/model/trace-number.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
+import { ATTEMPT_TYPES, isAttempt } from '../support/attempt-types.ts';
 import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { workflowBundle } from '../support/temporal.ts';
@@ -76,11 +77,8 @@ export async function workflowTasksOf(handle: JourneyHandle): Promise<EventId[]>
   );
 }
 
-/** The activities that make an attempt. */
-export const ATTEMPT_TYPES: readonly string[] = ['beginJourney', 'submitInquiry'];
-
 export function schedulesAttempt({ activityTaskScheduledEventAttributes: scheduled }: HistoryEvent): boolean {
-  return ATTEMPT_TYPES.includes(scheduled?.activityType?.name ?? '');
+  return isAttempt(scheduled?.activityType?.name);
 }
 
 /** The workflow task that scheduled the nth attempt: a reset to it is one to before the send. */

@@ -216,8 +216,10 @@ async function getJson(url: string): Promise<{ customerTraceNumber: string }[]> 
   return (await (await fetch(url)).json()) as { customerTraceNumber: string }[];
 }
 
-/** Every trace number that the run has ever used: amendments differ in the last two digits alone. */
-/** A run does not know the number of its first attempt before that has ended. */
+/**
+ * Every trace number that the run has ever used: amendments differ in the last two digits alone. A run does not know the
+ * number of its first attempt before that has ended.
+ */
 async function traces(handle: JourneyHandle, { environment, profiles }: Config): Promise<Set<string>> {
   const { journeyId: ownerId, stages, shares } = await statusOf(handle);
   const customerId = profiles.get('default')?.customerId ?? '';

@@ -63,31 +63,28 @@ function readEnd(ended: ActivityEnd<BegunJourney>): ReadEnd {
     return { prepared, begun: { ended: { kind: 'completed', value: first }, isLedgerKnown: true } };
   }
   const { error } = ended;
-  const failure = applicationFailureOf(error);
-  const told = failure ? (failure.details?.[0] as Partial<BeginFailureDetails>)?.prepared : lastHeard(error);
+  const timeout = timeoutIn(error);
+  const told = timeout ? (timeout.lastHeartbeatDetails ?? undefined) : detailsOf(error)?.prepared;
   if (isPrepared(told)) return { prepared: told, begun: { ended, isLedgerKnown: true } };
   // It ended before its claim: until then Temporal has no configuration, and the activity does not end as cancelled.
-  const isUnclaimed = isCancellation(error) || (isTimeout(error) && told === undefined);
+  const isUnclaimed = isCancellation(error) || (timeout !== undefined && told === undefined);
   return isUnclaimed ? {} : unknown;
 }
 
 /** By the check: what the attempt throws has the run's configuration in its details. */
 function isRefusal(error: unknown): boolean {
-  const { type, details } = applicationFailureOf(error) ?? {};
-  return type === 'InvalidInput' && (details?.[0] as Partial<BeginFailureDetails>)?.prepared === undefined;
+  return applicationFailureOf(error)?.type === 'InvalidInput' && detailsOf(error)?.prepared === undefined;
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure;
+function detailsOf(error: unknown): Partial<BeginFailureDetails> | undefined {
+  return applicationFailureOf(error)?.details?.[0] as Partial<BeginFailureDetails> | undefined;
 }
 
-function lastHeard(error: unknown): unknown {
-  return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure
-    ? (error.cause.lastHeartbeatDetails ?? undefined)
-    : undefined;
+function timeoutIn(error: unknown): TimeoutFailure | undefined {
+  return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure ? error.cause : undefined;
 }
 
-/** Details that no key opens are none. */
+/** Details that no key opens have no ledger. */
 function isPrepared(told: unknown): told is PreparedJourney {
-  return isRecord(told) && !isUndecodable(told) && typeof told.ledgerId === 'string';
+  return isRecord(told) && typeof told.ledgerId === 'string';
 }

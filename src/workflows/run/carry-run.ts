@@ -97,7 +97,8 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   definition: RunDefinition<R, Past>,
   run: R,
 ): Promise<Prepared<R>> {
-  const begun = await prepareRun(run.input, async () => definition.begin?.(run));
+  const { begin } = definition;
+  const begun = begin && (await prepareRun(run.input, () => begin(run)));
   const prepared = begun ?? (await run.handOver.rest(prepareRun(run.input, () => definition.prepare(run))));
   run.begin(prepared);
   definition.onPrepared?.(run, prepared);

@@ -3,12 +3,12 @@
 import type { HoldStatus, JourneyStatus } from '../../../src/messages/journey/shapes.ts';
 import type { FailureType } from '../../../src/model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
+import { isAttempt } from '../../support/attempt-types.ts';
 import type { Evidence, JourneyPlan, RunEvidence } from '../evidence.ts';
 import { failedTasks } from '../evidence-runs.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
-import { isAttempt } from './repeats.ts';
 
 /** The first may have met a worker that was just being killed. */
 const MOST_TASK_ATTEMPTS = 3;

@@ -3,6 +3,7 @@
  * "Three fences"). If a pause cancels an attempt before its first byte, Temporal starts it again, and the activity
  * itself refuses.
  */
+import { isAttempt } from '../../support/attempt-types.ts';
 import type { RunEvidence } from '../evidence.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -18,11 +19,6 @@ export const attemptsRunOnce: Invariant = {
     return { count: started.length, failures, ...(refused > 0 ? { remark: `${refused} refused a second time` } : {}) };
   },
 };
-
-/** Whether it is an activity that makes an attempt. */
-export function isAttempt(activityType: string | null | undefined): boolean {
-  return activityType === 'submitInquiry' || activityType === 'beginJourney';
-}
 
 /** How manieth time, of each attempt's activity that has ended, and whether the activity refused to do anything. */
 function startedAttempts({ history }: RunEvidence): { attempt: number; isRefused: boolean }[] {
