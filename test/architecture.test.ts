@@ -7,8 +7,6 @@ import { circles, type ImportGraph, layerOf, readImports, upwardImports } from '
 import { SANDBOX_STARTERS } from '../scripts/layers.ts';
 import { ARCHITECTURE, drawn, walkOf } from '../scripts/write-architecture.ts';
 
-const MOST_FILES = 24;
-const MOST_LINES = 400;
 const WALK = { files: 25, lines: 4_000 };
 const PROGRAMS = ['src/cli.ts', 'src/client.ts', 'src/worker.ts'];
 
@@ -67,18 +65,6 @@ test('the sandbox and the product check each other: two files start it, and it i
   assert.deepEqual(
     crossing.map(([file]) => file),
     SANDBOX_STARTERS,
-  );
-});
-
-test(`no folder has more than ${MOST_FILES} files, and no file more than ${MOST_LINES} lines`, () => {
-  const perFolder = Map.groupBy(files, dirname);
-  assert.deepEqual(
-    [...perFolder].filter(([, held]) => held.length > MOST_FILES).map(([folder]) => folder),
-    [],
-  );
-  assert.deepEqual(
-    files.filter((file) => linesOf(file) > MOST_LINES),
-    [],
   );
 });
 

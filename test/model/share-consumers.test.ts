@@ -65,6 +65,7 @@ function bookOf(answers: readonly Answer[]): ConsentBook {
 test('of all answers of three applicants, a share for those who consent comes to what the table says', () => {
   const ids = IDS.slice(0, 3);
   const share = { shareId: 'S1', consumers: 'consented', consentValidFor: 'PT1H' } as const;
+  const nowMs = Date.now();
   for (const one of ANSWERS) {
     for (const two of ANSWERS) {
       for (const three of ANSWERS) {
@@ -73,18 +74,18 @@ test('of all answers of three applicants, a share for those who consent comes to
         const name = answers.join();
         const granted = ids.filter((_, nth) => answers[nth] === 'granted');
         const open = ids.filter((_, nth) => answers[nth] === 'none' || answers[nth] === 'tooOld');
-        assert.deepEqual(ungranted(book, share, ids), open, name);
+        assert.deepEqual(ungranted(book, share, ids, nowMs), open, name);
         const refusal = answers.includes('denied') ? 'denied' : 'revoked';
         const atOnce = open.length > 0 ? 'waiting' : granted.length > 0 ? 'granted' : refusal;
-        assert.equal(consentTowards(book, share, ids).kind, atOnce, name);
-        const atLast = consentTowards(book, share, ids, { isOver: true });
+        assert.equal(consentTowards(book, share, ids, { nowMs }).kind, atOnce, name);
+        const atLast = consentTowards(book, share, ids, { nowMs, isOver: true });
         const expected = granted.length > 0 ? 'granted' : open.length > 0 ? 'waiting' : refusal;
         assert.equal(atLast.kind, expected, `${name}, over`);
         const named = atLast.kind === 'granted' ? atLast.consents.map(({ applicantId }) => applicantId) : [];
         assert.deepEqual(named, granted, name);
         for (const choice of choicesOf(ids).filter(({ length }) => length > 0)) {
           const stands = choice.every((id) => granted.includes(id));
-          assert.equal(grantsOf(book, share, choice)?.length, stands ? choice.length : undefined, name);
+          assert.equal(grantsOf(book, share, choice, nowMs)?.length, stands ? choice.length : undefined, name);
           const refused = choice.some((id) => ['denied', 'revoked'].includes(answers[ids.indexOf(id)] ?? ''));
           assert.equal(isRefusedByNamed(book, share, choice), refused, name);
         }
@@ -94,7 +95,11 @@ test('of all answers of three applicants, a share for those who consent comes to
           : granted.length === 3
             ? 'granted'
             : 'waiting';
-        assert.equal(consentTowards(book, { ...share, consumers: 'all' }, ids, { isOver: true }).kind, forAll, name);
+        assert.equal(
+          consentTowards(book, { ...share, consumers: 'all' }, ids, { nowMs, isOver: true }).kind,
+          forAll,
+          name,
+        );
       }
     }
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
@@ -54,6 +54,20 @@ export async function assertReplays(run: Pick<WorkflowHandle, 'fetchHistory'>): 
     await run.fetchHistory(),
   );
 }
+
+/** Every run of a chain, from the first that was started: each replays by itself. Returns how many there are. */
+export async function assertAllReplay(client: Pick<Client, 'workflow'>, started: StartedRun): Promise<number> {
+  let runs = 0;
+  for (let runId: string | undefined = started.firstExecutionRunId; runId; runs++) {
+    const run = client.workflow.getHandle(started.workflowId, runId);
+    await assertReplays(run);
+    const last = (await run.fetchHistory()).events?.at(-1);
+    runId = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
+  }
+  return runs;
+}
+
+type StartedRun = Pick<WorkflowHandle, 'workflowId'> & { firstExecutionRunId?: string };
 
 /**
  * A server that skips time while nothing runs, for long waits only: it skips for everything on it at once, and not

@@ -59,6 +59,8 @@ class InquiryRun {
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryResumption['retry'];
+  /** When this code last went on: predicates judge the age of grants by it, and read no clock. */
+  #nowMs = Date.now();
   /** Of a first attempt that was answered before this began. */
   readonly #begun: Partial<InquiryProgress>;
   readonly #pause: PauseWait;
@@ -72,7 +74,7 @@ class InquiryRun {
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue = host.run.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
     const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
-    this.#retriedSinceMs = since ?? parseInstantMs(spec.begun?.begunAt ?? '') ?? Date.now();
+    this.#retriedSinceMs = since ?? parseInstantMs(spec.begun?.begunAt ?? '') ?? this.#nowMs;
     this.#isRetrying = since !== undefined;
     this.#attempt = attempt;
     this.#failures = failures;
@@ -128,12 +130,17 @@ class InquiryRun {
   }
 
   #permitted(): ConsentRecord[] | null {
-    return this.#spec.permit ? this.#spec.permit() : [];
+    return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
   }
 
   #stopsNow(): InquiryEnd | null {
     if (this.#host.isEnding()) return { kind: 'stopped' };
     return this.#permitted() === null ? { kind: 'notPermitted' } : null;
+  }
+
+  #stopsByNow(): InquiryEnd | null {
+    this.#nowMs = Date.now();
+    return this.#stopsNow();
   }
 
   /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
@@ -142,6 +149,7 @@ class InquiryRun {
   }
 
   #nextStep(): Promise<AttemptStep> {
+    this.#nowMs = Date.now();
     const isReady = this.#hasToken && !this.#spec.refresh && !this.#isCalledBack();
     return isReady ? this.#makeAttempt() : this.#prepareAttempt();
   }
@@ -151,12 +159,12 @@ class InquiryRun {
     const { handOver } = this.#host;
     // The run claims nothing that the next run would not hear of.
     if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
-    const stop = this.#stopsNow();
+    const stop = this.#stopsByNow();
     if (stop) return { kind: 'stop', end: stop };
     if (!this.#hasToken) {
       const failed = await this.#acquireToken();
       if (failed) return failed;
-      const stopped = this.#stopsNow();
+      const stopped = this.#stopsByNow();
       if (stopped) return { kind: 'stop', end: stopped };
     }
     if (this.#spec.refresh) {
@@ -168,6 +176,7 @@ class InquiryRun {
 
   #makeAttempt(): Promise<AttemptStep> {
     this.#pause.beginAttempt();
+    this.#nowMs = Date.now();
     // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
     const consents = this.#permitted() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
@@ -187,7 +196,7 @@ class InquiryRun {
       if (isCancellation(ended.error)) return { kind: 'cancelled' };
       throw ended.error;
     }
-    const stop = this.#stopsNow();
+    const stop = this.#stopsByNow();
     return stop && { kind: 'stop', end: stop };
   }
 
@@ -246,6 +255,7 @@ class InquiryRun {
     // permission is gone.
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
     this.#countRetriesFromHere();
+    this.#nowMs = Date.now();
     if (this.#isCalledBack()) return {};
     if (this.#failures === 0) {
       this.#failures = 1;
@@ -323,10 +333,16 @@ class InquiryRun {
     this.#retry = retry;
     this.#stand();
     this.#progress('running', attempts, { waitingFor: summary });
+    this.#nowMs = Date.now();
     const isOver = () => this.#stopsNow() !== null || this.#pause.isOver;
-    const waitMs = Math.max(1, retry.atMs - Date.now());
     const { handOver } = this.#host;
-    await (handOver ? handOver.wait(isOver, waitMs, { summary }) : condition(isOver, waitMs, { summary }));
+    for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
+      const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
+      const wait = handOver ? handOver.wait(isOver, leftMs, { summary }) : condition(isOver, leftMs, { summary });
+      isDisturbed = await wait;
+      // A grant may have become too old.
+      isDisturbed ||= this.#stopsByNow() !== null;
+    }
     this.#retry = undefined;
     if (this.#pause.isOver) this.#listed.end();
     this.#stand();

@@ -34,8 +34,14 @@ export interface InquirySpec {
   repeat?: RepeatDecision;
   /** Called before each attempt, where what permits it may have changed without the run's knowledge. Cancellable. */
   refresh?(): Promise<void>;
-  /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
-  permit?(): ConsentRecord[] | null;
+  /**
+   * Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now".
+   *
+   * @param nowMs the instant by which the age of grants is judged
+   */
+  permit?(nowMs: number): ConsentRecord[] | null;
+  /** How long from `nowMs` until the first of those grants becomes too old, in milliseconds; `undefined`: none will. */
+  permitEndsInMs?(nowMs: number): number | undefined;
   /** How old those grants may be when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
   /**

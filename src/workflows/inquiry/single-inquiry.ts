@@ -133,7 +133,7 @@ export abstract class SingleInquiry<
   }
 
   /** The part of a run's status that is the same for each kind. Nothing personal. */
-  standing(): {
+  inquiryStatus(): {
     state: 'running' | 'held' | Outcome | TerminalState;
     waitingFor?: string;
     attempts: number;

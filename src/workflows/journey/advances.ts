@@ -52,18 +52,18 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
   if (kept && !adds(pass, kept)) return isSkipped;
   journey.advances.set(message.to, { ...kept, ...pass });
   const gate = journey.gateBefore(message.to);
-  if (gate && journey.gate === message.to && mayPass(journey, message.to, gate)) leaveGate(journey);
+  if (gate && journey.gate === message.to && mayPass(journey, message.to, gate, Date.now())) leaveGate(journey);
   return true;
 }
 
-/** Whether a gate is open as things stand: never by itself where the report is too old. */
-export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput): boolean {
+/** Whether a gate is open at `nowMs`: never by itself where the report is too old. */
+export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput, nowMs: number): boolean {
   if (journey.decided.asksToSkip(productCode)) return false;
   const advance = journey.advances.get(productCode);
   if (advance?.acceptAge) return true;
-  const freshForMs = journey.reportFreshForMs;
+  const freshForMs = journey.reportFreshForMs(nowMs);
   if (freshForMs !== undefined && freshForMs <= 0) return false;
-  return advance !== undefined || gate.pass === 'auto' || opensInMs(journey, productCode) === 0;
+  return advance !== undefined || gate.pass === 'auto' || opensInMs(journey, productCode, nowMs) === 0;
 }
 
 /** At once, so that the answer to the message does not name the gate that it has passed. */
@@ -106,7 +106,7 @@ function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
 }
 
 function reportTooOld(journey: Journey): string | null {
-  const freshForMs = journey.reportFreshForMs;
+  const freshForMs = journey.reportFreshForMs(Date.now());
   if (freshForMs === undefined || freshForMs > 0) return null;
   const stage = journey.latestReport?.productCode;
   return `the report of ${stage} is older than maxReportAge: repeat ${stage}, or send acceptAge with by and reason`;

@@ -13,7 +13,7 @@ type Passage = 'passed' | 'expired' | 'otherStage';
 
 interface ClosedGate {
   stage: StageRecord;
-  isOpen: () => boolean;
+  isOpen: (nowMs: number) => boolean;
   expiresAfter: string;
 }
 
@@ -22,11 +22,11 @@ export function closedGate(journey: Journey, stage: StageRecord): ClosedGate | u
   const { productCode } = stage.status;
   const gate = journey.gateBefore(productCode);
   if (!gate || stage.repeat) return undefined;
-  const isOpen = () => journey.isEnding || mayPass(journey, productCode, gate);
+  const isOpen = (nowMs: number) => journey.isEnding || mayPass(journey, productCode, gate, nowMs);
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
   // A run before may have come to it.
   if (journey.gate !== productCode) {
-    if (isOpen()) return undefined;
+    if (isOpen(Date.now())) return undefined;
     comeToGate(journey, productCode, expiresAfter);
   }
   return { stage, isOpen, expiresAfter };
@@ -37,7 +37,7 @@ export function closedGate(journey: Journey, stage: StageRecord): ClosedGate | u
  * again; or the stage is skipped.
  */
 export async function passGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
-  const passage = gate.isOpen() ? 'passed' : await waitAtGate(journey, gate);
+  const passage = gate.isOpen(Date.now()) ? 'passed' : await waitAtGate(journey, gate);
   journey.gate = undefined;
   journey.reportTooOld = undefined;
   return passage;
@@ -54,16 +54,17 @@ function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: stri
 
 async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
   const isPassedOver = () => journey.nextStage !== gate.stage;
-  const isLeft = () => gate.isOpen() || isPassedOver();
+  const isLeft = (nowMs: number) => gate.isOpen(nowMs) || isPassedOver();
   for (;;) {
+    const nowMs = Date.now();
     const { since, until } = journey.gateTimes;
     const { placed } = journey.closing;
-    const freshForMs = journey.reportFreshForMs;
+    const freshForMs = journey.reportFreshForMs(nowMs);
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
     journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
-    const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
+    const leftMs = (parseInstantMs(until) ?? 0) - nowMs;
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
-    const opensMs = opensInMs(journey, gate.stage.status.productCode);
+    const opensMs = opensInMs(journey, gate.stage.status.productCode, nowMs);
     const wakesMs = Math.min(leftMs, ...([freshForMs, opensMs].filter((ms) => ms !== undefined && ms > 0) as number[]));
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
     const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
@@ -72,11 +73,12 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     const { settled } = journey.decided;
     const hasChanged = () =>
       journey.gateTimes.until !== until || journey.closing.placed !== placed || journey.decided.settled !== settled;
-    await journey.handOver.wait(() => isLeft() || hasChanged(), Math.max(1, wakesMs), { summary });
-    if (isLeft()) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (wakesMs !== leftMs || hasChanged()) continue;
+    const isOver = () => isLeft(nowMs) || hasChanged();
+    const isDisturbed = await journey.handOver.wait(isOver, Math.max(1, wakesMs), { summary });
+    if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
+    if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
     if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
     // The ledger does not have it yet what a person wants of this gate.
-    await journey.handOver.wait(() => isLeft() || hasChanged());
+    await journey.handOver.wait(isOver);
   }
 }

@@ -41,7 +41,7 @@ export interface JourneyStanding {
   outcome: JourneyOutcome | undefined;
   endedAs: TerminalState | undefined;
   problems: Pick<JourneyStatus, 'problems'>;
-  refusedMessages: ReturnType<RefusedMessages['status']>;
+  refusedMessages: ReturnType<RefusedMessages['list']>;
   /** The applicants who have not consented. */
   ungranted(share: ShareRecord): string[];
 }

@@ -189,7 +189,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /** Shares that wait for nothing but an applicant's consent. */
   get sharesInWait(): ShareRecord[] {
     return [...this.shares.values()].filter(
-      (share) => share.state === 'awaitingConsent' && share.until !== undefined && this.ungranted(share).length > 0,
+      ({ state, until, toldMissing = [] }) =>
+        state === 'awaitingConsent' && until !== undefined && toldMissing.length > 0,
     );
   }
 
@@ -269,11 +270,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   /** How long the latest report still is young enough for a gate; `undefined` where any age will do. */
-  get reportFreshForMs(): number | undefined {
+  reportFreshForMs(nowMs: number): number | undefined {
     const maxAgeMs = parseDurationMs(this.input.maxReportAge ?? '');
     const requestedAtMs = parseInstantMs(this.latestReport?.reference.requestedAt ?? '');
     if (maxAgeMs === null || requestedAtMs === null) return undefined;
-    return requestedAtMs + maxAgeMs - Date.now();
+    return requestedAtMs + maxAgeMs - nowMs;
   }
 
   /** The gate before a stage; the first stage has one only where the caller wrote it down. */
@@ -392,6 +393,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   ungranted(share: ShareRecord): string[] {
-    return ungranted(this.consents, share.input, this.applicantsOf(share));
+    return ungranted(this.consents, share.input, this.applicantsOf(share), Date.now());
   }
 }

@@ -62,30 +62,37 @@ export function gateLastsUntil({ closing: { placed } }: Journey, productCode: St
   return utcInstant(Math.max(msOf(placed.over), msOf(until)));
 }
 
-/** How long until the date opens the gate before the stage, in milliseconds: 0 where it has; `undefined` where it will not. */
+/** How long from `nowMs` until the date opens the gate before the stage: 0 where it has; `undefined` where it will not. */
 export function opensInMs(
   { closing: { placed }, decided }: Pick<Journey, 'closing' | 'decided'>,
   productCode: StageCode,
+  nowMs: number,
 ): number | undefined {
   // Another date is on its way to the ledger.
   if (decided.asksForDate) return undefined;
-  if (productCode !== PRECLOSE || !placed || Date.now() >= msOf(placed.over)) return undefined;
-  return Math.max(0, msOf(placed.precloseFrom) - Date.now());
+  if (productCode !== PRECLOSE || !placed || nowMs >= msOf(placed.over)) return undefined;
+  return Math.max(0, msOf(placed.precloseFrom) - nowMs);
 }
 
 /**
- * How long until PRECLOSE is to be pulled once more by itself, in milliseconds; `undefined` where it is not: there is no
- * report, it is under way or on hold, it is of the days before the closing date, or the standing decision is used up.
+ * When PRECLOSE is to be pulled once more by itself, in milliseconds; `undefined` where it is not: there is no report, it is
+ * under way or on hold, it is of the days before the closing date, or the standing decision is used up.
  */
-export function repeatDueInMs(journey: Journey): number | undefined {
+function repeatDue(journey: Journey): { fromMs: number; overMs: number } | undefined {
   const { placed } = journey.closing;
   const latest = latestSettled(journey);
   if (journey.decided.asksForDate) return undefined;
   if (!placed || !latest || journey.isEnding || journey.isClosing || repeatsLeft(journey) === 0) return undefined;
-  if (Date.now() >= msOf(placed.over) || journey.nextOrdinal(PRECLOSE) > MAX_ORDINAL) return undefined;
+  if (journey.nextOrdinal(PRECLOSE) > MAX_ORDINAL) return undefined;
   const fromMs = msOf(placed.precloseFrom);
   if (msOf(latest.attemptedAt ?? latest.since ?? '') >= fromMs) return undefined;
-  return Math.max(0, fromMs - Date.now());
+  return { fromMs, overMs: msOf(placed.over) };
+}
+
+/** How long from `nowMs` until PRECLOSE is to be pulled once more by itself; `undefined` where it is not. */
+export function repeatDueInMs(journey: Journey, nowMs: number): number | undefined {
+  const due = repeatDue(journey);
+  return due && nowMs < due.overMs ? Math.max(0, due.fromMs - nowMs) : undefined;
 }
 
 function latestSettled(journey: Journey): StageRecord | undefined {
@@ -103,13 +110,14 @@ export function openUntilWith(journey: Journey, openUntil: string): string {
 /** Has PRECLOSE pulled once more whenever that is due. Ends with the run. */
 export async function repeatByDate(journey: Journey): Promise<never> {
   for (;;) {
-    await condition(() => repeatDueInMs(journey) !== undefined);
-    const dueInMs = repeatDueInMs(journey) ?? 0;
+    await condition(() => repeatDue(journey) !== undefined);
+    const dueInMs = repeatDueInMs(journey, Date.now());
     const { placed } = journey.closing;
-    const isOff = () => repeatDueInMs(journey) === undefined || journey.closing.placed !== placed;
+    const isOff = () => repeatDue(journey) === undefined || journey.closing.placed !== placed;
     const summary = `PRECLOSE once more, by the closing date ${placed?.closingDate}`;
-    if (dueInMs > 0 && (await condition(isOff, dueInMs, { summary }))) continue;
-    if (repeatDueInMs(journey) === 0) addStandingRepeat(journey);
+    if (dueInMs === undefined) await condition(isOff);
+    else if (dueInMs > 0 && (await condition(isOff, dueInMs, { summary }))) continue;
+    else if (repeatDueInMs(journey, Date.now()) === 0) addStandingRepeat(journey);
   }
 }
 

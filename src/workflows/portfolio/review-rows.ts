@@ -2,7 +2,7 @@
  * The sliding window of a review. It reads rows ahead, begins them, carries them to their end and writes their results,
  * each as soon as it may.
  */
-import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
@@ -13,6 +13,7 @@ import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { allMessagesAnswered } from '../run/as-replayed.ts';
+import { isHistoryLong } from '../run/history-played.ts';
 import type { Review } from './review.ts';
 import type { CarriedRow, ReviewState } from './review-state.ts';
 
@@ -25,7 +26,7 @@ const RESULTS_IN_A_PART = 200;
 /** The whole file is compared by its digest each time that a tenth of its rows is done, and at the end. */
 const COMPARISONS = 10;
 
-/** Bounds a history also where the server suggests no hand-over. */
+/** Bounds a history also by what it has begun. */
 const ROWS_IN_A_RUN = 2_000;
 
 interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
@@ -76,7 +77,7 @@ export class ReviewRows {
       if (end) return end;
       const { changes, isEnding } = this.#review;
       const hasNews = () => this.#review.changes !== changes || this.#review.isEnding !== isEnding;
-      // Messages that it refuses change nothing, but its history.
+      // Messages that it refuses as signals change nothing, but its history.
       await condition(() => hasNews() || (this.#review.isLeaving ? this.#mayLeave() : this.#shouldLeave()));
     }
   }
@@ -140,7 +141,7 @@ export class ReviewRows {
   #shouldLeave(): boolean {
     // An operator may have decided about carried rows by now, so this run reads them first.
     if (this.#carried.length > 0) return false;
-    return workflowInfo().continueAsNewSuggested || this.#begun >= ROWS_IN_A_RUN;
+    return isHistoryLong() || this.#begun >= ROWS_IN_A_RUN;
   }
 
   #mayBegin(): boolean {

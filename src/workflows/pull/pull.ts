@@ -74,7 +74,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   }
 
   status(): PullStatus {
-    const { state, attempts, customerTraceNumber, ...rest } = this.standing();
+    const { state, attempts, customerTraceNumber, ...rest } = this.inquiryStatus();
     return {
       pullId: this.pullId,
       environment: this.run?.environment ?? null,

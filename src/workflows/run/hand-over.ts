@@ -10,17 +10,9 @@
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { allMessagesAnswered } from './as-replayed.ts';
+import { isHistoryLong } from './history-played.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import { undecodableInput } from './undecodable-input.ts';
-
-/**
- * The server ends a run at 51,200 events, and takes 10,000 signals and 2,000 updates. The 2,000 updates are 4,600
- * events or more. The server suggests a hand-over at 4,096 by default, but an operator may have configured another figure.
- */
-const DEFAULT_EVENTS = 3_000;
-
-/** The server ends a run at 50 MB. A worker that has not cached the run reads all of it for one task. */
-const MAX_HISTORY_BYTES = 8 * 1024 * 1024;
 
 /** The server takes 2 MB for one payload. Encryption adds little, but what was added to the state since may add more. */
 const MAX_STATE_BYTES = 1_000_000;
@@ -33,7 +25,6 @@ export class HandOver {
   readonly #maxEvents: () => number | undefined;
   readonly #rests = new Set<{ isOver: () => boolean }>();
   #busy = 0;
-  #isDue = false;
   #isLeaving = false;
 
   /** @param maxEvents events in a history before the run hands over; `undefined` until the configuration is known */
@@ -44,11 +35,7 @@ export class HandOver {
 
   /** Whether the run is to hand over as soon as it can: no part begins anything that the new run could begin. */
   get isDue(): boolean {
-    if (this.#isDue) return true;
-    const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
-    const maxEvents = this.#maxEvents() ?? DEFAULT_EVENTS;
-    this.#isDue = continueAsNewSuggested || historyLength >= maxEvents || historySize >= MAX_HISTORY_BYTES;
-    return this.#isDue;
+    return isHistoryLong(this.#maxEvents());
   }
 
   /**

@@ -20,7 +20,7 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
   withdrawal?: Withdrawal;
   holds: PastHolds;
   events: CarriedEvents;
-  refused: ReturnType<RefusedMessages['status']>;
+  refused: ReturnType<RefusedMessages['list']>;
   published: CarriedAttributes;
   /** Absent where the ledger was told of nothing. */
   noted?: CarriedNotes;
@@ -141,7 +141,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     this.#refused.add(refused);
   }
 
-  get refusedMessages(): ReturnType<RefusedMessages['status']> {
-    return this.#refused.status();
+  get refusedMessages(): ReturnType<RefusedMessages['list']> {
+    return this.#refused.list();
   }
 }

@@ -173,11 +173,11 @@ export class ReportShare extends SingleInquiry<
   }
 
   get consentsMissing(): string[] {
-    return ungranted(this.consents, this.record.input, this.applicantsOf());
+    return ungranted(this.consents, this.record.input, this.applicantsOf(), Date.now());
   }
 
   status(): ShareReportStatus {
-    const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.standing();
+    const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.inquiryStatus();
     const { reportReferenceNumber, attention, until, withdrawn } = this.record;
     const isWaiting = state === 'running' && this.isWaitingForConsent;
     const consentsMissing = isWaiting ? this.consentsMissing : [];

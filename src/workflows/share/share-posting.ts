@@ -94,6 +94,8 @@ export class SharePosting {
   readonly #terms: SharePostingHost;
   readonly #share: ShareRecord;
   readonly #applicantIds: readonly string[];
+  /** The instant by which predicates judge the age of grants: when the share last began to wait. */
+  #nowMs = Date.now();
 
   constructor(run: ConsentHost, terms: SharePostingHost) {
     this.#run = run;
@@ -135,6 +137,7 @@ export class SharePosting {
     const { report, inquiry, isOtherReport = () => false, onWait } = this.#terms;
     const share = this.#share;
     for (;;) {
+      this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
       const isOver = () =>
         isTakenBack(share) || inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
@@ -163,16 +166,18 @@ export class SharePosting {
   async #wait(isOver: () => boolean): Promise<boolean> {
     const { handOver, consents, decided } = this.#run;
     const { input } = this.#share;
-    const missing = () => ungranted(consents, input, this.#applicantIds);
+    const missing = () => ungranted(consents, input, this.#applicantIds, this.#nowMs);
     // A run that is to hand over leaves the looking up to the next one.
     const hasNews = () => this.#terms.hasNews?.() === true && !handOver.isDue;
-    while (!isOver()) {
+    for (;;) {
+      this.#nowMs = Date.now();
+      if (isOver()) return true;
       if (hasNews()) {
         await this.#terms.refresh?.();
         continue;
       }
       const { until = '' } = this.#share;
-      const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
+      const leftMs = (parseInstantMs(until) ?? 0) - this.#nowMs;
       // The ledger does not have it yet that the share is to wait for longer.
       const isBeingExtended = () => decided.isAboutShare(input.shareId);
       if (leftMs <= 0 && isBeingExtended()) {
@@ -183,7 +188,7 @@ export class SharePosting {
       if (leftMs <= 0) return false;
       const waitingFor = missing();
       this.#tellMissing(waitingFor);
-      const expiryMs = firstExpiryInMs(consents, input, this.#applicantIds);
+      const expiryMs = firstExpiryInMs(consents, input, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
       const { called = '' } = this.#terms;
@@ -191,7 +196,6 @@ export class SharePosting {
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
       await handOver.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
     }
-    return true;
   }
 
   #tellMissing(waitingFor: string[]): void {
@@ -219,10 +223,11 @@ export class SharePosting {
       ...(share.inquiry ? { resume: share.inquiry } : {}),
       ...(refresh ? { refresh } : {}),
       onObjection: (objection) => this.#heed(objection),
-      permit: () => {
-        const consents = grantsOf(this.#run.consents, share.input, named);
+      permit: (nowMs) => {
+        const consents = grantsOf(this.#run.consents, share.input, named, nowMs);
         return !share.reportIsGone && !isTakenBack(share) ? consents : null;
       },
+      permitEndsInMs: (nowMs) => firstExpiryInMs(this.#run.consents, share.input, named, nowMs),
     });
     delete share.inquiry;
     const isPosted = end.kind === 'answered' && end.answer.outcome === 'record';
@@ -305,12 +310,13 @@ export class SharePosting {
   }
 
   #consent(at: { isOver?: boolean } = {}): Consent {
-    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds, at);
+    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds, { ...at, nowMs: this.#nowMs });
   }
 
   /** Those for whom it would be posted now. */
   get #granted(): string[] {
-    const isOver = (parseInstantMs(this.#share.until ?? '') ?? 0) <= Date.now();
+    this.#nowMs = Date.now();
+    const isOver = (parseInstantMs(this.#share.until ?? '') ?? 0) <= this.#nowMs;
     const now = this.#consent({ isOver });
     return now.kind === 'granted' ? now.consents.map(({ applicantId }) => applicantId) : [];
   }

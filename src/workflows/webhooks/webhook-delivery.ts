@@ -25,6 +25,7 @@ import { onHoldRow } from '../../model/hold-guide.ts';
 import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
+import { isHistoryLong } from '../run/history-played.ts';
 import { refused } from '../run/messages/message-answers.ts';
 import { showDetails } from '../run/show-details.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
@@ -102,10 +103,10 @@ class Delivery {
     for (;;) {
       this.#publish();
       for (const chain of this.#all) chain.go();
-      const hasNews = () => this.#isShown !== this.#hasFailed || workflowInfo().continueAsNewSuggested;
+      const hasNews = () => this.#isShown !== this.#hasFailed || isHistoryLong();
       const isIdle = () => this.#all.every((chain) => chain.isIdle);
       await condition(() => isIdle() || hasNews());
-      if (workflowInfo().continueAsNewSuggested) return this.#goOn();
+      if (isHistoryLong()) return this.#goOn();
       if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
       if (this.#hasFailed && leftMs > 0) {

@@ -24,7 +24,7 @@ export class RefusedMessages {
   }
 
   /** As a run's status has them. */
-  status(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
+  list(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
     return { refusedMessages: [...this.#last], refusedMessagesTotal: this.#total };
   }
 }

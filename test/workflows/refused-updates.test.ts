@@ -1,0 +1,104 @@
+/**
+ * A workflow task whose only message is a refused update leaves no event, so no replay has it. Whatever the SDK's clock and
+ * figures say in that task, the run may do nothing in it.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { traceNumber } from '../../src/model/trace-number.ts';
+import { eventsOf } from '../hazards/operator-hands.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { assertAllReplay, assertReplays } from '../support/temporal.ts';
+
+/** The first activity alone counts as so many events: with fewer, each run would hand over before it has done anything. */
+const FEWEST_EVENTS = 4;
+const VALID_FOR_MS = 3_000;
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness();
+});
+after(() => harness?.close());
+
+/** PRECLOSE cannot follow at once. */
+function refusedAdvance(handle: JourneyHandle, journeyId: string): Promise<string> {
+  return refusalOf(update(handle, 'advance', { journeyId, to: 'PREQUAL' }));
+}
+
+/** The worker forgets the run: its next task plays all of the history again. */
+async function restartWorker(): Promise<void> {
+  await harness.stopWorker();
+  await harness.startWorker();
+}
+
+async function failedTasks(handle: JourneyHandle): Promise<unknown[]> {
+  return (await eventsOf(handle)).filter((event) => event.workflowTaskFailedEventAttributes);
+}
+
+test('a refused update at a gate hands no journey over, at whatever count of events that is due', async () => {
+  const gated = async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    return { journeyId: input.journeyId, handle };
+  };
+  const { length } = await eventsOf((await gated()).handle);
+  const configured = harness.config.protocol.handOverAfterEvents;
+  const journeys: Awaited<ReturnType<typeof gated>>[] = [];
+  for (let count = FEWEST_EVENTS; count <= length + 2; count++) {
+    Object.assign(harness.config.protocol, { handOverAfterEvents: count });
+    const journey = await gated();
+    journeys.push(journey);
+    await refusedAdvance(journey.handle, journey.journeyId);
+    await assertAllReplay(harness.client, journey.handle);
+  }
+  Object.assign(harness.config.protocol, { handOverAfterEvents: configured });
+  await restartWorker();
+  for (const { journeyId, handle } of journeys) {
+    const latest = harness.client.workflow.getHandle(handle.workflowId) as JourneyHandle;
+    await update(latest, 'advance', { journeyId, to: 'PREAPP' });
+    assert.equal((await latest.result()).outcome, 'completed');
+    assert.deepEqual(await failedTasks(latest), []);
+  }
+});
+
+test('a refused update ends no wait of a share whose grant has become too old meanwhile', async () => {
+  const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: `PT${VALID_FOR_MS / 1_000}S` }];
+  const input = journeyInput({ stages: ['PREQUAL'], shares });
+  const { journeyId: ownerId } = input;
+  const { environment, profiles } = harness.config;
+  const customerId = profiles.get('default')?.customerId ?? '';
+  const run = { environment, customerId, workflowType: 'lendingJourney' };
+  const customerTraceNumber = traceNumber({ ...run, ownerId, productCode: 'SECONDUSE', shareId: 'S1', ordinal: 0 });
+  await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 600 }]);
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  const grant = consentMessage(ownerId, { applicantId: '1A', decidedAt: new Date().toISOString() });
+  await update(handle, 'recordConsent', grant);
+  await untilStatus(handle, ({ waitingFor = '' }) => /429|rate|again/i.test(waitingFor));
+  const before = (await eventsOf(handle)).length;
+  await sleep(VALID_FOR_MS - 1_000);
+  // The grant's own timer, and nothing else, shows that it is too old.
+  for (let isOver = false; !isOver; ) {
+    await refusedAdvance(handle, ownerId);
+    await assertReplays(handle);
+    isOver = (await eventsOf(handle)).length > before;
+    await sleep(100);
+  }
+  const waiting = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  assert.deepEqual(waiting.shares[0]?.waitingFor, ['1A']);
+  assert.ok((await eventsOf(handle)).some((event) => event.timerFiredEventAttributes));
+  await restartWorker();
+  await update(handle, 'withdraw', { journeyId: ownerId, by: 'test', reason: 'done' });
+  assert.equal((await handle.result()).shares[0]?.state, 'abandoned');
+  assert.deepEqual(await failedTasks(handle), []);
+});
