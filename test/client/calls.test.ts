@@ -1,12 +1,8 @@
 /** How calls end that get no answer, and what clients, handles and errors show. No worker is running. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
@@ -28,6 +24,7 @@ import {
   TemporalUnavailableError,
   WorkerUnavailableError,
 } from '../../src/client.ts';
+import { type Certificate, createCertificate } from '../support/certificates.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
@@ -189,7 +186,9 @@ test('a call that waits for the codec server says so after its time', async (t) 
 /** Certificates of any make do: no client gets as far as to believe one. */
 async function listening(t: TestContext, kind: 'plain' | 'tls', options?: TlsOptions): Promise<string> {
   const listener =
-    kind === 'tls' ? createTlsServer(options ?? (await selfSigned())) : createServer((socket) => socket.resume());
+    kind === 'tls'
+      ? createTlsServer(options ?? (await createCertificate({ name: 'example.com' })))
+      : createServer((socket) => socket.resume());
   const sockets = new Set<Socket>();
   listener.on('connection', (socket: Socket) => sockets.add(socket));
   t.after(() => {
@@ -218,11 +217,10 @@ describe('a connection that does not come about', () => {
   }
 
   test('tells which certificate TLS fails for, by a code and what would be right', async (t) => {
-    const authority = certificate({ name: 'authority', extensions: 'basicConstraints=critical,CA:TRUE' });
-    const own = { authority, extensions: 'subjectAltName=IP:127.0.0.1' };
-    const good = certificate({ name: 'good', ...own });
-    const old = certificate({ name: 'old', authority });
-    const stranger = certificate({ name: 'stranger', extensions: 'basicConstraints=critical,CA:TRUE' });
+    const authority = await createCertificate({ name: 'authority' });
+    const good = await createCertificate({ name: 'good', authority, altName: { ip: '127.0.0.1' } });
+    const old = await createCertificate({ name: 'old', authority, version: 1 });
+    const stranger = await createCertificate({ name: 'stranger' });
     const asks = { ...good, ca: authority.cert, requestCert: true, rejectUnauthorized: true };
     const by = (client: Certificate | null, trusts = authority) => ({
       serverRootCACertificate: Buffer.from(trusts.cert),
@@ -231,7 +229,7 @@ describe('a connection that does not come about', () => {
     const cases: [server: TlsOptions, tls: object, code: RegExp, right: RegExp][] = [
       [good, by(null, stranger), /UNABLE_TO|SELF_SIGNED/, /server_ca_cert_path .* must name its authority/],
       [
-        certificate({ name: 'other', authority, extensions: 'subjectAltName=DNS:other.example.com' }),
+        await createCertificate({ name: 'other', authority, altName: { dns: 'other.example.com' } }),
         by(null),
         /ALTNAME/,
         /name of the address/,
@@ -320,38 +318,3 @@ test('clients, handles and errors show ids, and never the API key or other metad
     for (const text of texts) assert.ok(!text.includes(secret), `${shown.constructor.name} shows the key`);
   }
 });
-
-async function selfSigned(): Promise<{ key: string; cert: string }> {
-  const made = execFileSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
-    ...['-subj', '/CN=example.com', '-keyout', '-', '-out', '-'],
-  ]).toString();
-  return { key: made, cert: made };
-}
-
-interface Certificate {
-  key: string;
-  cert: string;
-}
-
-/** Without extensions and with an authority it is X.509 version 1, as `openssl x509 -req` makes it. */
-function certificate(made: { name: string; authority?: Certificate; extensions?: string }): Certificate {
-  const { name, authority, extensions } = made;
-  const directory = mkdtempSync(join(tmpdir(), 'credit-journey-tls-'));
-  const at = (file: string) => join(directory, file);
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
-  try {
-    openssl('req', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`, '-keyout', at('key'), '-out', at('csr'));
-    if (authority) {
-      writeFileSync(at('ca'), authority.cert);
-      writeFileSync(at('ca-key'), authority.key);
-    }
-    if (extensions) writeFileSync(at('ext'), extensions);
-    const signer = authority ? ['-CA', at('ca'), '-CAkey', at('ca-key'), '-set_serial', '7'] : ['-signkey', at('key')];
-    const extended = extensions ? ['-extfile', at('ext')] : [];
-    openssl('x509', '-req', '-in', at('csr'), '-days', '1', '-out', at('cert'), ...signer, ...extended);
-    return { key: readFileSync(at('key'), 'utf8'), cert: readFileSync(at('cert'), 'utf8') };
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}

@@ -1,7 +1,6 @@
 /** The client's side of the codec server, without Temporal: what it sends, and what it makes of each answer. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,6 +19,7 @@ import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, KEY_SET, NAMESPACE, type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { decodedValue, payloadOf } from '../protection/codec-fixtures.ts';
+import { createCertificate } from '../support/certificates.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'remote-codec-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -209,11 +209,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   }
 
   test('trusts the system’s authorities and the one it is given, whatever the process does', async (t) => {
-    const [cert, key] = [join(directory, 'tls.pem'), join(directory, 'tls.key')];
-    const subject = ['-subj', '/CN=codec', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-    const tls = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
+    const tls = await createCertificate({ name: 'codec', altName: { ip: '127.0.0.1' } });
     const server = await startServer(t, keySet, { tls });
     const bearer = await token({ roles: SERVICE });
     const access = { url: server.endpoint, readToken: async () => bearer };

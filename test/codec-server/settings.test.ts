@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { DEFAULT_PORT, loadCodecServerSettings } from '../../src/codec/settings.
 import { ConfigError } from '../../src/model/problems.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli, spawnCli } from '../cli/run-cli.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { call, clear, KEY_SET, startServer } from './fixtures.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
@@ -125,15 +125,15 @@ describe('start-up is refused, with every problem at once:', () => {
 
 test('it speaks TLS where it is given a certificate', async (t) => {
   const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  execFileSync('openssl', [...made, ...subject, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' });
+  const { cert, key } = await createCertificate({ name: 'localhost', altName: { ip: '127.0.0.1' } });
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key, { mode: 0o600 });
   const env = { ...PRODUCTION, CODEC_TLS_CERT_FILE: certFile, CODEC_TLS_KEY_FILE: keyFile };
   const { tls } = loadCodecServerSettings(env).options;
   assert.ok(tls);
   const server = await startServer(t, keySet, { tls });
   assert.match(server.url, /^https:/);
-  const asked = request(`${server.url}/healthz`, { ca: readFileSync(certFile) }).end();
+  const asked = request(`${server.url}/healthz`, { ca: cert }).end();
   const [response] = await once(asked, 'response');
   assert.deepEqual(JSON.parse(await text(response)), { status: 'ok' });
 });

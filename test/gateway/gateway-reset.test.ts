@@ -1,32 +1,23 @@
 /** What is given up is reset: bytes that the kernel still holds never reach the gateway. On real sockets, plain and TLS. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import { createServer } from 'node:tls';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import type { GatewayLimits } from '../../src/gateway/profile.ts';
+import { type Certificate, createCertificate } from '../support/certificates.ts';
 import { profileFor, recordBody, reportRequest } from './fixtures.ts';
 import { httpAnswer, startServer } from './scripted-server.ts';
 
 /** More than a gateway's kernel takes while the gateway reads nothing, and less than ours takes beside that. */
 const BODY_BYTES = 1024 * 1024;
 
-const directory = mkdtempSync(join(tmpdir(), 'gateway-reset-'));
-after(() => rmSync(directory, { recursive: true }));
-let own: { cert: string; key: string };
+let own: Certificate;
 
-before(() => {
-  const [cert, key] = [join(directory, 'gateway.pem'), join(directory, 'gateway.key')];
-  const subject = ['-subj', '/CN=gateway', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  own = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
+before(async () => {
+  own = await createCertificate({ name: 'gateway', altName: { ip: '127.0.0.1' } });
 });
 
 interface GivenUp {

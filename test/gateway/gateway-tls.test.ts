@@ -1,41 +1,21 @@
 /** TLS refused before anything was written is a configuration error, and nothing is sent. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
 import { createServer, type TlsOptions } from 'node:tls';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { type Certificate, createCertificate } from '../support/certificates.ts';
 import { profileFor, recordBody, reportRequest } from './fixtures.ts';
 import { httpAnswer, startServer } from './scripted-server.ts';
-
-const directory = mkdtempSync(join(tmpdir(), 'gateway-tls-'));
-after(() => rmSync(directory, { recursive: true }));
-
-interface Certificate {
-  cert: string;
-  key: string;
-}
-
-/** Self-signed, so that it is its own authority. */
-function certificate(name: string, subjectAltName: string): Certificate {
-  const [cert, key] = [join(directory, `${name}.pem`), join(directory, `${name}.key`)];
-  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${subjectAltName}`, '-days', '2'];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-}
 
 let own: Certificate;
 let foreign: Certificate;
 
-before(() => {
-  own = certificate('gateway', 'IP:127.0.0.1');
-  foreign = certificate('elsewhere', 'DNS:elsewhere.example.com');
+before(async () => {
+  own = await createCertificate({ name: 'gateway', altName: { ip: '127.0.0.1' } });
+  foreign = await createCertificate({ name: 'elsewhere', altName: { dns: 'elsewhere.example.com' } });
 });
 
 async function tlsGateway(t: TestContext, options: TlsOptions) {

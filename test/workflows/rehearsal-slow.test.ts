@@ -1,7 +1,6 @@
 /** The rehearsal of docs/sandbox.md: `uat` on PostgreSQL, against a sandbox behind a certificate of the deployer's own. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
 import { inspectConfig } from '../../src/config/config.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 
@@ -20,18 +20,13 @@ let harness: Harness;
 let variables: Record<string, string>;
 let ca: string;
 
-/** Self-signed, so that it is its own authority. */
-function makeCertificate(cert: string, key: string): void {
-  const subject = ['-subj', '/CN=sandbox', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-}
-
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-rehearsal-'));
   const file = (name: string) => join(directory, name);
-  makeCertificate(file('ca.pem'), file('tls.key'));
-  ca = await readFile(file('ca.pem'), 'utf8');
+  const { cert, key } = await createCertificate({ name: 'sandbox', altName: { ip: '127.0.0.1' } });
+  ca = cert;
+  await writeFile(file('ca.pem'), cert);
+  await writeFile(file('tls.key'), key, { mode: 0o600 });
   sandbox = await startSandbox({ tlsCertFile: file('ca.pem'), tlsKeyFile: file('tls.key') });
   postgres = await startPostgres();
   const url = await postgres.url('rehearsal');
