@@ -149,12 +149,12 @@ async function runTopology(): Promise<void> {
   say('all has been stopped');
 }
 
-/** As deploy/make-secrets.sh makes them, except for the address and the administrator of this PostgreSQL. */
+/** As deploy/make-secrets.js makes them, except for the address and the administrator of this PostgreSQL. */
 async function makeSecrets(secretsDir: string, database: URL): Promise<void> {
   const env = { ...process.env, SECRETS_DIR: secretsDir, COMPOSE_ENV_FILE: join(scratch, '.env') };
-  const script = join(ROOT, 'deploy/make-secrets.sh');
+  const script = join(ROOT, 'deploy/make-secrets.js');
   const result = await runCommand(script, [], { env, timeoutMs: 60_000 });
-  if (result.exitCode !== 0) throw new Error(`make-secrets.sh: ${lastLine(result.stderr)}`);
+  if (result.exitCode !== 0) throw new Error(`make-secrets.js: ${lastLine(result.stderr)}`);
   const atThisServer = async (file: string) =>
     (await readFile(join(secretsDir, file), 'utf8')).replace('@postgres:5432/', `@${database.host}/`);
   for (const [file, content] of [

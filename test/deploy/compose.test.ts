@@ -42,7 +42,7 @@ test('every file, secret, volume and service that the compose file names is ther
   for (const [name, { volumes: mounts = [], secrets: named = [], depends_on = {}, image }] of all) {
     for (const mount of mounts) {
       const [from = ''] = mount.split(':');
-      // Made by deploy/make-secrets.sh.
+      // Made by deploy/make-secrets.js.
       if (from.startsWith('./deploy/secrets')) continue;
       if (from.startsWith('./')) assert.ok(existsSync(join(ROOT, from)), `${name}: ${from}`);
       else assert.ok(from in volumes, `${name}: ${from}`);

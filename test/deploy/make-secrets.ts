@@ -1,4 +1,4 @@
-/** Runs deploy/make-secrets.sh into a directory of the test's own. */
+/** Runs deploy/make-secrets.js into a directory of the test's own. */
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ export async function makeSecrets(t: TestContext): Promise<MadeSecrets> {
   const directory = join(root, 'secrets');
   const environmentFile = join(root, '.env');
   const env = { ...process.env, SECRETS_DIR: directory, COMPOSE_ENV_FILE: environmentFile };
-  const again = (...args: string[]) => run(join(ROOT, 'deploy/make-secrets.sh'), args, { env, timeout: 60_000 });
+  const again = (...args: string[]) => run(join(ROOT, 'deploy/make-secrets.js'), args, { env, timeout: 60_000 });
   await again();
   await giveBack(directory);
   return { directory, environmentFile, again, read: (name) => readFile(join(directory, name), 'utf8') };
