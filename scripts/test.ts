@@ -11,6 +11,7 @@ import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
 import { cpuSeconds } from '../test/support/cpu-seconds.ts';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
+import { describeMissingPrograms } from '../test/support/needed-programs.ts';
 
 const OLDEST_NODE = 24;
 /** Most tests wait for servers, so these are more than the two cores of a small machine. Slow ones load it more. */
@@ -84,7 +85,7 @@ const ALONE: readonly string[] = [
 ];
 /** The number of files that share a process, in the order of their paths: neighbours cost about the same. */
 const FILES_IN_A_PROCESS = 8;
-/** Files that take minutes by nature: run by `npm run test:all`, or where one is named. */
+/** Files that take minutes by nature, or need more than npm and Python: run by `npm run test:all`, or where one is named. */
 const SLOW = '-slow.test.ts';
 /** For one test: the explorer needs about half of it on two cores that four files share. */
 const TEST_TIMEOUT_MS = 12 * 60_000;
@@ -118,6 +119,10 @@ const scratch = mkdtempSync(join(tmpdir(), 'credit-journey-tests-'));
 const timesFile = join(scratch, 'times.jsonl');
 if (hasTimes) process.env.TEST_TIMES_FILE = timesFile;
 
+// Said before the half hour that the run takes, and once more at its end. A named file says itself what it misses.
+const missing = isAll && filters.length === 0 ? describeMissingPrograms(process.env) : null;
+if (missing !== null) console.log(missing);
+
 if (!isAll && filters.length === 0) process.env.TEST_SLOW_PARTS = 'off';
 
 const files = selectFiles();
@@ -140,9 +145,10 @@ try {
 }
 if (hasTimes) console.log(timesOf(timesFile));
 rmSync(scratch, { recursive: true, force: true });
+if (missing !== null) console.log(missing);
 console.log(outcome.lines.join('\n'));
 // Exits explicitly: a handle that was left open must not hang the run.
-process.exit(outcome.isGood ? 0 : 1);
+process.exit(outcome.isGood && missing === null ? 0 : 1);
 
 interface Outcome {
   isGood: boolean;

@@ -13,6 +13,7 @@ import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { temporaryDirectory } from '../local/fake-programs.ts';
 import { type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import { chromiumFile } from '../support/needed-programs.ts';
 
 const NAMESPACE = 'default';
 export const VIEWPORT = { width: 1400, height: 1000 };
@@ -78,7 +79,7 @@ export async function startUiWorld(t: TestContext): Promise<UiWorld> {
 }
 
 export function chromiumPath(): string {
-  const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+  const path = chromiumFile(process.env);
   if (existsSync(path)) return path;
   throw new Error(`no Chromium at ${path}: \`apt-get install chromium\`, or say by CHROMIUM_PATH where it is`);
 }

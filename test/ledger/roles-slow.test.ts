@@ -3,7 +3,7 @@
  * does. A whole journey under the workers': worker-role-slow.test.ts.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -294,8 +294,7 @@ describe('the database role of workers', () => {
 });
 
 describe('compose', () => {
-  const withoutPsql = spawnSync('psql', ['--version']).status !== 0;
-  test('makes the roles by a script, which may run again with other passwords', { skip: withoutPsql }, async (t) => {
+  test('makes the roles by a script, which may run again with other passwords', async (t) => {
     const url = await server.url('ledger');
     await (await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true })).close();
     const secrets = mkdtempSync(join(tmpdir(), 'credit-journey-role-'));

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { describeMissingPrograms } from './support/needed-programs.ts';
+
+/** An environment in which only these programs are found. */
+function environmentWith(t: TestContext, ...programs: string[]): NodeJS.ProcessEnv {
+  const directory = mkdtempSync(join(tmpdir(), 'credit-journey-programs-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  for (const program of programs) writeFileSync(join(directory, program), '', { mode: 0o755 });
+  mkdirSync(join(directory, 'empty'));
+  return { PATH: [join(directory, 'empty'), directory].join(delimiter), CHROMIUM_PATH: join(directory, 'chromium') };
+}
+
+const ALL = ['chromium', 'promtool', 'prometheus', 'psql', 'go', 'curl'];
+
+test('names what a machine misses for all tests, and how to get it, in one line', (t) => {
+  assert.equal(
+    describeMissingPrograms(environmentWith(t, 'curl', 'psql')),
+    'missing: chromium, promtool, prometheus, go. ' +
+      'Install them (apt-get install chromium prometheus golang-go): the tests that need them fail.',
+  );
+  const env = environmentWith(t, ...ALL.filter((program) => program !== 'go'));
+  assert.match(describeMissingPrograms(env) ?? '', /^missing: go\. .*\(apt-get install golang-go\)/);
+});
+
+test('says nothing where nothing is missing', (t) => {
+  assert.equal(describeMissingPrograms(environmentWith(t, ...ALL)), null);
+});
