@@ -23,7 +23,7 @@ let exitHandlerIsSet = false;
 export async function startOwnedChild(
   command: string,
   args: readonly string[],
-  options: Pick<SpawnOptions, 'env' | 'stdio' | 'cwd'>,
+  options: Pick<SpawnOptions, 'env' | 'stdio' | 'cwd' | 'uid' | 'gid'>,
 ): Promise<OwnedChild> {
   const child = spawn(command, args, { ...options, detached: true, windowsHide: true });
   await once(child, 'spawn');

