@@ -1,4 +1,4 @@
-/** Turns measurements into statements: medians over pairs, and ratios within each pair. */
+/** Turns measurements into statements: medians over pairs with their spread, and ratios within each pair. */
 import type { Beside, Contender } from './contenders.ts';
 import type { HistorySize, Load, Waiting } from './measures.ts';
 import type { Killed } from './worker-killed.ts';
@@ -24,12 +24,16 @@ export interface Report {
   histories?: Histories;
 }
 
+export type Spread = readonly [least: number, most: number];
+
 export interface Line {
   what: string;
   journey: number;
   beside?: number;
   /** `journey` divided by its baseline: the median of the pairs' own ratios. */
   ratio?: number;
+  /** The least and the most of all pairs. `null`: one pair alone has the figure. */
+  spread?: Record<'journey' | 'beside' | 'ratio', Spread> | null;
   goal?: string;
   isMet?: boolean;
 }
@@ -186,12 +190,21 @@ function compared(
     const theirs = value(pair, beside);
     return ours === undefined || theirs === undefined ? [] : [{ ours, theirs, ratio: ours / theirs }];
   });
-  const middle = (of: 'ours' | 'theirs' | 'ratio') =>
-    quantile(
-      both.map((pair) => pair[of]),
-      0.5,
-    );
-  return { what, journey: middle('ours'), beside: middle('theirs'), ratio: middle('ratio') };
+  const ours = both.map((pair) => pair.ours);
+  const theirs = both.map((pair) => pair.theirs);
+  const ratios = both.map((pair) => pair.ratio);
+  return {
+    what,
+    journey: quantile(ours, 0.5),
+    beside: quantile(theirs, 0.5),
+    ratio: quantile(ratios, 0.5),
+    spread:
+      both.length > 1 ? { journey: spreadOver(ours), beside: spreadOver(theirs), ratio: spreadOver(ratios) } : null,
+  };
+}
+
+function spreadOver(values: readonly number[]): Spread {
+  return [Math.min(...values), Math.max(...values)];
 }
 
 /** Interpolates between the two nearest values; `NaN` for an empty list. */
@@ -205,25 +218,28 @@ export function quantile(values: readonly number[], share: number): number {
 
 /** The report for people. */
 export function table(report: Report): string {
-  const rows = summary(report).map(({ what, journey, beside, ratio, goal, isMet }) => [
+  const rows = summary(report).map(({ what, journey, beside, ratio, spread, goal, isMet }) => [
     what,
-    figure(journey),
-    beside === undefined ? '' : figure(beside),
-    ratio === undefined || !Number.isFinite(ratio) ? '' : ratio.toFixed(2),
+    cell(journey, spread?.journey, figure),
+    beside === undefined ? '' : cell(beside, spread?.beside, figure),
+    ratio === undefined || !Number.isFinite(ratio) ? '' : cell(ratio, spread?.ratio, (value) => value.toFixed(2)),
     goal === undefined ? '' : `${goal}: ${isMet ? 'met' : 'MISSED'}`,
   ]);
   const all = [['', 'journey', report.beside, 'ratio', 'goal'], ...rows];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          column === 0 || column === 4 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const lines = all.map((row) =>
+    row
+      .map((text, column) =>
+        column === 0 || column === 4 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...lines, 'medians (least–most of all pairs); a figure without was measured once'].join('\n');
+}
+
+function cell(value: number, spread: Spread | undefined, format: (value: number) => string): string {
+  return spread ? `${format(value)} (${spread.map(format).join('–')})` : format(value);
 }
 
 function figure(value: number): string {
