@@ -13,9 +13,9 @@ import { lastLine, runCommand } from '../src/local/run-command.ts';
 import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { compose } from '../test/deploy/manifests.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { findGoPrograms, temporalServer } from './topology/go-programs.ts';
 import { stageImage } from './topology/image.ts';
 import { connect, finishAll, postedAt, postedTwice, startMany } from './topology/journeys.ts';
-import { serverPrograms } from './topology/server-programs.ts';
 import { Services } from './topology/services.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -41,7 +41,7 @@ function say(text: string): void {
 }
 
 const version = compose().services.temporal?.image.split(':')[1] ?? '';
-const serverDir = await serverPrograms(version);
+const serverDir = await findGoPrograms(temporalServer(version));
 setTimeout(() => {
   console.error('it took too long');
   process.exit(1);

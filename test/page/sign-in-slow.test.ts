@@ -6,7 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { startTestApi } from '../api/fixtures.ts';
 import { startOidcProvider } from './oidc-provider.ts';
 import { axeFindings, hear, type Json, keepPictures, startPageWorld } from './page-world.ts';
-import { composedSignIn, lacksProxy } from './signing-proxy.ts';
+import { composedSignIn } from './signing-proxy.ts';
 
 const HEADER = 'x-forwarded-access-token';
 
@@ -22,7 +22,7 @@ function fromElsewhere(url: string, headers: Record<string, string>): Promise<{ 
   });
 }
 
-test('signing in by oauth2-proxy', { skip: lacksProxy() }, async (t) => {
+test('signing in by oauth2-proxy', async (t) => {
   const world = await startPageWorld(t);
   const provider = await startOidcProvider(t, ['operator-1', 'operator-2']);
   const { apiOptions, start } = await composedSignIn(t, provider);

@@ -1,7 +1,9 @@
 /** oauth2-proxy between a browser and the API, with the very settings of the compose file. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { findGoPrograms, oauth2Proxy } from '../../scripts/topology/go-programs.ts';
 import type { ApiOptions } from '../../src/api/options.ts';
 import { loadApiSettings } from '../../src/api/settings.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
@@ -10,15 +12,12 @@ import { makeSecrets } from '../deploy/make-secrets.ts';
 import { compose, mounted } from '../deploy/manifests.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 
-const PROGRAM = process.env.OAUTH2_PROXY ?? 'oauth2-proxy';
-
-/** Why no oauth2-proxy can be started here, or `false`. The compose file pins the version. */
-export function lacksProxy(): string | false {
+/** The program that `OAUTH2_PROXY` names, or one of the version that the compose file pins, built by Go. */
+async function findProxy(): Promise<string> {
+  if (process.env.OAUTH2_PROXY) return process.env.OAUTH2_PROXY;
   const { image } = compose().services['oauth2-proxy'] ?? { image: '' };
-  const wanted = image.split(':').at(-1) ?? '';
-  const { stdout = '', error } = spawnSync(PROGRAM, ['--version'], { encoding: 'utf8', timeout: 10_000 });
-  if (error) return `no oauth2-proxy ${wanted} on the PATH: say by OAUTH2_PROXY where it is`;
-  return stdout.includes(`${wanted} `) ? false : `${PROGRAM} is not ${wanted}, which the compose file pins`;
+  const version = image.split(':v').at(-1) ?? '';
+  return join(await findGoPrograms(oauth2Proxy(version)), 'oauth2-proxy');
 }
 
 /** What docker compose makes of a service's variables where `.env` has these. */
@@ -48,7 +47,7 @@ export async function composedSignIn(t: TestContext, provider: OidcProvider): Pr
     OIDC_HOST: new URL(provider.url).host,
     SIGN_OUT_PATH: `/oauth2/sign_out?rd=${encodeURIComponent(`${provider.url}/signed-out`)}`,
   };
-  const made = await makeSecrets(t);
+  const [made, program] = await Promise.all([makeSecrets(t), findProxy()]);
   const files = {
     '/run/secrets/api_ledger_url': await made.read('api_ledger_url'),
     '/run/secrets/oauth2_cookie_secret': await made.read('oauth2_cookie_secret'),
@@ -71,7 +70,7 @@ export async function composedSignIn(t: TestContext, provider: OidcProvider): Pr
         OAUTH2_PROXY_REDIRECT_URL: (env.OAUTH2_PROXY_REDIRECT_URL ?? '').replace(':4180', `:${port}`),
         OAUTH2_PROXY_UPSTREAMS: apiUrl,
       };
-      const proxy = spawn(PROGRAM, [], {
+      const proxy = spawn(program, [], {
         env: { PATH: process.env.PATH, ...env, ...here },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
