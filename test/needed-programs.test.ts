@@ -6,10 +6,17 @@ import { type TestContext, test } from 'node:test';
 import { describeMissingPrograms } from './support/needed-programs.ts';
 
 /** An environment in which only these programs are found. */
-function environmentWith(t: TestContext, ...programs: string[]): NodeJS.ProcessEnv {
+function environmentWith(
+  t: TestContext,
+  programs: readonly string[],
+  goSays = 'go version go1.26.8 linux/amd64',
+): NodeJS.ProcessEnv {
   const directory = mkdtempSync(join(tmpdir(), 'credit-journey-programs-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
-  for (const program of programs) writeFileSync(join(directory, program), '', { mode: 0o755 });
+  for (const program of programs) {
+    const says = program === 'go' ? goSays : '';
+    writeFileSync(join(directory, program), `#!/bin/sh\necho '${says}'\n`, { mode: 0o755 });
+  }
   mkdirSync(join(directory, 'empty'));
   return { PATH: [join(directory, 'empty'), directory].join(delimiter), CHROMIUM_PATH: join(directory, 'chromium') };
 }
@@ -18,14 +25,14 @@ const ALL = ['chromium', 'promtool', 'prometheus', 'psql', 'go', 'curl'];
 
 test('names what a machine misses for all tests, and how to get it, in one line', (t) => {
   assert.equal(
-    describeMissingPrograms(environmentWith(t, 'curl', 'psql')),
-    'missing: chromium, promtool, prometheus, go. ' +
+    describeMissingPrograms(environmentWith(t, ['curl', 'psql'])),
+    'missing: chromium, promtool, prometheus, go 1.21 or newer. ' +
       'Install them (apt-get install chromium prometheus golang-go): the tests that need them fail.',
   );
-  const env = environmentWith(t, ...ALL.filter((program) => program !== 'go'));
-  assert.match(describeMissingPrograms(env) ?? '', /^missing: go\. .*\(apt-get install golang-go\)/);
+  const env = environmentWith(t, ALL, 'go version go1.19.8 linux/amd64');
+  assert.match(describeMissingPrograms(env) ?? '', /^missing: go 1\.21 or newer\. .*\(apt-get install golang-go\)/);
 });
 
 test('says nothing where nothing is missing', (t) => {
-  assert.equal(describeMissingPrograms(environmentWith(t, ...ALL)), null);
+  assert.equal(describeMissingPrograms(environmentWith(t, ALL)), null);
 });
