@@ -33,7 +33,6 @@ import { makeRuntime } from './telemetry/metrics-exporter.ts';
 import { watchDeployment } from './temporal/deployment-watch.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
 import { fleetIsRunning } from './temporal/running-fleet.ts';
-import { startedEncrypted } from './temporal/started-encrypted.ts';
 import type { DeploymentVersion } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 import { claimedWhereDurable, requireDurableLedger, watchDurability } from './worker/durable-ledger.ts';
@@ -102,7 +101,6 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
         keys,
         namespace: config.temporal.namespace,
         mode: 'worker',
-        refusesClear: config.environment !== 'sandbox',
         onUnknownKey: unknownKeyAlert(options.logger, telemetry),
         onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
       })
@@ -117,7 +115,6 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
     checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
-    startedEncrypted: (execution) => startedEncrypted(connection, config.temporal.namespace, execution),
   };
   const webhooks = new WebhookSender();
   resources.defer(() => webhooks.close());

@@ -24,8 +24,6 @@ export interface ActivityDependencies {
   checkDecisionProof: DecisionProofVerifier;
   /** Those of the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
-  /** Whether this run's input lies encrypted in Temporal's database. */
-  startedEncrypted(execution: { workflowId: string; runId: string }): Promise<boolean>;
 }
 
 /**

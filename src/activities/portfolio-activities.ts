@@ -17,7 +17,7 @@ import { type ActivityDependencies, preparedProfile, profileNamed } from './depe
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
-import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 
 export function createPreparePortfolio(
   dependencies: ActivityDependencies,
@@ -33,7 +33,6 @@ export function createPreparePortfolio(
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const review = parsePortfolioReviewInput(input);
-        await refuseInTheClear(dependencies, profile);
         const { reviewId, endUserCode, permissiblePurposeCode } = review;
         const ownerId = ownerIdOf('portfolio', reviewId);
         const facts = await factsAtStart(dependencies, ownerId);

@@ -17,15 +17,7 @@ import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { consumersProblems, entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import {
-  factsAtStart,
-  fixRun,
-  ifAnswered,
-  ownerProblems,
-  preflight,
-  profileNameOf,
-  refuseInTheClear,
-} from './prepared-run.ts';
+import { factsAtStart, fixRun, ifAnswered, ownerProblems, preflight, profileNameOf } from './prepared-run.ts';
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,
@@ -40,7 +32,6 @@ export function createPrepareJourney(
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
-        await refuseInTheClear(dependencies, profile);
         const ownProblems = [
           ...journeyEntitlementProblems(profile, journey),
           ...madeUpProblems(profile, journey.applicants),

@@ -11,7 +11,7 @@ import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 
 export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {
   return {
@@ -24,7 +24,6 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const pull = parsed(input, profile);
-        await refuseInTheClear(dependencies, profile);
         const ownerId = ownerIdOf('pull', pull.pullId);
         const facts = await factsAtStart(dependencies, ownerId);
         const problems = [

@@ -10,7 +10,7 @@ import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { consumersProblems, entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { factsAtStart, fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 import { findSharedReport } from './shared-report.ts';
 
 export function createPrepareShareReport(
@@ -47,7 +47,6 @@ export function createPrepareShareReport(
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const share = parseShareReportInput(input);
-        await refuseInTheClear(dependencies, profile);
         const ownerId = ownerIdOf('share', share.shareId);
         const facts = await factsAtStart(dependencies, ownerId);
         const problems = [

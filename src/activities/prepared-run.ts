@@ -8,7 +8,7 @@ import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { StartFacts } from '../ledger/records.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { Problem } from '../model/problems.ts';
 import type { PreparedRun } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
@@ -91,16 +91,6 @@ function workflowIdProblems({ ownerId, path }: OwnerInput): Problem[] {
   const wanted = workflowIdOf(ownerId);
   if (workflowId === wanted) return [];
   return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
-}
-
-/** Refuses a start in the clear outside the sandbox: every reader of Temporal's database could read it. */
-export async function refuseInTheClear(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<void> {
-  const { workflowExecution } = activityInfo();
-  if (profile.environment === 'sandbox' || !workflowExecution) return;
-  if (await dependencies.startedEncrypted(workflowExecution)) return;
-  throw new InvalidInputError([
-    { path: '', rule: `must be encrypted: ${profile.environment} takes no start in the clear` },
-  ]);
 }
 
 /** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */

@@ -38,15 +38,16 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
   const settings = settingsOf(options);
   const { namespace } = settings.temporal;
   const codecServer = await codecServerOf(settings);
-  const { dataConverter, keys } = options.dataConverter
-    ? { dataConverter: options.dataConverter, keys: undefined }
-    : await configuredDataConverter(settings, codecServer);
   const { tracing, traces = settings.traces, reports = reportsBy } = additions;
   const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
-  const connection = options.connection ?? (await connectTo(settings.temporal, options).catch(closing(keys)));
+  const connection = options.connection ?? (await connectTo(settings.temporal, options));
+  const ownConnection = options.connection ? undefined : connection;
+  const { dataConverter, keys } = options.dataConverter
+    ? { dataConverter: options.dataConverter, keys: undefined }
+    : await configuredDataConverter(settings, { connection, codecServer }).catch(closing(ownConnection));
   return {
     client: new Client({ connection, namespace, dataConverter, interceptors }),
-    ownConnection: options.connection ? undefined : connection,
+    ownConnection,
     taskQueue: settings.taskQueue,
     maxApplicants: settings.maxApplicants,
     queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -56,9 +57,9 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
   };
 }
 
-function closing(keys: ClientParts['keys']) {
-  return (error: unknown): never => {
-    keys?.close();
+function closing(connection: ConnectionLike | undefined) {
+  return async (error: unknown): Promise<never> => {
+    await connection?.close();
     throw error;
   };
 }

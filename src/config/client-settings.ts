@@ -30,17 +30,16 @@ export function refuseKeys(reader: EnvironmentReader, environment: Environment, 
   }
 }
 
-/** A codec server takes precedence over a key ring; only the sandbox may use payloads in the clear. */
+/** A codec server takes precedence over a key ring. Nothing is sent in the clear unless `PAYLOAD_ENCRYPTION` is off. */
 export function readPayloadAccess(
   reader: EnvironmentReader,
   about: { environment: Environment; isEncrypted: boolean; codecServer: CodecServerAccess | undefined; use: ClientUse },
 ): PayloadAccess {
   const { environment, isEncrypted, codecServer, use } = about;
-  const isSandbox = environment === 'sandbox';
   if (!isEncrypted) return { kind: 'clear' };
   if (codecServer) return { kind: 'codecServer' };
-  const file = reader.optional('KEY_RING_FILE') ?? (isSandbox ? SANDBOX_KEY_RING_FILE : undefined);
-  if (file !== undefined) return { kind: 'keyRing', file, mayBeMissing: isSandbox };
+  const file = reader.optional('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined);
+  if (file !== undefined) return { kind: 'keyRing', file };
   if (!use.ownDataConverter) {
     const orKeys = environment === 'production' && !use.besideLedger ? '' : ', unless KEY_RING_FILE is given';
     reader.report('CODEC_SERVER_URL', `is required outside the sandbox${orKeys}: nothing is sent in the clear`);

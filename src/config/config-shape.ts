@@ -34,10 +34,8 @@ export interface LedgerAccess {
 
 /** How a client's payloads are encoded. */
 export type PayloadAccess =
-  | { kind: 'clear' }
-  /** In the clear where the file is missing and may be missing. */
-  | { kind: 'keyRing'; file: string; mayBeMissing: boolean }
-  | { kind: 'codecServer' };
+  /** Only where `PAYLOAD_ENCRYPTION` is off. */
+  { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
 
 /** The source from which a client reads reports. */
 export type ReportAccess =

@@ -9,7 +9,7 @@
  * - `tampered`: the bytes, the key id or the namespace are not those that were encrypted
  * - `foreignNamespace`: encrypted for a namespace that is not on the allow-list
  * - `keyRefused`: encrypted under a key that an operator has refused for good
- * - `inTheClear`: not encrypted, outside the sandbox, although it can lead to a posting
+ * - `inTheClear`: not encrypted, although workers encrypt and it can lead to a posting
  * - `unparsable`: decoded, but not JSON, or nested too deeply
  */
 export const UNDECODABLE_REASONS = [
@@ -32,10 +32,19 @@ export function undecodable(reason: UndecodableReason): Undecodable {
   return { undecodable: { reason } };
 }
 
+/** How a sender has its payloads encrypted, in the words of errors. */
+export const HOW_TO_ENCRYPT = 'by the codec server (CODEC_SERVER_URL) or with the workers’ key ring (KEY_RING_FILE)';
+
+/**
+ * Why a start in the clear fails. The failure converter leaves these words readable, because the sender has no key.
+ * They are the same for every run.
+ */
+export const CLEAR_START_MESSAGE = `the input came in the clear, and nothing was sent: it must be encrypted, ${HOW_TO_ENCRYPT}. It lies readable in the history of this run: delete the run`;
+
 /** The refusal of such a message in words, for people. */
 export function undecodableRule({ undecodable: { reason } }: Undecodable): string {
   return reason === 'inTheClear'
-    ? 'the message came in the clear: outside the sandbox it must be encrypted'
+    ? `the message came in the clear: it must be encrypted, ${HOW_TO_ENCRYPT}`
     : `the message could not be decoded (${reason})`;
 }
 

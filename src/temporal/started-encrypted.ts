@@ -1,4 +1,4 @@
-import type { NativeConnection } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
 import { wasEncrypted } from '../protection/payloads/payload-codec.ts';
 
 /**
@@ -6,7 +6,7 @@ import { wasEncrypted } from '../protection/payloads/payload-codec.ts';
  * other reader sees it decoded.
  */
 export async function startedEncrypted(
-  connection: Pick<NativeConnection, 'workflowService'>,
+  connection: Pick<ConnectionLike, 'workflowService'>,
   namespace: string,
   execution: { workflowId: string; runId: string },
 ): Promise<boolean> {

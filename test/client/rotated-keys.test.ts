@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { ConnectionLike } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { configuredDataConverter } from '../../src/client/connection/configured-data-converter.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
@@ -27,10 +28,13 @@ async function keyFile(t: TestContext): Promise<{ file: string; directory: strin
 test('a client that is connected reads what workers encrypt under the next payload key', async (t) => {
   const { file } = await keyFile(t);
   const settings = {
-    payloads: { kind: 'keyRing', file, mayBeMissing: false },
+    payloads: { kind: 'keyRing', file },
     temporal: { namespace },
   } as unknown as Parameters<typeof configuredDataConverter>[0];
-  const { dataConverter, keys } = await configuredDataConverter(settings, undefined);
+  const { dataConverter, keys } = await configuredDataConverter(settings, {
+    connection: {} as ConnectionLike,
+    codecServer: undefined,
+  });
   t.after(() => keys?.close());
   await rotateKeys(file);
   const worker = createPayloadCodec({ keys: await loadKeyRing(file), namespace, mode: 'client' });

@@ -149,14 +149,17 @@ describe('a client elsewhere', () => {
   });
 
   it('uses the key ring, and the ledger for reports, where no codec server is named', () => {
-    assert.deepEqual(loadClientSettings(LEDGER).payloads, { kind: 'keyRing', file: 'keys.json', mayBeMissing: true });
+    assert.deepEqual(loadClientSettings(LEDGER).payloads, { kind: 'keyRing', file: 'keys.json' });
     const { payloads } = loadClientSettings({ ...UAT, ...LEDGER });
-    assert.deepEqual(payloads, { kind: 'keyRing', file: 'keys.json', mayBeMissing: false });
+    assert.deepEqual(payloads, { kind: 'keyRing', file: 'keys.json' });
     assert.equal(loadReportAccess({ ...UAT, ...LEDGER }).kind, 'ledger');
   });
 
-  it('sends in the clear in the sandbox alone', () => {
+  it('sends in the clear in the sandbox alone, and only where it was said', () => {
     assert.deepEqual(loadClientSettings({ PAYLOAD_ENCRYPTION: 'off' }).payloads, { kind: 'clear' });
+    for (const env of [{}, { PAYLOAD_ENCRYPTION: 'on' }]) {
+      assert.deepEqual(loadClientSettings(env).payloads, { kind: 'keyRing', file: '.credit-journey/keys.json' });
+    }
     assert.deepEqual(
       wrongVariables(() => loadClientSettings(UAT)),
       ['CODEC_SERVER_URL'],

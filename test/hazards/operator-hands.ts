@@ -285,7 +285,6 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     gateways: new Map(),
     permits: new Map(),
     registeredSearchAttributes: async () => [],
-    startedEncrypted: async () => false,
     checkConsentProof: createConsentProofVerifier(undefined),
     checkDecisionProof: createDecisionProofVerifier(undefined),
   };

@@ -191,7 +191,12 @@ describe('what Temporal stores', () => {
     const clear = await start(await clientWith(), { messages: 0 });
     assert.equal(wasEncrypted(await inputOf(sealed)), true);
     assert.equal(wasEncrypted(await inputOf(clear)), false);
-    await Promise.all([sealed.result(), (await encryptingClient()).workflow.getHandle(clear.workflowId).result()]);
+    await sealed.result();
+    const refused = (await encryptingClient()).workflow.getHandle(clear.workflowId);
+    await assert.rejects(
+      refused.result(),
+      ({ cause }) => cause instanceof ApplicationFailure && /inTheClear/.test(cause.message),
+    );
   });
 
   test('shows a workflow’s failure where the bundle lacks the converter, and the check tells the two apart', async () => {

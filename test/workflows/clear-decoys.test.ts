@@ -11,6 +11,7 @@ import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
+import { clearClient } from '../support/clear-client.ts';
 import { applicant, consentMessage, type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -27,20 +28,8 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function clearClient(): Promise<Client> {
-  const { config, client } = harness;
-  const { namespace } = client.options;
-  const keys = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  const converter = createDataConverter({ keys, namespace, mode: 'client' });
-  const payloadCodecs = (converter.payloadCodecs ?? []).map((codec) => ({
-    encode: async (payloads: Payload[]) => payloads,
-    decode: (payloads: Payload[]) => codec.decode(payloads),
-  }));
-  return new Client({ connection: client.connection, namespace, dataConverter: { ...converter, payloadCodecs } });
-}
-
 test('a late grant in the clear is refused, also beside the members of a refusal', async () => {
-  const clear = await clearClient();
+  const clear = await clearClient(harness);
   const journeyId = `T-${randomUUID().slice(0, 13)}`;
   const grant = consentMessage(journeyId, { applicantId: '1A' });
   const late = clear.workflow.execute<Workflow>('recordLateConsent', {
@@ -65,7 +54,7 @@ for (const [what, decoy] of [
   ['also where it names no schedule', {}],
 ] as const)
   test(`a schedule in the clear posts nothing, ${what}`, async () => {
-    const clear = await clearClient();
+    const clear = await clearClient(harness);
     const before = ((await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as unknown[]).length;
     const scheduleId = `S-${randomUUID().slice(0, 8)}`;
     // As ITINs may look: this profile sends them.

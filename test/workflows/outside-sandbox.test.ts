@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { Client, WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, type Payload, type Workflow } from '@temporalio/common';
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, type Workflow } from '@temporalio/common';
 import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
 import { samplePull } from '../../src/cli/demo/sample-pull.ts';
 import type { Problem } from '../../src/model/problems.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { mayLeadToPosting } from '../../src/protection/payloads/clear-messages.ts';
-import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
+import { clearClient } from '../support/clear-client.ts';
 import {
   applicant,
   consentMessage,
@@ -51,19 +50,6 @@ async function refusedWith(workflow: string, workflowId: string, input: object):
   while (cause instanceof Error && !(cause instanceof ApplicationFailure)) cause = cause.cause;
   assert.ok(cause instanceof ApplicationFailure && cause.type === 'InvalidInput', String(cause));
   return ((cause.details ?? [])[0] as { problems: Problem[] }).problems;
-}
-
-/** Sends in the clear, and reads what is encrypted. */
-async function clearClient(): Promise<Client> {
-  const { config, client } = harness;
-  const { namespace } = client.options;
-  const keys = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  const converter = createDataConverter({ keys, namespace, mode: 'client' });
-  const payloadCodecs = (converter.payloadCodecs ?? []).map((codec) => ({
-    encode: async (payloads: Payload[]) => payloads,
-    decode: (payloads: Payload[]) => codec.decode(payloads),
-  }));
-  return new Client({ connection: client.connection, namespace, dataConverter: { ...converter, payloadCodecs } });
 }
 
 async function received(): Promise<unknown[]> {
@@ -122,7 +108,7 @@ describe('messages in the clear outside the sandbox', () => {
     const handle = await harness.start(input);
     // The worker rejects answers that carry the sandbox's mark, so the run holds the inquiry.
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-    const plain = (await clearClient()).workflow.getHandle(handle.workflowId);
+    const plain = (await clearClient(harness)).workflow.getHandle(handle.workflowId);
     const sent = (name: string, message: object) => plain.executeUpdate(name, { args: [message] });
     const decision = {
       ...{ journeyId, decisionId: 'D-1', customerTraceNumber: holds[0]?.customerTraceNumber, attempt: 1 },
@@ -155,7 +141,7 @@ describe('messages in the clear outside the sandbox', () => {
   });
 
   test('start nothing', async () => {
-    const clear = await clearClient();
+    const clear = await clearClient(harness);
     const input = journeyInput({ applicants: [applicant('1A', SENT_SSN)] });
     const grant = consentMessage(input.journeyId, { applicantId: '1A' });
     const pull = samplePull({ pullId: input.journeyId, productCode: 'CR', loseAnswer: false });

@@ -1,12 +1,16 @@
 /** The data converter that the environment asks for. */
-import type { DataConverter, Payload } from '@temporalio/common';
+import type { ConnectionLike } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import type { ClientSettings } from '../../config/config-shape.ts';
+import { ConfigError } from '../../model/problems.ts';
 import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
 import { WatchedKeyRing } from '../../protection/keys/watched-key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
+import { clearDataConverter } from './clear-data-converter.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';
-import { KeysMissingError } from './errors.ts';
+
+const NO_KEYS =
+  'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
 
 export interface ConfiguredDataConverter {
   dataConverter: DataConverter;
@@ -17,38 +21,27 @@ export interface ConfiguredDataConverter {
 /**
  * The data converter that the environment asks for.
  *
- * @param codecServer there wherever `payloads` asks for it
- * @throws KeyRingError where there is a key ring file that cannot be used
+ * @param parts `codecServer` is there wherever `payloads` asks for it
+ * @throws ConfigError where there is neither a codec server nor a key ring: nothing is sent in the clear by omission;
+ *   KeyRingError where there is a key ring file that cannot be used
  */
 export async function configuredDataConverter(
-  { payloads, temporal }: Pick<ClientSettings, 'payloads' | 'temporal'>,
-  codecServer: CodecServerConnection | undefined,
+  { payloads, temporal, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
+  { connection, codecServer }: { connection: ConnectionLike; codecServer: CodecServerConnection | undefined },
 ): Promise<ConfiguredDataConverter> {
   switch (payloads.kind) {
     case 'clear':
-      return { dataConverter: WITHOUT_KEYS };
+      return { dataConverter: clearDataConverter({ connection, namespace: temporal.namespace, taskQueue }) };
     case 'codecServer': {
       if (!codecServer) throw new Error('a codec server was configured, and none was connected to');
       const { createRemoteDataConverter } = await import('./remote-codec.ts');
       return { dataConverter: createRemoteDataConverter(codecServer) };
     }
     case 'keyRing': {
-      if (payloads.mayBeMissing && !(await keyRingExists(payloads.file))) return { dataConverter: WITHOUT_KEYS };
+      if (!(await keyRingExists(payloads.file)))
+        throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
       const keys = await WatchedKeyRing.open(payloads.file);
       return { dataConverter: createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' }), keys };
     }
   }
 }
-
-/** Sends in the clear, and says what is missing where an answer came encrypted. */
-const WITHOUT_KEYS: DataConverter = {
-  payloadCodecs: [
-    {
-      encode: async (payloads: Payload[]) => payloads,
-      decode: async (payloads: Payload[]) => {
-        if (payloads.some(wasEncrypted)) throw new KeysMissingError();
-        return payloads;
-      },
-    },
-  ],
-};

@@ -293,15 +293,14 @@ export class JourneyDisposedError extends CreditJourneyError {
   }
 }
 
-/** Thrown when the answer is encrypted and this client has no key to read it. */
+/** Thrown when this client has no key to read an answer, or to send where other runs are encrypted. */
 export class KeysMissingError extends CreditJourneyError {
   override readonly name = 'KeysMissingError';
   override readonly code = 'keysMissing';
 
-  constructor() {
-    super(
-      'the answer is encrypted: name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
-    );
+  /** @param what of fixed words */
+  constructor(what: string) {
+    super(`${what}: name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE`);
   }
 }
 

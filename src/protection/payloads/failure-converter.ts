@@ -2,7 +2,13 @@
  * Failures as payloads. Without this, messages and stack traces stay readable beside encrypted details. Runs in the
  * worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
  */
-import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  DefaultFailureConverter,
+  type PayloadConverter,
+  type ProtoFailure,
+} from '@temporalio/common';
+import { CLEAR_START_MESSAGE } from '../../model/undecodable.ts';
 
 /** A mark in the text of every bundle that contains this module, and of no other. */
 export const FAILURE_CONVERTER_MARK = 'credit-journey-failure-converter-1';
@@ -18,6 +24,9 @@ class EncodingFailureConverter extends DefaultFailureConverter {
 
   override errorToFailure(error: unknown, converter: PayloadConverter, context?: SerializationContext): ProtoFailure {
     const failure = super.errorToFailure(error, converter, context);
+    if (error instanceof ApplicationFailure && error.message === CLEAR_START_MESSAGE) {
+      return { ...failure, message: CLEAR_START_MESSAGE, encodedAttributes: null };
+    }
     // A failure that is passed on keeps its causes as they came from the server or another language: in the clear.
     for (let cause = failure.cause; cause; cause = cause.cause) {
       if (cause.encodedAttributes) continue;

@@ -25,12 +25,10 @@ export interface PayloadCodecOptions {
   /** Origins whose payloads are decoded; default: `namespace` alone. */
   allowedNamespaces?: readonly string[];
   /**
-   * `worker` never throws for a payload's content: a marker takes its place (model/undecodable.ts). `client` throws
-   * `UndecodablePayloadError`. Both throw `UnknownKeyError` for a key that may still come.
+   * `worker` never throws for a payload's content: a marker takes its place (model/undecodable.ts). It replaces a clear
+   * message that can lead to a posting too. `client` throws `UndecodablePayloadError`, and reads what is in the clear. Both throw `UnknownKeyError` for a key that may still come.
    */
   mode: 'worker' | 'client';
-  /** In the worker: also replaces a clear message that can lead to a posting by a marker. Default false. */
-  refusesClear?: boolean;
   /** Raises the alert. Called each time that a payload waits for this key. */
   onUnknownKey?: (keyId: string) => void;
   /** In the worker: called each time that a marker replaces a payload. */
@@ -61,7 +59,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
       const inner = isEncrypted(payload) ? await opened(payload) : payload;
       // Encrypted payloads are checked too: a sender with a key may still use an encoding that no reader here knows.
       requireReadable(inner);
-      if (options.refusesClear && inner === payload) refuseClear(payload);
+      if (mode === 'worker' && inner === payload) refuseClear(payload);
       return inner;
     } catch (error) {
       if (!(error instanceof BrokenEnvelopeError)) throw error;

@@ -5,11 +5,15 @@
  */
 import { ActivityFailure, continueAsNew, isCancellation, log, workflowInfo } from '@temporalio/workflow';
 import type { WorkNote } from '../../ledger/work.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
 import { noteWork, waitToTryAgain } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import type { LeftNotes } from '../run/noted-work.ts';
+import { undecodableInput } from '../run/undecodable-input.ts';
 
-export async function tellLedger({ ledgerId, notes }: LeftNotes): Promise<void> {
+export async function tellLedger(input: LeftNotes): Promise<void> {
+  if (isUndecodable(input)) throw undecodableInput(input);
+  const { ledgerId, notes } = input;
   let left = notes;
   for (let round = 0; left.length > 0; round++) {
     const failed: WorkNote[] = [];

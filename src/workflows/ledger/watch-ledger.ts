@@ -1,7 +1,9 @@
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
+import { undecodableInput } from '../run/undecodable-input.ts';
 
 /** A day of looks at most, where the server suggests nothing: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;
@@ -10,7 +12,9 @@ const LOOKS_IN_A_RUN = 1_440;
  * Keeps the newest attempt that the ledger ever had, outside the ledger: an older copy that is put back lacks it. Started
  * by workers, one for each ledger and task queue, and never ends. Its memo tells a worker that starts what it has seen.
  */
-export async function watchLedger({ ledgerId, everyMs, ...past }: LedgerWatchInput): Promise<never> {
+export async function watchLedger(input: LedgerWatchInput): Promise<never> {
+  if (isUndecodable(input)) throw undecodableInput(input);
+  const { ledgerId, everyMs, ...past } = input;
   let seen = past.seen;
   for (let looks = 0; looks < LOOKS_IN_A_RUN && !workflowInfo().continueAsNewSuggested; looks++) {
     const newest = await look(ledgerId, seen);

@@ -93,17 +93,19 @@ async function refusalsOf(handle: JourneyHandle, count: number): Promise<string[
   return refusedMessages.map(({ reason }) => reason);
 }
 
-test('a plain JSON consent is taken, and what cannot be decoded is refused without stopping the run', async () => {
+test('a plain JSON refusal is taken, a grant is not, and what cannot be decoded is refused without stopping the run', async () => {
   const handle = await waitingForConsent();
   const plain = world.plainClient.workflow.getHandle(handle.workflowId);
-  await plain.signal('consent', { undecodable: { reason: 'tampered' } });
-  for (const payload of [rawPayload('binary/of-somebody-else', 'x'), rawPayload('json/plain', '{"a":')]) {
+  const forged = await world.encrypted({ undecodable: { reason: 'tampered' } });
+  for (const payload of [forged, rawPayload('binary/of-somebody-else', 'x'), rawPayload('json/plain', '{"a":')]) {
     await senderOf(world, payload).workflow.getHandle(handle.workflowId).signal('consent', 'x');
   }
   for (const reason of await refusalsOf(handle, 3)) assert.match(reason, /could not be decoded/);
   const journeyId = handle.workflowId.replace('journey-', '');
   await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
-  assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  assert.match((await refusalsOf(handle, 4)).at(-1) ?? '', /came in the clear/);
+  await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }));
+  assert.equal((await handle.result()).shares[0]?.state, 'denied');
 });
 
 test('a message with one byte changed is refused, whichever part it is in, and the run goes on', async () => {

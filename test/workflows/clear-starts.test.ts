@@ -1,0 +1,137 @@
+/** Starts and messages in the clear at a worker in the sandbox that encrypts: none is processed. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, type Workflow } from '@temporalio/common';
+import { samplePull } from '../../src/cli/demo/sample-pull.ts';
+import { CLEAR_START_MESSAGE } from '../../src/model/undecodable.ts';
+import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
+import type * as workflows from '../../src/workflows/index.ts';
+import { clearClient, storedEvents } from '../support/clear-client.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { shareInput } from '../support/share-scenarios.ts';
+
+let harness: Harness;
+let directory: string;
+let clear: Client;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-clear-'));
+  harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on', PORTFOLIO_DIR: directory } });
+  clear = await clearClient(harness);
+});
+
+after(async () => {
+  await harness?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const id = `T-${randomUUID().slice(0, 13)}`;
+const ssn = newSsn();
+const person = { ...applicant('1A'), ssn };
+const order = { file: 'customers.csv', endUserCode: 'EU123', permissiblePurposeCode: '01' };
+
+/** One start of each workflow type, by its name. Each is one that would be taken if it came encrypted. */
+const STARTS: Record<keyof typeof workflows, { workflowId: string; input: object }> = {
+  lendingJourney: {
+    workflowId: `journey-${id}`,
+    input: journeyInput({ journeyId: id, applicants: [person], stages: ['PREQUAL'] }),
+  },
+  creditReport: {
+    workflowId: `pull-${id}`,
+    input: { ...samplePull({ pullId: id, productCode: 'CR', loseAnswer: false }), applicants: [person] },
+  },
+  failsafeCheck: {
+    workflowId: `pull-F-${id}`,
+    input: { ...samplePull({ pullId: `F-${id}`, productCode: 'FAILSAFE', loseAnswer: false }), applicants: [person] },
+  },
+  shareReport: {
+    workflowId: `share-${id}`,
+    input: { ...shareInput({ journeyId: id, productCode: 'PREQUAL' }), shareId: id, endUser: ssn },
+  },
+  portfolioReview: { workflowId: `portfolio-${id}`, input: { reviewId: id, ...order } },
+  scheduledReview: { workflowId: `schedule-${id}`, input: { scheduleId: id, order } },
+  recordLateConsent: {
+    workflowId: `late-consent-${id}-0123456789abcdef`,
+    input: { consent: { ...consentMessage(id, { applicantId: '1A' }), evidence: { method: ssn } } },
+  },
+  webhookDelivery: { workflowId: `webhooks-journey-${id}`, input: { journeyId: id, profile: ssn } },
+  tellLedger: { workflowId: `work-journey-${id}-run`, input: { ledgerId: ssn, notes: [] } },
+  watchLedger: { workflowId: `watch-${id}`, input: { ledgerId: ssn, everyMs: 60_000 } },
+};
+
+async function failureOf(running: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await running.then(
+    () => assert.fail('it was taken'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure, String(error));
+  return error.cause;
+}
+
+async function received(): Promise<unknown[]> {
+  return (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as unknown[];
+}
+
+describe('a start in the clear at a worker that encrypts', { concurrency: 5 }, () => {
+  for (const [workflow, { workflowId, input }] of Object.entries(STARTS)) {
+    test(`is refused, and ends with how to send it: ${workflow}`, async () => {
+      await writePortfolio(directory, order.file, csvText(1));
+      const { taskQueue } = harness.config;
+      // One that is taken would wait for long.
+      const options = { workflowId, taskQueue, args: [input], workflowExecutionTimeout: '1 minute' } as const;
+      const run = clear.workflow.execute<Workflow>(workflow, options);
+      const { type, message, details } = await failureOf(run);
+      assert.deepEqual([type, message], ['InvalidInput', CLEAR_START_MESSAGE]);
+      const [{ problems }] = details as [{ problems: { path: string; rule: string }[] }];
+      assert.match(problems[0]?.rule ?? '', /^must be encrypted, .*CODEC_SERVER_URL.*KEY_RING_FILE/);
+
+      const { events } = await harness.client.workflow.getHandle(workflowId).fetchHistory();
+      const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
+      // Who sends in the clear has no key: only this sentence is left readable.
+      assert.deepEqual([failure?.message, failure?.stackTrace ?? ''], [CLEAR_START_MESSAGE, '']);
+      assert.ok(failure?.applicationFailureInfo?.details?.payloads?.every(wasEncrypted));
+      assert.ok(!events?.some(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes));
+      const withSsn = (await storedEvents(harness, workflowId)).map((event) => event.includes(ssn));
+      assert.deepEqual(withSsn.slice(1).includes(true), false, 'it spreads no further than the start');
+    });
+  }
+
+  test('posts nothing', async () => {
+    assert.deepEqual(await received(), []);
+  });
+});
+
+test('messages in the clear count only where they stop something, in the sandbox too', async () => {
+  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const plain = clear.workflow.getHandle(handle.workflowId);
+  const advance = { journeyId, to: 'PREAPP', applicants: [{ ...person, applicantId: '1A' }] };
+  assert.match(await refusalOf(plain.executeUpdate('advance', { args: [advance] })), /came in the clear/);
+  await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
+  const { refusedMessages } = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 1);
+  assert.match(refusedMessages[0]?.reason ?? '', /came in the clear/);
+  await plain.executeUpdate('recordConsent', {
+    args: [consentMessage(journeyId, { applicantId: '1A', decision: 'denied' })],
+  });
+  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+  const { outcome, shares } = await handle.result();
+  assert.deepEqual([outcome, shares[0]?.state], ['completed', 'denied']);
+});
