@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
-import { type Block, filled, partsOf } from '../runbook/pages.ts';
+import { type Block, partsOf } from '../runbook/pages.ts';
 import { until } from '../support/process-world.ts';
 import { WAIT_LIMIT_MS } from '../support/until-query.ts';
 import { bareEnvironment, type Ran } from './run-cli.ts';
@@ -43,7 +43,6 @@ const PROMISES: Record<string, RegExp> = {
 
 test('the commands of README, docs/README.md and docs/integrating.md follow on from each other, in one shell and an empty clone', async (t) => {
   const terminal = await openTerminal(t, await emptyClone(t));
-  const values: Record<string, string> = {};
   const kept = new Set(Object.keys(PROMISES));
   for (const page of PAGES) {
     const { blocks } = partsOf(page, await readFile(join(ROOT, page), 'utf8'));
@@ -53,9 +52,8 @@ test('the commands of README, docs/README.md and docs/integrating.md follow on f
       const patterns = promised.map(([, pattern]) => pattern);
       const said = block.stays
         ? await terminal.stay(block.script, patterns)
-        : await terminal.run(filled(block.script, values), block.exits);
+        : await terminal.run(block.script, block.exits);
       for (const pattern of patterns) assert.match(said, pattern);
-      if (/credit-journey dev$/m.test(block.script)) Object.assign(values, introduced(said));
     }
   }
   assert.deepEqual([...kept], [], 'no page has these commands any more');
@@ -63,13 +61,6 @@ test('the commands of README, docs/README.md and docs/integrating.md follow on f
 
 function promisesOf({ script }: Block): [string, RegExp][] {
   return Object.entries(PROMISES).filter(([line]) => script.split('\n').includes(line));
-}
-
-/** What the pages have the reader take from what `dev` prints. */
-function introduced(said: string): Record<string, string> {
-  const of = (name: string) => new RegExp(`^ +${name} +([^\\s,]+)`, 'm').exec(said)?.[1] ?? assert.fail(name);
-  // Where another program has the usual ports, commands find these by the file that `dev` writes.
-  return { temporalAddress: of('Temporal'), temporalHttpUrl: of('HTTP'), codecEndpoint: of('codec') };
 }
 
 /** The repository's files in a directory of their own, where nothing has run yet. */

@@ -158,6 +158,7 @@ describe('what is wrong is named', () => {
       'search-attributes': 'unchecked',
       workers: 'unchecked',
       'workers/gateway-default': 'unchecked',
+      'clear-starts': 'unchecked',
       holds: 'unchecked',
     });
   });
@@ -310,7 +311,7 @@ describe('what is wrong is named', () => {
     assert.equal(found.get('ledger')?.status, 'pass');
   });
 
-  test('a run outside the sandbox that was started in the clear', async (t) => {
+  test('a run that was started in the clear where workers encrypt', async (t) => {
     const connection = await Connection.connect({ address: harness.config.temporal.address });
     const taskQueue = `test-${randomUUID()}`;
     const input = journeyInput();
@@ -322,7 +323,7 @@ describe('what is wrong is named', () => {
       await Promise.all(handles.map((handle) => handle.terminate()));
       await connection.close();
     });
-    const change = { environment: 'uat', taskQueue } as const;
+    const change = { taskQueue };
     let finding = (await findings(change)).get('clear-starts');
     // Visibility is a moment late.
     for (let tries = 0; tries < 50 && !finding?.detail.startsWith('2 '); tries++) {

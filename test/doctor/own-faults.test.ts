@@ -12,7 +12,7 @@ import { examinationOf } from '../../src/doctor/examine-installation.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 
-const CONFIG = { environment: 'production', taskQueue: 'q', worker: {} };
+const CONFIG = { environment: 'production', taskQueue: 'q', worker: {}, payloadsAreEncrypted: true };
 
 function contextWith(parts: Record<string, unknown>): DoctorContext {
   return { config: CONFIG, problems: [], clocks: [], ...parts } as unknown as DoctorContext;

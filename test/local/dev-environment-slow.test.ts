@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { CreditJourneys } from '../../src/client.ts';
 import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR, variablesOfRunningDev } from '../../src/local/dev/ready-file.ts';
@@ -57,6 +59,20 @@ test('a development environment outlives a killed worker and its own end: journe
   const found = variablesOfRunningDev({}, folder);
   assert.deepEqual(found, { ...first.variables, TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal.toml') });
 
+  // As programs of any language do.
+  const { stdout } = await promisify(execFile)('bash', ['-c', `source '${first.envFile}'; env -0`], { env: {} });
+  const sourced = Object.fromEntries(stdout.split('\0').map((line) => line.split(/=(.*)/s, 2) as [string, string]));
+  const { codecEndpoint, temporalHttpUrl, apiUrl, apiTokenFile } = first;
+  for (const [name, value] of Object.entries({
+    ...found,
+    TEMPORAL_HTTP_URL: temporalHttpUrl,
+    CODEC_SERVER_URL: codecEndpoint,
+    API_URL: apiUrl,
+    API_TOKEN_FILE: apiTokenFile,
+  })) {
+    assert.equal(sourced[name], value, name);
+  }
+
   const input = journeyInput();
   const journeys = await connect(first);
   t.after(() => journeys.close());
@@ -69,6 +85,7 @@ test('a development environment outlives a killed worker and its own end: journe
   assert.notEqual(first.worker.pid(), pid);
   assert.match(events.join(), /was killed; starting it again/);
   await first.stop();
+  await assert.rejects(stat(first.envFile), { code: 'ENOENT' });
   assert.deepEqual(variablesOfRunningDev({}, folder), {});
 
   const told: string[] = [];
@@ -102,7 +119,7 @@ test('a development environment outlives a killed worker and its own end: journe
   const references = await fetch(`${second.codecEndpoint}/journeys/${input.journeyId}/references`);
   const shown = (await references.json()) as { references: unknown[]; redacted: boolean };
   assert.deepEqual([shown.references.length, shown.redacted], [3, true], 'the codec server reads this ledger, masked');
-  for (const file of ['keys.json', 'dev.json', 'codec-audit.log', 'worker.log', 'temporal-server.log']) {
+  for (const file of ['env', 'keys.json', 'dev.json', 'codec-audit.log', 'worker.log', 'temporal-server.log']) {
     assert.equal((await stat(`${dataDir}/${file}`)).mode & 0o077, 0, `${file} is its owner's alone`);
   }
 });

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
-import { resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import {
   childEnvironment,
   commandVariables,
+  programVariables,
   readyVariables,
   unusedVariables,
 } from '../../src/local/dev/dev-variables.ts';
+import { writeEnvFile } from '../../src/local/dev/env-file.ts';
+import { temporaryDirectory } from './fake-programs.ts';
 
 const ADDRESSES = {
   temporalAddress: '127.0.0.1:7233',
@@ -61,4 +66,32 @@ test('a command beside `dev` gets the profiles that its worker has', () => {
   assert.equal(found, resolve('profiles.json'));
   assert.deepEqual(rest, commandVariables(ADDRESSES));
   assert.deepEqual(readyVariables(ADDRESSES, {}), rest);
+});
+
+test('a program sources one file with every variable, which its owner alone may read', async (t) => {
+  const dataDir = await temporaryDirectory(t);
+  const path = join(dataDir, 'env');
+  await writeFile(path, 'a file of before', { mode: 0o644 });
+  const variables = programVariables(
+    { ...commandVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }), EMPTY: '' },
+    {
+      temporalHttpUrl: 'http://127.0.0.1:7234',
+      codecEndpoint: 'http://127.0.0.1:7281/a-path',
+      apiUrl: 'http://127.0.0.1:7282',
+      apiTokenFile: "/it's/data/api-token",
+    },
+  );
+  const remove = await writeEnvFile(dataDir, variables);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  const sourced = execFileSync('bash', ['-c', `source '${path}' && env -0`], { env: { PATH: '/usr/bin:/bin' } });
+  const found = new Map(
+    String(sourced)
+      .split('\0')
+      .map((line) => line.split(/=(.*)/s, 2) as [string, string]),
+  );
+  for (const [name, value] of Object.entries(variables)) assert.equal(found.get(name), value, name);
+  for (const name of ['TEMPORAL_ADDRESS', 'TASK_QUEUE', 'CODEC_SERVER_URL', 'API_URL', 'API_TOKEN_FILE'])
+    assert.ok(found.get(name), name);
+  await remove();
+  await assert.rejects(stat(path), { code: 'ENOENT' });
 });

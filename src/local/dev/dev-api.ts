@@ -40,8 +40,8 @@ const ISSUER = 'credit-journey-dev';
 const AUDIENCE = 'credit-journey';
 
 /**
- * Listens on loopback, at its own port or a free one. `<dataDir>/api-url` and `<dataDir>/api-token` say how to call it; the
- * audit log is `<dataDir>/api-audit.log`.
+ * Listens on loopback, at its own port or a free one. `<dataDir>/api-token` has the token; the audit log is
+ * `<dataDir>/api-audit.log`.
  */
 export async function startDevApi(options: DevApiOptions): Promise<DevApi> {
   const { dataDir, temporalAddress, namespace, taskQueue, keyRingFile, ledgerUrl } = options;
@@ -57,17 +57,15 @@ export async function startDevApi(options: DevApiOptions): Promise<DevApi> {
       openLedger: () => openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing: keys, create: false }),
     });
     parts.defer(() => journeys.close());
-    const [jwksFile, tokenFile, urlFile] = ['api-jwks.json', 'api-token', 'api-url'].map((name) => join(dataDir, name));
-    const files = [jwksFile, tokenFile, urlFile] as [string, string, string];
-    const token = await writeTokens(files[0], files[1]);
-    const api = await listen(options, journeys, files[0]);
+    const [jwksFile, tokenFile] = [join(dataDir, 'api-jwks.json'), join(dataDir, 'api-token')];
+    const token = await writeTokens(jwksFile, tokenFile);
+    const api = await listen(options, journeys, jwksFile);
     parts.defer(() => api.close());
-    await writeFile(files[2], `${api.url}\n`, { mode: 0o600 });
     parts.defer(async () => {
-      for (const file of files) await rm(file, { force: true });
+      for (const file of [jwksFile, tokenFile]) await rm(file, { force: true });
     });
     const pageUrl = `${api.url}/#token=${token}`;
-    return { url: api.url, port: api.port, pageUrl, tokenFile: files[1], close: () => parts.disposeAsync() };
+    return { url: api.url, port: api.port, pageUrl, tokenFile, close: () => parts.disposeAsync() };
   } catch (error) {
     await parts.disposeAsync();
     throw error;

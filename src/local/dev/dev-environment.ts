@@ -15,9 +15,11 @@ import {
   commandVariables,
   dataAddresses,
   devVariables,
+  programVariables,
   readyVariables,
   unusedVariables,
 } from './dev-variables.ts';
+import { envFile, writeEnvFile } from './env-file.ts';
 import { writeReadyFile } from './ready-file.ts';
 import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
@@ -51,6 +53,8 @@ export interface DevEnvironment {
   apiUrl: string;
   /** A file with a token that is good for this session, and for everything. */
   apiTokenFile: string;
+  /** A file that a shell sources for programs of any language. Its owner alone may read it. */
+  envFile: string;
   /** The operators' page, with that token in the fragment: signs whoever opens it in. */
   pageUrl: string;
   /** Absolute. */
@@ -114,7 +118,15 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       ...defined({ uiUrl: server.uiUrl }),
     });
     parts.defer(() => api.close());
-    parts.defer(await writeReadyFile(dataDir, readyVariables(addresses, inherited)));
+    const ready = readyVariables(addresses, inherited);
+    const called = {
+      temporalHttpUrl: server.httpUrl,
+      codecEndpoint: codec.endpoint,
+      apiUrl: api.url,
+      apiTokenFile: api.tokenFile,
+    };
+    parts.defer(await writeEnvFile(dataDir, programVariables(ready, called)));
+    parts.defer(await writeReadyFile(dataDir, ready));
 
     let isStopping = false;
     const broken = server.ended.then((exitCode) =>
@@ -124,11 +136,9 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     );
     return {
       ...addresses,
-      temporalHttpUrl: server.httpUrl,
+      ...called,
       ...defined({ uiUrl: server.uiUrl }),
-      codecEndpoint: codec.endpoint,
-      apiUrl: api.url,
-      apiTokenFile: api.tokenFile,
+      envFile: envFile(dataDir),
       pageUrl: api.pageUrl,
       worker,
       variables: devVariables(addresses),

@@ -50,6 +50,14 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
   };
 }
 
+/** The addresses of what programs call, beside those of the environment's own parts. */
+export interface ProgramAddresses {
+  temporalHttpUrl: string;
+  codecEndpoint: string;
+  apiUrl: string;
+  apiTokenFile: string;
+}
+
 /** What a command beside the environment needs, whatever profile file its user has. */
 export function commandVariables(addresses: DevAddresses): Record<string, string> {
   return {
@@ -65,6 +73,23 @@ export function readyVariables(
   { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
 ): Record<string, string> {
   return { ...commandVariables(addresses), ...(file ? { GATEWAY_PROFILES_FILE: resolve(file) } : {}) };
+}
+
+/**
+ * Every variable that a program of any language needs: a client's, those of the examples, and those of a program beside the
+ * ledger.
+ */
+export function programVariables(
+  ready: Record<string, string>,
+  { temporalHttpUrl, codecEndpoint, apiUrl, apiTokenFile }: ProgramAddresses,
+): Record<string, string> {
+  return {
+    ...ready,
+    TEMPORAL_HTTP_URL: temporalHttpUrl,
+    CODEC_SERVER_URL: codecEndpoint,
+    API_URL: apiUrl,
+    API_TOKEN_FILE: apiTokenFile,
+  };
 }
 
 /**

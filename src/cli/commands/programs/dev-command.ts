@@ -1,5 +1,5 @@
 /** `credit-journey dev`: Temporal, sandbox and worker on this machine until a signal stops them. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR } from '../../../local/dev/ready-file.ts';
@@ -35,7 +35,7 @@ export function registerDevCommand(program: Command): void {
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',
-      'print one line when ready: {"temporalAddress","temporalHttpUrl","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint","apiUrl","apiTokenFile"}',
+      'print one line when ready: {"temporalAddress","temporalHttpUrl","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint","apiUrl","apiTokenFile","envFile"}',
     )
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, ...options }: DevFlags) => {
@@ -61,26 +61,16 @@ export function registerDevCommand(program: Command): void {
 
 function readyLine(environment: DevEnvironment): string {
   const { temporalAddress, temporalHttpUrl, namespace, taskQueue } = environment;
-  const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint, apiUrl, apiTokenFile } = environment;
+  const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint, apiUrl, apiTokenFile, envFile } = environment;
   const addresses = { temporalAddress, temporalHttpUrl, namespace, taskQueue, uiUrl, sandboxUrl };
-  const ready = { ...addresses, dataDir, codecEndpoint, apiUrl, apiTokenFile };
+  const ready = { ...addresses, dataDir, codecEndpoint, apiUrl, apiTokenFile, envFile };
   return `${JSON.stringify(ready)}\n`;
 }
 
-/** Commands in the folder of the data directory find it by themselves. For others, what differs from the CLI's own defaults. */
+/** Commands in the folder of the data directory find it by themselves. For other folders and programs: the file of variables. */
 function story(environment: DevEnvironment): string {
-  const exported = [
-    'TEMPORAL_ADDRESS',
-    'TEMPORAL_NAMESPACE',
-    'TASK_QUEUE',
-    'GATEWAY_AUTH_URL',
-    'GATEWAY_BASE_URL',
-    'LEDGER_URL',
-    'KEY_RING_FILE',
-    'PAYLOAD_ENCRYPTION',
-  ];
   const isFound = environment.dataDir === resolve(DEFAULT_DATA_DIR);
-  const exports = exported.map((name) => `  export ${name}=${shellWord(environment.variables[name] ?? '')}`);
+  const source = `  source ${shellWord(isFound ? join(DEFAULT_DATA_DIR, 'env') : environment.envFile)}`;
   return `${[
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
@@ -94,12 +84,12 @@ function story(environment: DevEnvironment): string {
     '            what needs a person, and signs you in. Keep the address to yourself',
     `  data      ${environment.dataDir} (logs too)`,
     '',
-    ...(isFound ? ['In another terminal, in this folder:'] : ['In another terminal:', ...exports, '']),
+    ...(isFound ? ['In another terminal, in this folder:'] : ['In another terminal:', source, '']),
     '  credit-journey start --sample --watch',
     '  credit-journey list',
     `  curl -s ${environment.sandboxUrl}/_sandbox/inquiries`,
     '',
-    ...(isFound ? ['Commands in other folders, and programs of your own, need:', ...exports, ''] : []),
+    ...(isFound ? ['Before programs of your own, which then have every variable that they need:', source, ''] : []),
     'Ctrl-C stops it; the data stay.',
   ]
     .map((line) => asCalled(line))
