@@ -171,8 +171,8 @@ describe('a file that a variable names', () => {
     ]);
     const found = [...text.matchAll(/['`\s({.]([A-Z][A-Z_]*_FILE)\b/g)].map(([, name = '']) => name);
     const named = ['GATEWAY_CLIENT_ID_FILE', 'GATEWAY_CLIENT_SECRET_FILE', ...prefixed, ...found];
-    // Constants of the code, and variables of the AWS SDK.
-    const others = ['SANDBOX_KEY_RING_FILE', 'DEFAULT_FILE', 'AWS_SHARED_CREDENTIALS_FILE'];
+    // Constants of the code, a variable of the AWS SDK, and what `dev` writes for callers of the API.
+    const others = ['SANDBOX_KEY_RING_FILE', 'DEFAULT_FILE', 'AWS_SHARED_CREDENTIALS_FILE', 'API_TOKEN_FILE'];
     const variables = new Set(named.filter((one) => !others.includes(one)));
     const listed = ROWS.flatMap(({ variables: of }) => of);
     assert.deepEqual([...variables].sort(), listed.toSorted());
