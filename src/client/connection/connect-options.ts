@@ -52,8 +52,8 @@ export interface ConnectOptions {
   codecServer?: CodecServerAccess;
   /**
    * How payloads are encrypted and decrypted. Default: by the codec server; where none is named, with the key ring that
-   * `KEY_RING_FILE` names (in the sandbox the one in `.credit-journey`); without one, in the clear, which the sandbox
-   * alone takes.
+   * `KEY_RING_FILE` names (in the sandbox the one in `.credit-journey`). Without either the client does not connect, unless
+   * `PAYLOAD_ENCRYPTION` is off, which the sandbox alone takes.
    *
    * @internal
    */
