@@ -13,7 +13,7 @@ import type { JourneyReport } from '../../src/client.ts';
 import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
 import type { ConsentMessage, JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
-import { consentMessage, type JourneyHandle } from '../support/journey-harness.ts';
+import { consentMessage, type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
 import { example, type KeylessWorld, sharedJourney, startKeylessWorld } from '../support/keyless-callers.ts';
 import { until } from '../support/process-world.ts';
 import { pythonPackages } from '../support/python.ts';
@@ -47,9 +47,12 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
       () => false,
     );
   await Promise.race([until('it has started', hasStarted), running]);
-  // A consent alone may come in the clear: its ids are opaque.
+  // A grant does not count in the clear, although its ids are opaque.
   const plain = new Client({ connection, namespace: options.namespace }).workflow.getHandle(handle.workflowId);
-  await plain.signal('consent', JSON.parse(readFileSync(second, 'utf8')) as ConsentMessage);
+  const grant = JSON.parse(readFileSync(second, 'utf8')) as ConsentMessage;
+  await plain.signal('consent', grant);
+  await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 1);
+  await handle.signal('consent', grant);
 
   const { stdout } = await running;
   const { answer, result, report } = JSON.parse(stdout) as {
@@ -63,7 +66,7 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   assert.equal(result.shares[0]?.state, 'posted');
   assert.equal(report.redacted, false);
   assert.equal(report.customerTraceNumber, result.stages[1]?.customerTraceNumber);
-  assert.deepEqual((await signalsOf(handle)).toSorted(), [false, true]);
+  assert.deepEqual((await signalsOf(handle)).toSorted(), [false, true, true]);
   const { events } = await handle.fetchHistory();
   const [started] = events ?? [];
   assert.ok(wasEncrypted(started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]));
