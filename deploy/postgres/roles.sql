@@ -25,12 +25,13 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api, ledger
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, attention_seen, consents, attempt_consents,
   kept_consents, report_shares, withdrawn_shares, subset_shares, reports, derived_documents, refusal_bodies,
-  report_references, report_consumers, report_accesses, audit_chain, audit_head, retention_events, ledger_restores,
-  inquiry_pauses, paused_inquiries, approved_profile_changes, work_for_people, work_of_resets TO ledger_worker;
+  report_references, report_consumers, report_accesses, audit_chain, audit_head, retention_events, legal_holds,
+  ledger_restores, inquiry_pauses, paused_inquiries, approved_profile_changes, work_for_people, work_of_resets
+  TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.
 GRANT UPDATE (digest, digest_version, workflow_id, run_id, applicant_ids, permitted_repeat, abandoned_at, late_answer_at,
-  late_consent_at, legal_hold_at, legal_hold_by, legal_hold_reason, disposed_at, disposed_by, disposed_reason)
+  late_consent_at, disposed_at, disposed_by, disposed_reason)
   ON inquiries TO ledger_worker;
 -- How it ended; never its place, when it was claimed, until when its answer may come, or who permitted it.
 GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry_after_ms, answer_kind, outcome, return_code,

@@ -287,6 +287,15 @@ export type InquiryAttempt = {
   };
   abandonedAt?: string;
   disposedAt?: string;
+  /** Every hold in force that covers the inquiry. None of it can be disposed of until then. */
+  legalHolds: readonly {
+    /** What it was set on: a run, one row of a review, or a review. */
+    journeyId: string;
+    matter: string;
+    setAt: string;
+    by: string;
+    reason: string;
+  }[];
 };
 
 export type InquiryList = {

@@ -105,7 +105,8 @@ async function requireShareable(
 async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
   const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.ownerId)) !== null;
   if (isDisposed) return 'was disposed of';
-  return inquiry.legalHoldAt === undefined ? null : 'is under a legal hold';
+  const holds = await ledger.retention.legalHolds(inquiry.ownerId);
+  return holds.length === 0 ? null : 'is under a legal hold';
 }
 
 /** The latest answer that was understood, or that a person accepted. */

@@ -5,6 +5,7 @@ import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } 
 import type { ProductCode } from '../model/products.ts';
 import type { ApplicantOutcome } from '../model/report-outcome.ts';
 import type { DecisionRecord } from './records.ts';
+import type { LegalHold } from './retention.ts';
 
 /**
  * The outcome of an attempt, whether the gateway or a person gave it; otherwise why there is none. `unknown` also
@@ -90,6 +91,8 @@ export interface AuditedAttempt extends InquiryDescription {
   /** Of the inquiry. */
   abandonedAt?: string;
   disposedAt?: string;
+  /** Every hold in force that covers the inquiry. */
+  legalHolds: LegalHold[];
 }
 
 export type Posted = 'yes' | 'no' | 'unknown';

@@ -163,8 +163,6 @@ export interface InquiryView extends InquiryDescription {
    */
   lateAnswerAt?: string;
   lateConsentAt?: string;
-  /** Under a legal hold: nothing of the journey may be disposed of. */
-  legalHoldAt?: string;
   /** When it was disposed of. Its attempts still have their states, but no answers. */
   disposedAt?: string;
   /** When a person last marked it as seen. Later news has not been seen. */
@@ -361,6 +359,7 @@ export interface ChainFinding {
     | 'inquiry_pauses'
     | 'approved_profile_changes'
     | 'withdrawn_shares'
+    | 'legal_holds'
     | 'run_decisions';
   /** The row's primary key; ids, opaque. */
   key?: string[];

@@ -17,15 +17,12 @@ export interface Authorization {
 }
 
 /**
- * Why something cannot be disposed of: a legal hold on the journey; an attempt that may still be answered; an outcome
- * without a decision; late news that no person has marked as seen.
+ * Why something cannot be disposed of: a legal hold that covers it or a part of it; an attempt that may still be
+ * answered; an outcome without a decision; late news that no person has marked as seen.
  */
-export type ObstacleReason = 'legalHold' | 'sending' | 'undecided' | 'attention';
-
-export interface Obstacle {
-  reason: ObstacleReason;
-  customerTraceNumber: string;
-}
+export type Obstacle =
+  | { reason: 'legalHold'; hold: LegalHold }
+  | { reason: 'sending' | 'undecided' | 'attention'; customerTraceNumber: string };
 
 /** The state of a scope in the ledger. */
 export interface DisposalView extends DisposalScope {
@@ -42,6 +39,13 @@ export interface DisposalView extends DisposalScope {
   /** The runs that have claimed attempts under the id, for any product. */
   runs: { workflowId: string; runId: string }[];
   obstacles: Obstacle[];
+  /**
+   * For one row of a review: holds on its other rows. They keep the runs, whose histories are about all rows, as long
+   * as Temporal has them.
+   */
+  holdsOnOtherRows: LegalHold[];
+  /** How many histories of the runs the ledger has as deleted from Temporal. */
+  histories: number;
 }
 
 /** A share of one of the scope's reports with an owner of its own: it is not disposed of with the scope. */
@@ -78,18 +82,43 @@ export type DisposalVerdict =
   /** Nothing was changed. */
   | { kind: 'refused'; obstacles: Obstacle[] };
 
-export interface LegalHold extends Authorization {
-  /** The owner's id. */
+/** Who sets or releases a legal hold, why, and for which legal matter. */
+export interface HoldAuthorization extends Authorization {
+  matter: string;
+}
+
+export interface LegalHold extends HoldAuthorization {
+  /** The owner's id that it was set on. On a review it covers every row that the review has or will have. */
   journeyId: string;
   /** RFC 3339. */
   setAt: string;
 }
 
+export interface SetHold extends LegalHold {
+  /** `false`: a hold of this matter was in force on this id already, and nothing was written. */
+  isNew: boolean;
+  /** The other holds in force that cover the id or a part of it. */
+  others: LegalHold[];
+  /** What a disposal has destroyed already: inquiries that were disposed of, and histories deleted from Temporal. */
+  destroyed: { inquiries: number; histories: number };
+}
+
+export interface ReleasedHold {
+  /** `null`: no hold of this matter was in force on this id. */
+  released: LegalHold | null;
+  /** The other holds in force that cover the id or a part of it. */
+  others: LegalHold[];
+}
+
 /** What was done under an id; append-only. */
 export interface RetentionEvent extends DisposalScope, Authorization {
-  kind: 'disposalBegun' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
+  kind: 'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
   /** RFC 3339. */
   recordedAt: string;
+  /** For a legal hold. */
+  matter?: string;
+  /** For `historyDeleted`. */
+  run?: { workflowId: string; runId: string };
   /** For `disposed`: the amounts. */
   details?: { inquiries: number; reports: number; runs: number };
 }
@@ -116,6 +145,16 @@ export interface Retention {
   begin(scope: DisposalScope, authorization: Authorization): Promise<DisposalVerdict>;
 
   /**
+   * Records that the history of one closed run is deleted from Temporal, before it is. Returns the legal holds that
+   * cover the history: then nothing was written, and it must be kept.
+   */
+  recordDeletion(
+    scope: DisposalScope,
+    authorization: Authorization,
+    run: { workflowId: string; runId: string },
+  ): Promise<Obstacle[]>;
+
+  /**
    * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows
    * stay. Checks the obstacles again in the same transaction. Idempotent.
    *
@@ -133,16 +172,16 @@ export interface Retention {
   disposalOf(ownerId: string): Promise<string | null>;
 
   /**
-   * Sets a hold, or finds the standing one. Idempotent. `null` where the ledger has no inquiry of this id that could be
-   * held.
+   * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
+   * could be held.
    */
-  setLegalHold(journeyId: string, authorization: Authorization): Promise<(LegalHold & { isNew: boolean }) | null>;
+  setLegalHold(journeyId: string, authorization: HoldAuthorization): Promise<SetHold | null>;
 
-  /** Releases the hold; `false` where there was none. */
-  releaseLegalHold(journeyId: string, authorization: Authorization): Promise<boolean>;
+  /** Releases the hold of this matter on this id, and no other. */
+  releaseLegalHold(journeyId: string, authorization: HoldAuthorization): Promise<ReleasedHold>;
 
-  /** The oldest first. */
-  legalHolds(): Promise<LegalHold[]>;
+  /** The holds in force, the oldest first; with an id those that cover the id or a part of it. */
+  legalHolds(journeyId?: string): Promise<LegalHold[]>;
 
   /** Oldest first. */
   events(ownerId: string): Promise<RetentionEvent[]>;

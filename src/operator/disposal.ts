@@ -8,7 +8,7 @@ import { inParallel } from '../base/in-parallel.ts';
 import { JourneyNotFoundError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, type JourneyRuns, runsOf } from '../client/connection/journey-runs.ts';
 import type { Ledger } from '../ledger/port.ts';
-import type { AgeQuery, Authorization, DisposalScope, DisposalView, ObstacleReason } from '../ledger/retention.ts';
+import type { AgeQuery, Authorization, DisposalScope, DisposalView, Obstacle } from '../ledger/retention.ts';
 import type { ProductCode } from '../model/products.ts';
 
 export interface DisposalContext {
@@ -45,7 +45,9 @@ export interface PlannedDisposal {
 export interface RefusedDisposal {
   journeyId: string;
   productCode?: ProductCode;
-  obstacles: { reason: ObstacleReason | 'runOpen' | 'runsRemain'; customerTraceNumber?: string }[];
+  obstacles: (Obstacle | { reason: 'runOpen' | 'runsRemain' })[];
+  /** Histories that are gone from Temporal all the same: deleted before the obstacle came. */
+  histories: number;
 }
 
 export interface DisposalPlan {
@@ -130,8 +132,8 @@ async function planOne(context: DisposalContext, scope: DisposalScope): Promise<
   const { client, ledger } = context;
   const view = await ledger.retention.view(scope);
   const runs = await runsOf(client, scope.ownerId, view.runs);
-  const obstacles = obstaclesOf(view.obstacles, runs);
-  if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles } };
+  const obstacles = obstaclesOf(view, runs);
+  if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles, histories: view.histories } };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
   const count = runs.closed.length + runs.delivering.length;
   if (inquiries > 0 || count > 0 || begunAt !== undefined) {
@@ -163,8 +165,16 @@ async function separateShares(
   return shares.length > 0 ? { shares } : {};
 }
 
-function obstaclesOf(obstacles: DisposalView['obstacles'], { open }: JourneyRuns): RefusedDisposal['obstacles'] {
-  return [...obstacles, ...(open.length > 0 ? [{ reason: 'runOpen' as const }] : [])];
+function obstaclesOf(
+  { obstacles, holdsOnOtherRows }: DisposalView,
+  { open, closed, delivering }: JourneyRuns,
+): RefusedDisposal['obstacles'] {
+  const holds = closed.length + delivering.length > 0 ? holdsOnOtherRows : [];
+  return [
+    ...obstacles,
+    ...holds.map((hold) => ({ reason: 'legalHold' as const, hold })),
+    ...(open.length > 0 ? [{ reason: 'runOpen' as const }] : []),
+  ];
 }
 
 /**
@@ -181,15 +191,23 @@ export async function disposeOf(
   const { retention } = ledger;
   const name = { journeyId, ...defined({ productCode }) };
   const scope: DisposalScope = { ownerId: journeyId, ...defined({ productCode }) };
-  const refused = (obstacles: RefusedDisposal['obstacles']) => ({ refused: { ...name, obstacles } });
+  const refused = async (obstacles: RefusedDisposal['obstacles']) => {
+    const { histories } = await retention.view(scope);
+    return { refused: { ...name, obstacles, histories } };
+  };
   const view = await retention.view(scope);
-  const before = obstaclesOf(view.obstacles, await runsOf(client, journeyId, view.runs));
+  const before = obstaclesOf(view, await runsOf(client, journeyId, view.runs));
   if (before.length > 0) return refused(before);
   const shares = await separateShares(context, scope);
   const begun = await retention.begin(scope, authorization);
   if (begun.kind === 'refused') return refused(begun.obstacles);
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
-  const { deleted, left } = await deleteClosedRuns(client, journeyId, view.runs);
+  let holds: Obstacle[] = [];
+  const { deleted, left } = await deleteClosedRuns(client, journeyId, view.runs, async (run) => {
+    holds = await retention.recordDeletion(scope, authorization, run);
+    return holds.length === 0;
+  });
+  if (holds.length > 0) return refused(holds);
   if (left.open.length > 0) return refused([{ reason: 'runOpen' }]);
   if (left.closed.length + left.delivering.length > 0) return refused([{ reason: 'runsRemain' }]);
   const done = await retention.dispose(scope, authorization, deleted);

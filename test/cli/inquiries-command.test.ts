@@ -25,7 +25,7 @@ before(async () => {
   await ledger.recordConsents(ledger.identity.ledgerId, [
     consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied', proof: 'a.b.c' }),
   ]);
-  await ledger.retention.setLegalHold('J-1', { by: 'records-1', reason: '=a claim' });
+  await ledger.retention.setLegalHold('J-1', { matter: '2026-17', by: 'records-1', reason: '=a claim' });
   await ledger.close();
 });
 after(() => rm(directory, { recursive: true, force: true }));

@@ -254,6 +254,62 @@ test('an endpoint that cannot be reached keeps no run from being disposed of: th
   }
 });
 
+/** Sets a hold when `step` of a disposal has succeeded, as another operator may. */
+function holdsAfter(step: 'begin' | 'recordDeletion', journeyId: string): DisposalContext {
+  const { retention } = ledger;
+  let isSet = false;
+  const then = async <T>(done: T): Promise<T> => {
+    if (!isSet) await retention.setLegalHold(journeyId, { ...AUTHORIZATION, matter: '2026-17' });
+    isSet = true;
+    return done;
+  };
+  const interrupted = new Proxy(retention, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return name === step
+        ? async (...args: unknown[]) => then(await value.apply(target, args))
+        : (...args: unknown[]) => value.apply(target, args);
+    },
+  });
+  return {
+    client: harness.client,
+    ledger: new Proxy(ledger, {
+      get: (target, name) => (name === 'retention' ? interrupted : Reflect.get(target, name)),
+    }),
+  };
+}
+
+for (const [step, deleted] of [
+  ['begin', 0],
+  ['recordDeletion', 1],
+] as const) {
+  test(`a legal hold that comes after ${step} stops the disposal there, and says what is gone`, async () => {
+    const input = journeyInput({ stages: ['PREQUAL'] });
+    const { journeyId } = input;
+    await (await harness.start(input)).result();
+    const late = consentMessage(journeyId, { applicantId: '1A', decision: 'denied' });
+    await (await startLateConsent(harness.client, harness.config.taskQueue, late)).result();
+    const closed = async () => (await runsOf(harness.client, journeyId, [])).closed.length;
+    while ((await closed()) < 2) await new Promise((go) => setTimeout(go, 50));
+
+    const stopped = await disposeOf(holdsAfter(step, journeyId), { journeyId }, AUTHORIZATION);
+    while (deleted > 0 && (await closed()) > 2 - deleted) await new Promise((go) => setTimeout(go, 50));
+    assert.equal(await closed(), 2 - deleted, 'histories are kept');
+    assert.ok(await ledger.readReport(journeyId, 'PREQUAL'));
+    assert.ok('refused' in stopped);
+    const { obstacles, histories } = stopped.refused;
+    assert.deepEqual([obstacles.map(({ reason }) => reason), histories], [['legalHold'], deleted]);
+    const plan = await planDisposal(context, { journeyId });
+    assert.deepEqual(plan.refused[0]?.histories, deleted);
+
+    await ledger.retention.releaseLegalHold(journeyId, { ...AUTHORIZATION, matter: '2026-17' });
+    const done = await disposeOf(context, { journeyId }, AUTHORIZATION);
+    assert.ok('finished' in done && done.finished.runs === 2 - deleted && done.finished.reports === 1);
+    assert.equal(await closed(), 0);
+  });
+}
+
 test('it is refused while a run is open, a decision is missing, a hold stands or Temporal is away', async () => {
   const waiting = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
   const held = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] });
@@ -275,10 +331,14 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   assert.deepEqual(await reasons(held.journeyId), ['undecided']);
   assert.deepEqual(await reasons(waiting.journeyId), undefined);
   const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
-  const set = await cli(['legal-hold', 'set', waiting.journeyId, ...authorization]);
+  const set = await cli(['legal-hold', 'set', waiting.journeyId, '--matter', '2026-17', ...authorization]);
   assert.equal(set.code, 0, set.stderr);
   assert.deepEqual(await reasons(waiting.journeyId), ['legalHold']);
-  assert.equal(await ledger.retention.releaseLegalHold(waiting.journeyId, AUTHORIZATION), true);
+  const { released } = await ledger.retention.releaseLegalHold(waiting.journeyId, {
+    ...AUTHORIZATION,
+    matter: '2026-17',
+  });
+  assert.ok(released);
 
   const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
   const failed = await cli(['dispose', waiting.journeyId, ...authorization, '--yes'], away);

@@ -30,7 +30,7 @@ const authorization = { by: 'records', reason: 'only a test' };
 /** What makes a report one that must not be shared any more. */
 const GONE: Record<string, (ownerId: string) => Promise<unknown>> = {
   'under a legal hold': (ownerId) =>
-    withLedger(harness, (ledger) => ledger.retention.setLegalHold(ownerId, authorization)),
+    withLedger(harness, (ledger) => ledger.retention.setLegalHold(ownerId, { ...authorization, matter: '2026-17' })),
   'disposed of': (ownerId) =>
     withLedger(harness, async ({ retention }) => {
       assert.equal((await retention.begin({ ownerId }, authorization)).kind, 'done');

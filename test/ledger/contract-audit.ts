@@ -199,6 +199,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
         { applicantId: '01', consentId: 'C-1' },
         { applicantId: '02', consentId: 'C-1' },
       ],
+      legalHolds: [],
     });
     assert.doesNotMatch(JSON.stringify(share), /SENTINEL|REF-1/);
   });

@@ -21,6 +21,7 @@ import {
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const HOLD = { ...AUTHORIZATION, matter: '2026-17' };
 const JOURNEY: DisposalScope = { ownerId: 'J-1' };
 const PREAPP = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const ANSWERED = { state: 'answered', answer: RECORD, httpStatus: 200 } as const;
@@ -170,11 +171,11 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   test('is refused under a legal hold, which is logged and covers the whole journey', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
-    assert.equal(await retention.setLegalHold('J-1', AUTHORIZATION), null);
+    assert.equal(await retention.setLegalHold('J-1', HOLD), null);
     await withReport(ledger);
-    const held = await retention.setLegalHold('J-1', AUTHORIZATION);
+    const held = await retention.setLegalHold('J-1', HOLD);
     assert.equal(held?.isNew, true);
-    const again = await retention.setLegalHold('J-1', { by: 'another', reason: 'another' });
+    const again = await retention.setLegalHold('J-1', { by: 'another', reason: 'another', matter: HOLD.matter });
     assert.deepEqual([again?.isNew, again?.by], [false, AUTHORIZATION.by]);
     // Made after the hold was set.
     await withReport(ledger, PREAPP);
@@ -182,22 +183,23 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
       (await retention.legalHolds()).map(({ journeyId }) => journeyId),
       ['J-1'],
     );
-    assert.ok((await ledger.inquiriesOf('J-1'))[0]?.legalHoldAt);
+    const listed = [];
+    for await (const one of ledger.inquiriesBetween()) listed.push(one.legalHolds);
+    const { isNew: _, others: __, destroyed: ___, ...hold } = held ?? assert.fail();
+    assert.deepEqual(listed, [[hold], [hold]]);
     const refused = await retention.begin({ ...JOURNEY, productCode: 'PREAPP' }, AUTHORIZATION);
-    assert.deepEqual(refused.kind === 'refused' && refused.obstacles, [
-      { reason: 'legalHold', customerTraceNumber: TRACE },
-    ]);
-    assert.equal(await retention.releaseLegalHold('J-1', AUTHORIZATION), true);
-    assert.equal(await retention.releaseLegalHold('J-1', AUTHORIZATION), false);
+    assert.deepEqual(refused.kind === 'refused' && refused.obstacles, [{ reason: 'legalHold', hold }]);
+    assert.deepEqual((await retention.releaseLegalHold('J-1', HOLD)).released, hold);
+    assert.equal((await retention.releaseLegalHold('J-1', HOLD)).released, null);
     await retention.begin(JOURNEY, AUTHORIZATION);
     // It may come between the two: nothing has been destroyed yet.
-    await retention.setLegalHold('J-1', AUTHORIZATION);
+    await retention.setLegalHold('J-1', HOLD);
     assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 0)).kind, 'refused');
     assert.deepEqual(await retention.unfinished(), [JOURNEY]);
-    await retention.releaseLegalHold('J-1', AUTHORIZATION);
+    await retention.releaseLegalHold('J-1', HOLD);
     await disposed(ledger);
     assert.deepEqual(await retention.unfinished(), []);
-    assert.equal(await retention.setLegalHold('J-1', AUTHORIZATION), null, 'nothing is left to be held');
+    assert.equal(await retention.setLegalHold('J-1', HOLD), null, 'nothing is left to be held');
     const kinds = (await retention.events('J-1')).map(({ kind }) => kind);
     assert.deepEqual(kinds.slice(0, 3), ['legalHoldSet', 'legalHoldReleased', 'disposalBegun']);
     assert.equal(kinds.at(-1), 'disposed');
@@ -207,8 +209,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await withReport(ledger);
     for (let round = 0; round < 5; round++) {
-      await ledger.retention.setLegalHold('J-1', AUTHORIZATION);
-      await ledger.retention.releaseLegalHold('J-1', AUTHORIZATION);
+      await ledger.retention.setLegalHold('J-1', HOLD);
+      await ledger.retention.releaseLegalHold('J-1', HOLD);
     }
     assert.deepEqual(
       (await ledger.retention.events('J-1')).map(({ kind }) => kind),
@@ -311,13 +313,13 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     for (const row of [own, second, other]) await withReport(ledger, row);
     const review = { ownerId: 'portfolio:R-1' };
     assert.equal((await retention.view(review)).reports, 2);
-    await retention.setLegalHold(own.ownerId, AUTHORIZATION);
-    assert.equal((await retention.setLegalHold(review.ownerId, AUTHORIZATION))?.isNew, true);
+    await retention.setLegalHold(own.ownerId, HOLD);
+    assert.equal((await retention.setLegalHold(review.ownerId, HOLD))?.isNew, true);
     assert.equal((await retention.begin({ ownerId: second.ownerId }, AUTHORIZATION)).kind, 'refused');
-    await retention.releaseLegalHold(review.ownerId, AUTHORIZATION);
+    await retention.releaseLegalHold(review.ownerId, HOLD);
     // Held by its own id, it stays so.
     assert.equal((await retention.begin(review, AUTHORIZATION)).kind, 'refused');
-    await retention.releaseLegalHold(own.ownerId, AUTHORIZATION);
+    await retention.releaseLegalHold(own.ownerId, HOLD);
     await disposed(ledger, review);
     assert.equal((await retention.view(review)).reports, 0);
     assert.equal((await retention.view({ ownerId: other.ownerId })).reports, 1);

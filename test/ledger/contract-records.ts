@@ -73,8 +73,8 @@ export function recordTests(opened: Open): void {
     const { ledger } = await opened(t);
     const who = { by: 'records-1', reason: 'retention is over' };
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    await ledger.retention.setLegalHold('J-1', who);
-    await ledger.retention.releaseLegalHold('J-1', who);
+    await ledger.retention.setLegalHold('J-1', { ...who, matter: '2026-17' });
+    await ledger.retention.releaseLegalHold('J-1', { ...who, matter: '2026-17' });
     await ledger.retention.begin({ ownerId: 'J-1' }, who);
     await ledger.retention.dispose({ ownerId: 'J-1' }, who, 2);
     const found = await all(ledger.disposalsBetween());

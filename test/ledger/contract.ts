@@ -12,6 +12,7 @@ import { digestTests } from './contract-digests.ts';
 import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
 import { keptConsentTests } from './contract-kept.ts';
+import { legalHoldTests } from './contract-legal-holds.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { pauseTests } from './contract-pauses.ts';
@@ -74,6 +75,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: refusals and readings`, () => readingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
+  describe(`${backend.name}: legal holds`, () => legalHoldTests(opened, backend));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));
   describe(`${backend.name}: programs of several versions`, () => writerTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));

@@ -111,7 +111,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   });
 
   for (const [name, begin] of [
-    ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', authorization)],
+    ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' })],
     ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ ownerId: 'J-1' }, authorization)],
   ] as const) {
     test(`${name} on the report that commits before the claim is respected`, async (t) => {
@@ -138,8 +138,8 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
       () => claim(BY_ITSELF),
       () => ledger.recordConsents(ledgerId, [{ ...revocation, consentId: `C-${nth}`, applicantId: '02' }]),
       () => ledger.flagPostedShares(ledgerId, revocation),
-      () => ledger.retention.setLegalHold('J-1', authorization),
-      () => ledger.retention.releaseLegalHold('J-1', authorization),
+      () => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' }),
+      () => ledger.retention.releaseLegalHold('J-1', { ...authorization, matter: '2026-17' }),
       () => {
         const decision = decisionOf({ ...inquiry, decisionId: `D-${nth}`, action: 'abandon', attempt: 1 });
         return ledger.recordDecision(ledgerId, inquiry, decision);

@@ -110,9 +110,9 @@ test('a pause holds back what is new until it is ended, and wakes what has waite
 
 test('operators hold, dispose of, and wrap anew; the old row versions are vacuumed', async () => {
   const { done } = stage;
-  await done('legal-hold', 'set', journeyId, ...AUTHORIZATION);
+  await done('legal-hold', 'set', journeyId, '--matter', '2026-17', ...AUTHORIZATION);
   assert.equal((await stage.cli('dispose', journeyId, '--yes', ...AUTHORIZATION)).code, 1);
-  await done('legal-hold', 'release', journeyId, ...AUTHORIZATION);
+  await done('legal-hold', 'release', journeyId, '--matter', '2026-17', ...AUTHORIZATION);
   await done('dispose', journeyId, '--yes', ...AUTHORIZATION);
   const ofJourney = `customer_trace_number IN (SELECT customer_trace_number FROM inquiries WHERE owner_id = '${journeyId}')`;
   assert.equal(await countOf('reports', `${ofJourney} AND body IS NOT NULL`), 0);

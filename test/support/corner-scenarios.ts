@@ -180,7 +180,7 @@ const shareGrantTooOld = besideOwnWorker('shareReport-grantTooOld', ON_GATEWAY_Q
 });
 
 function holdReport(own: Harness, ownerId: string): Promise<unknown> {
-  return withLedger(own, (ledger) => ledger.retention.setLegalHold(ownerId, WORD));
+  return withLedger(own, (ledger) => ledger.retention.setLegalHold(ownerId, { ...WORD, matter: '2026-17' }));
 }
 
 const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', ON_GATEWAY_QUEUE, async (own) => {

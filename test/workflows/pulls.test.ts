@@ -194,7 +194,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.equal((await journey.report('PREQUAL')).customerTraceNumber, stages[0]?.customerTraceNumber);
     assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
     const authorization = { by: 'legal', reason: 'a claim' };
-    await ledger.retention.setLegalHold(`pull:${id}`, authorization);
+    await ledger.retention.setLegalHold(`pull:${id}`, { ...authorization, matter: '2026-17' });
     assert.equal((await ledger.retention.begin({ ownerId: `pull:${id}` }, authorization)).kind, 'refused');
     await ledger.retention.begin({ ownerId: id }, authorization);
     assert.equal((await ledger.retention.dispose({ ownerId: id }, authorization, 0)).kind, 'done');

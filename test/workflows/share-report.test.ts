@@ -281,9 +281,9 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     );
     const authorization = { by: 'legal', reason: 'a claim' };
     const ownerId = `pull:${report.pullId}`;
-    await ledger.retention.setLegalHold(ownerId, authorization);
+    await ledger.retention.setLegalHold(ownerId, { ...authorization, matter: '2026-17' });
     assert.deepEqual(await refusal(report), ['/report is under a legal hold']);
-    await ledger.retention.releaseLegalHold(ownerId, authorization);
+    await ledger.retention.releaseLegalHold(ownerId, { ...authorization, matter: '2026-17' });
     await ledger.retention.begin({ ownerId }, authorization);
     assert.deepEqual(await refusal(report), ['/report was disposed of']);
     await ledger.retention.dispose({ ownerId }, authorization, 0);

@@ -4,15 +4,16 @@ import {
   consentWords,
   decisionWords,
   lateWords,
-  RETENTION_WORDS,
+  retentionWords,
   workEndWords,
   workWords,
 } from '../../ledger/audit-pages/record-words.ts';
 import type { AuditedAttempt } from '../../ledger/inquiry-audit.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
 import type { Ledger } from '../../ledger/port.ts';
+import type { AuditedDisposal } from '../../ledger/record-audit.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
-import { ownerOf } from '../../model/owner-id.ts';
+import { ownerIdOf, ownerOf } from '../../model/owner-id.ts';
 
 export interface StoryLine {
   at: string;
@@ -54,7 +55,7 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
       some(ledger.decisionsBetween(query)),
       some(ledger.consentsBetween(query)),
       some(ledger.withdrawnSharesBetween(query)),
-      some(ledger.disposalsBetween(query)),
+      retentionStory(ledger, ownerId),
       ledger.pauses.list(),
     ],
   );
@@ -71,12 +72,9 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
     ...withdrawals.map(({ recordedAt, by, reason, shareId }) => {
       return { at: recordedAt, text: `Share ${shareId} was taken back before it was sent.`, by, reason };
     }),
-    ...disposals.map(({ recordedAt, kind, by, reason }) => ({
-      at: recordedAt,
-      text: RETENTION_WORDS[kind],
-      by,
-      reason,
-    })),
+    ...disposals.map((one) => {
+      return { at: one.recordedAt, text: retentionWords(one), by: one.by, reason: one.reason };
+    }),
     ...work.slice(-MOST_OF_A_KIND).flatMap(workLines),
   ];
   const first = lines.reduce((least, { at }) => (at < least ? at : least), lines[0]?.at ?? '');
@@ -102,6 +100,14 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
       .filter(({ ended }) => !ended)
       .map((pause) => ({ since: pause.since, text: `${capital(scopeWords(pause))} are paused: ${pause.reason}` })),
   };
+}
+
+/** Reads disposals and legal holds of the run; those of a review are about each of its rows. */
+async function retentionStory(ledger: Ledger, ownerId: string): Promise<AuditedDisposal[]> {
+  const { kind, id, accountId } = ownerOf(ownerId);
+  const owners = accountId === undefined ? [ownerId] : [ownerId, ownerIdOf(kind, id)];
+  const found = await Promise.all(owners.map((owner) => some(ledger.disposalsBetween({ ownerId: owner }))));
+  return found.flat();
 }
 
 function attemptLines(one: AuditedAttempt): StoryLine[] {

@@ -88,6 +88,14 @@ const attemptSchema = z
     late: z.object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional() }).exactOptional(),
     abandonedAt: instant.exactOptional(),
     disposedAt: instant.exactOptional(),
+    legalHolds: z
+      .array(
+        z.object({
+          journeyId: text.meta({ description: 'What it was set on: a run, one row of a review, or a review.' }),
+          ...{ matter: text, setAt: instant, by: text, reason: text },
+        }),
+      )
+      .meta({ description: 'Every hold in force that covers the inquiry. None of it can be disposed of until then.' }),
   })
   .meta({ id: 'inquiryAttempt' });
 

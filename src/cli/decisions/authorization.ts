@@ -1,4 +1,4 @@
-/** `--by` and `--reason` of what is kept in the ledger's log. */
+/** `--by`, `--reason` and `--matter` of what is kept in the ledger's log. */
 import type { Command } from 'commander';
 import type { Authorization } from '../../ledger/retention.ts';
 import { UsageError } from '../output/errors.ts';
@@ -9,6 +9,8 @@ export interface AuthorizationOptions {
 }
 
 const MAX_LENGTH = 500;
+/** Long enough for a name and a number; it stands in each list. */
+const MAX_MATTER_LENGTH = 100;
 
 export function withAuthorizationOptions(command: Command): Command {
   return command
@@ -24,4 +26,14 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
   const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
   return authorization;
+}
+
+/** @throws UsageError */
+export function checkedMatter({ matter }: { matter?: string }): string {
+  const trimmed = matter?.trim() ?? '';
+  if (trimmed === '') throw new UsageError('--matter must be said');
+  if (trimmed.length > MAX_MATTER_LENGTH || /\p{C}/u.test(trimmed)) {
+    throw new UsageError(`--matter must be 1 to ${MAX_MATTER_LENGTH} printable characters`);
+  }
+  return trimmed;
 }

@@ -1,12 +1,16 @@
-/** A disposal in words: what would go, what went, what stands in the way, and which copies are out of reach. */
+/**
+ * Disposals and legal holds in words: what would go, what went, what stands in the way, and which copies are out of reach.
+ */
+import type { LegalHold, SetHold } from '../../ledger/retention.ts';
 import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../operator/disposal.ts';
-import { type Output, table, wrap } from './output.ts';
+import { type Output, table, withAge, wrap } from './output.ts';
 
 /** Enough to see what it is about; `--json` has all of them. */
 const MAX_SHOWN = 20;
 
-const WORDS: Record<RefusedDisposal['obstacles'][number]['reason'], string> = {
-  legalHold: 'it is under a legal hold',
+type Obstacle = RefusedDisposal['obstacles'][number];
+
+const WORDS: Record<Exclude<Obstacle['reason'], 'legalHold'>, string> = {
   sending: 'an attempt may still be answered',
   undecided: 'an inquiry waits for a decision: `credit-journey holds`',
   attention: 'something came too late that nobody has seen to: `credit-journey holds`',
@@ -24,10 +28,17 @@ export const COPIES: readonly string[] = [
 ];
 
 function obstacleWords({ obstacles }: RefusedDisposal): string[] {
-  return obstacles.map(({ reason, customerTraceNumber }) => {
-    const of = customerTraceNumber === undefined || reason === 'legalHold' ? '' : ` (${customerTraceNumber})`;
-    return `${WORDS[reason]}${of}`;
+  return obstacles.map((obstacle) => {
+    if (obstacle.reason === 'legalHold') return holdWords(obstacle.hold);
+    const of = 'customerTraceNumber' in obstacle ? ` (${obstacle.customerTraceNumber})` : '';
+    return `${WORDS[obstacle.reason]}${of}`;
   });
+}
+
+/** Says what of a disposal that was stopped on its way cannot be taken back. */
+function historyWords({ histories }: RefusedDisposal): string[] {
+  if (histories === 0) return [];
+  return [`${histories} histories were deleted from Temporal before; what the ledger holds is kept`];
 }
 
 export function planLines(plan: DisposalPlan, output: Output): string[] {
@@ -70,7 +81,7 @@ function refusedLines(refused: readonly RefusedDisposal[], { colors, width }: Ou
   if (refused.length === 0) return [];
   const shown = refused
     .slice(0, MAX_SHOWN)
-    .flatMap((one) => wrap(`${nameOf(one)}: ${obstacleWords(one).join('; ')}`, width, '  '));
+    .flatMap((one) => wrap(`${nameOf(one)}: ${[...obstacleWords(one), ...historyWords(one)].join('; ')}`, width, '  '));
   const rest = refused.length > MAX_SHOWN ? [`  and ${refused.length - MAX_SHOWN} more`] : [];
   return [colors.yellow(`${refused.length} may not go:`), ...shown, ...rest];
 }
@@ -131,4 +142,29 @@ export function copyLines({ width }: Output): string[] {
 
 function nameOf({ journeyId, productCode }: { journeyId: string; productCode?: string }): string {
   return productCode === undefined ? journeyId : `${journeyId} ${productCode}`;
+}
+
+export function holdTable(holds: readonly LegalHold[], { width }: Pick<Output, 'width'>): string[] {
+  const rows = holds.map(({ journeyId, matter, setAt, by, reason }) => [journeyId, matter, withAge(setAt), by, reason]);
+  return table([['ID', 'MATTER', 'SINCE', 'BY', 'REASON'], ...rows], width);
+}
+
+/** Lists holds under a heading; nothing where there are none. */
+export function coveringLines(heading: string, holds: readonly LegalHold[], output: Output): string[] {
+  if (holds.length === 0) return [];
+  return [...wrap(heading, output.width).map(output.colors.yellow), ...holdTable(holds, output)];
+}
+
+/** Says what a hold came too late for. */
+export function destroyedLines({ inquiries, histories }: SetHold['destroyed'], { colors, width }: Output): string[] {
+  if (inquiries + histories === 0) return [];
+  const words =
+    `Destroyed before this hold: ${inquiries} inquiries were disposed of, and ${histories} histories were deleted ` +
+    'from Temporal. Everything else is kept.';
+  return wrap(words, width).map(colors.yellow);
+}
+
+/** Names a hold where it stands in the way of a disposal. */
+export function holdWords({ journeyId, matter, by }: LegalHold): string {
+  return `${journeyId} is under a legal hold for matter ${matter}, set by ${by}`;
 }

@@ -26,6 +26,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
     ...(decision ? [`decided: ${decisionText(decision)}`] : []),
     ...(accesses ? [accessText(accesses)] : []),
     ...(late ? [`answered late, at ${late.at.replace(/\.\d+/, '')}: ${late.outcome ?? 'no outcome'}`] : []),
+    ...one.legalHolds.map(holdText),
     ...(one.disposedAt === undefined ? [] : [`disposed of at ${one.disposedAt.replace(/\.\d+/, '')}`]),
   ];
   return [...table([head], width), ...details.flatMap((line) => readable(line, width))];
@@ -64,6 +65,10 @@ function answerText(one: AuditedAttempt): string[] {
 function accessText({ count, reissues, lastAt }: NonNullable<AuditedAttempt['accesses']>): string {
   const again = reissues === 0 ? '' : `, ${reissues} of them served it again`;
   return `read ${count} ${count === 1 ? 'time' : 'times'}${again}, last at ${lastAt.replace(/\.\d+/, '')}`;
+}
+
+function holdText({ journeyId, matter, setAt, by }: AuditedAttempt['legalHolds'][number]): string {
+  return `under a legal hold on ${journeyId}, matter ${matter}, set by ${by} at ${setAt.replace(/\.\d+/, '')}`;
 }
 
 function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
@@ -128,6 +133,7 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   lateReturnReasonCode: (one) => one.late?.returnReasonCode,
   lateApplicantOutcomes: (one) => one.late?.applicantOutcomes?.map(outcomeText).join('; '),
   lateNoRecordReference: (one) => one.late?.noRecordReference,
+  legalHolds: (one) => one.legalHolds.map(({ matter }) => matter).join('; '),
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {

@@ -17,6 +17,7 @@ import {
 } from '../inquiry-audit.ts';
 import type { AttemptRow, DecisionRow, InquiryRow } from '../rows/inquiry-rows.ts';
 import { descriptionOf } from '../rows/inquiry-views.ts';
+import { readHoldsByOwner } from '../rows/legal-holds.ts';
 import { referenceNumbersOf } from '../rows/report-references.ts';
 import { outcomesOf } from './told-outcomes.ts';
 
@@ -166,6 +167,7 @@ class PageReader {
     const decisions = Map.groupBy(await this.#decisions(range), (row) => row.customer_trace_number);
     const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
     const consents = Map.groupBy(isShared ? await this.#consents(range) : [], attemptKey);
+    const holdsOn = await readHoldsByOwner(this.#session, wanted);
     const accesses = new Map((await this.#accesses(range)).map((row) => [attemptKey(row), row]));
     return {
       attempts: wanted.map((row) => ({
@@ -173,6 +175,7 @@ class PageReader {
         ...this.#withoutRecord(row),
         ...(row.late_at === null ? {} : { late: this.#late(row, row.late_at) }),
         ...accessesOf(accesses.get(attemptKey(row))),
+        legalHolds: holdsOn(row.owner_id),
       })),
       end,
     };
@@ -330,7 +333,7 @@ function auditedAttempt(
   row: FoundRow,
   decisions: ReadonlyMap<string, DecisionRow[]>,
   consents: readonly ConsentLinkRow[],
-): AuditedAttempt {
+): Omit<AuditedAttempt, 'legalHolds'> {
   const own = decisions.get(row.customer_trace_number) ?? [];
   const judging = own.filter((one) => one.attempt === row.attempt && judgesAttempts(one.failure_type));
   const said = judging.findLast(({ provider_said }) => provider_said === 'posted' || provider_said === 'notPosted');

@@ -16,7 +16,7 @@ import type {
   RecordsQuery,
 } from '../record-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
-import { eventOf } from '../rows/retention-events.ts';
+import { eventOf, RETENTION_LOG } from '../rows/retention-events.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../rows/shares/withdrawn-shares.ts';
 
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
@@ -60,8 +60,7 @@ export function auditedConsents(engine: SqlEngine, query: RecordsQuery): AsyncIt
 
 /** As `Ledger.disposalsBetween`. @throws RangeError where `from` or `before` is no instant */
 export function auditedDisposals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedDisposal> {
-  const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
-  return pages(engine, { rows, conditions: { owner_id: query.ownerId } }, query, eventOf);
+  return pages(engine, { rows: RETENTION_LOG, conditions: { owner_id: query.ownerId } }, query, eventOf);
 }
 
 /** As `Ledger.withdrawnSharesBetween`. @throws RangeError where `from` or `before` is no instant */

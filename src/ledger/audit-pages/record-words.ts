@@ -71,12 +71,18 @@ export function lateWords(one: AuditedAttempt & { late: NonNullable<AuditedAttem
   return `${inquiryWords(one)}, attempt ${one.attempt}, was answered late: ${one.late.outcome ?? 'no outcome'}.`;
 }
 
-export const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {
+const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {
   disposalBegun: 'Its disposal was begun.',
+  historyDeleted: 'A history was deleted from Temporal.',
   disposed: 'It was disposed of.',
   legalHoldSet: 'It came under a legal hold.',
   legalHoldReleased: 'Its legal hold was released.',
 };
+
+export function retentionWords({ kind, matter }: Pick<AuditedDisposal, 'kind' | 'matter'>): string {
+  const words = RETENTION_WORDS[kind];
+  return matter === undefined ? words : `${words} Matter: ${matter}.`;
+}
 
 type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;
 

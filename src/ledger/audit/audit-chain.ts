@@ -51,6 +51,11 @@ export const CHAINED = {
     columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
     later: [],
   },
+  legal_holds: {
+    key: ['hold_id', 'kind'],
+    columns: ['owner_id', 'matter', 'recorded_by', 'reason', 'recorded_at'],
+    later: [],
+  },
   run_decisions: {
     key: ['owner_id', 'decision_id', 'version'],
     columns: [

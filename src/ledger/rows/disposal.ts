@@ -2,10 +2,13 @@
  * Disposal (docs/retention.md): its obstacles, and the statements that destroy what is personal.
  *
  * The order matters. (1) The begin is written down, which closes the fence for good. (2) The runs are deleted from
- * Temporal, which is no record. (3) One transaction checks everything again and destroys the ledger's content. After a
+ * Temporal, which is no record; each deletion is written down before it is made. (3) One transaction checks everything again and destroys the ledger's content. After a
  * crash before (3) the disposal can be repeated, and until (3) no reader sees "disposed of" although a copy is left in
  * Temporal. With (3) before (2), the rows would say so too early. Without (1), a journey started between (2) and (3)
  * would go on with a ledger whose answers are about to be destroyed.
+ *
+ * Each step reads the legal holds after it has locked the chain's head (legal-holds.ts), so a hold that is set between
+ * two steps stops the disposal there.
  */
 
 import { utcInstant } from '../../base/instants.ts';
@@ -18,11 +21,14 @@ import type {
   DisposalScope,
   DisposalVerdict,
   DisposalView,
+  LegalHold,
   Obstacle,
+  RetentionEvent,
 } from '../retention.ts';
+import { readHolds } from './legal-holds.ts';
 import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
-import { ofOwner } from './owner-rows.ts';
-import { insertEvent, readDisposalTimes } from './retention-events.ts';
+import { ofOwner, ownerOfRuns } from './owner-rows.ts';
+import { countDeletedHistories, insertEvent, readDisposalTimes } from './retention-events.ts';
 import { endByDisposal } from './work-for-people.ts';
 
 /** Reads only. */
@@ -53,6 +59,8 @@ export async function readDisposalView(
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
   const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
   const newestAtMs = newestOf(counted);
+  const holds = await readHolds(session, scope.ownerId);
+  const holdsOnRuns = await readHolds(session, ownerOfRuns(scope.ownerId));
   return {
     ...scope,
     inquiries: counted?.inquiries ?? 0,
@@ -61,7 +69,9 @@ export async function readDisposalView(
     ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
     ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
     runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
-    obstacles: await readObstacles(session, dialect, scope),
+    obstacles: [...holds.map(obstacleOf), ...(await readNeeds(session, dialect, scope))],
+    holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
+    histories: await countDeletedHistories(session, ownerOfRuns(scope.ownerId)),
   };
 }
 
@@ -77,17 +87,12 @@ function newestOf(row: NewestRow | undefined): number | null {
   return Math.max(row.created_at, row.claimed_at ?? 0, row.recorded_at ?? 0, row.late_at ?? 0);
 }
 
-/**
- * The obstacles of a scope. A legal hold is on the whole journey, also where only a part of it is to be disposed of.
- */
-async function readObstacles(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Obstacle[]> {
-  const held = await session.rows<TraceRow>(
-    `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.ownerId)} AND legal_hold_at IS NOT NULL
-     ORDER BY customer_trace_number`,
-    [scope.ownerId],
-  );
+type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
+
+/** Reads the obstacles of a scope, except legal holds: each is an inquiry that is not finished. */
+async function readNeeds(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Need[]> {
   const { sql, values } = selectionOf(scope, 2);
-  const needs = await session.rows<{ reason: Obstacle['reason'] } & TraceRow>(
+  const needs = await session.rows<Pick<Need, 'reason'> & TraceRow>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${dialect.now} AND customer_trace_number IN (${sql})
      UNION SELECT 'undecided', customer_trace_number FROM inquiries
@@ -97,11 +102,20 @@ async function readObstacles(session: SqlSession, dialect: SqlDialect, scope: Di
      ORDER BY 2, 1`,
     [0, ...values],
   );
-  const [hold] = held;
-  return [
-    ...(hold ? [{ reason: 'legalHold' as const, customerTraceNumber: hold.customer_trace_number }] : []),
-    ...needs.map((row) => ({ reason: row.reason, customerTraceNumber: row.customer_trace_number })),
-  ];
+  return needs.map((row) => ({ reason: row.reason, customerTraceNumber: row.customer_trace_number }));
+}
+
+function obstacleOf(hold: LegalHold): Obstacle {
+  return { reason: 'legalHold', hold };
+}
+
+/**
+ * Reads the legal holds that forbid a step. A hold is on the whole owner, also where only one product is to be disposed
+ * of. From here to the commit no other hold can be set.
+ */
+async function lockHolds(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<Obstacle[]> {
+  await lockHead({ session, dialect });
+  return (await readHolds(session, ownerId)).map(obstacleOf);
 }
 
 interface TraceRow {
@@ -162,13 +176,34 @@ export async function beginDisposal(
 ): Promise<Written<DisposalVerdict>> {
   await lockInquiriesOf(session, dialect, scope.ownerId);
   const view = await readDisposalView(session, dialect, scope);
-  const refused = refusalOf(view);
+  // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
+  const refused = refusalOf(view.obstacles) ?? refusalOf(await lockHolds(session, dialect, scope.ownerId));
   if (refused) return { keep: false, value: refused };
   const { inquiries, reports, begunAt } = view;
-  // A share's claim reads the disposal under this lock: the claim comes first, or finds that the disposal has begun.
-  await lockHead({ session, dialect });
   if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposalBegun' });
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
+}
+
+/** Implements `Retention.recordDeletion`, as part of a transaction. */
+export async function recordDeletion(
+  session: SqlSession,
+  dialect: SqlDialect,
+  {
+    scope,
+    authorization,
+    run,
+  }: { scope: DisposalScope; authorization: Authorization; run: NonNullable<RetentionEvent['run']> },
+): Promise<Written<Obstacle[]>> {
+  const holds = await lockHolds(session, dialect, ownerOfRuns(scope.ownerId));
+  if (holds.length > 0) return { keep: false, value: holds };
+  await requireBegun(session, scope);
+  await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'historyDeleted', run });
+  return { keep: true, value: [] };
+}
+
+async function requireBegun(session: SqlSession, scope: DisposalScope): Promise<void> {
+  const { begunAtMs } = await readDisposalTimes(session, scope);
+  if (begunAtMs === null) throw new Error('a disposal that was not begun');
 }
 
 /** As `Retention.dispose`; part of a transaction. */
@@ -179,10 +214,9 @@ export async function dispose(
 ): Promise<Written<DisposalVerdict>> {
   await lockInquiriesOf(session, dialect, scope.ownerId);
   const view = await readDisposalView(session, dialect, scope);
-  const refused = refusalOf(view);
+  const refused = refusalOf(view.obstacles);
   if (refused) return { keep: false, value: refused };
-  const { begunAtMs } = await readDisposalTimes(session, scope);
-  if (begunAtMs === null) throw new Error('a disposal that was not begun');
+  await requireBegun(session, scope);
   const { inquiries, reports } = view;
   const { sql, values } = selectionOf(scope);
   await session.rows(
@@ -213,13 +247,16 @@ export async function dispose(
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
     [...values, authorization.by, authorization.reason],
   );
+  // Last, since everybody's consents wait for this lock. A hold that came since the view takes all of it back.
+  const held = refusalOf(await lockHolds(session, dialect, scope.ownerId));
+  if (held) return { keep: false, value: held };
   await endByDisposal({ session, dialect }, scope);
   const details = { inquiries, reports, runs };
   await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposed', details });
   return { keep: true, value: { kind: 'done', inquiries, reports } };
 }
 
-function refusalOf({ obstacles }: DisposalView): DisposalVerdict | null {
+function refusalOf(obstacles: Obstacle[]): DisposalVerdict | null {
   return obstacles.length > 0 ? { kind: 'refused', obstacles } : null;
 }
 

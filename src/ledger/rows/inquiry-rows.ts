@@ -36,7 +36,6 @@ export interface InquiryRow {
   abandoned_at: number | null;
   late_answer_at: number | null;
   late_consent_at: number | null;
-  legal_hold_at: number | null;
   disposed_at: number | null;
 }
 

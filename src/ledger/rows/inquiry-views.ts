@@ -136,7 +136,6 @@ function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'a
     ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
     ...(row.late_answer_at === null ? {} : { lateAnswerAt: utcInstant(row.late_answer_at) }),
     ...(row.late_consent_at === null ? {} : { lateConsentAt: utcInstant(row.late_consent_at) }),
-    ...(row.legal_hold_at === null ? {} : { legalHoldAt: utcInstant(row.legal_hold_at) }),
     ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
 }

@@ -14,6 +14,11 @@ export function reviewOfRow(ownerId: string): string | null {
   return accountId === undefined ? null : `${kind}:${id}`;
 }
 
+/** The owner of everything that the id's runs are about: the rows of a review have their runs in common. */
+export function ownerOfRuns(ownerId: string): string {
+  return reviewOfRow(ownerId) ?? ownerId;
+}
+
 /** Whether it is the id of a whole portfolio review. */
 export function isReview(ownerId: string): boolean {
   const { kind, accountId } = ownerOf(ownerId);

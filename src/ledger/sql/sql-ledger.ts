@@ -128,9 +128,9 @@ export class SqlLedger implements OpenedLedger {
     this.#engine = engine;
     this.#current = currentWriter(engine);
     this.identity = identity;
-    this.retention = new SqlRetention(this.#current, identity);
     this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
     const writeTo: WriteTo = (ledgerId, work) => this.#writeTo(ledgerId, work);
+    this.retention = new SqlRetention(this.#current, identity, writeTo);
     this.pauses = new SqlPauses(this.#current, writeTo);
     this.profileChanges = new SqlProfileChanges(this.#current, writeTo);
     this.reading = new SqlReading(engine, keys, this);

@@ -1,8 +1,8 @@
 /** The retention side of the ledger on any SQL engine: each method is one transaction. */
 
 import { utcInstant } from '../../base/instants.ts';
-import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
-import { LedgerChangedError } from '../errors.ts';
+import type { SqlEngine, Written } from '../database/sql-session.ts';
+import type { WriteTo, Writing } from '../database/writing.ts';
 import type { LedgerIdentity } from '../port.ts';
 import type {
   AgePage,
@@ -11,23 +11,28 @@ import type {
   DisposalScope,
   DisposalVerdict,
   DisposalView,
+  HoldAuthorization,
   LegalHold,
+  Obstacle,
+  ReleasedHold,
   Retention,
   RetentionEvent,
   SeparateShare,
+  SetHold,
 } from '../retention.ts';
-import { beginDisposal, dispose, readDisposalView, readOlderThan } from '../rows/disposal.ts';
-import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-hold.ts';
+import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from '../rows/disposal.ts';
+import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-holds.ts';
 import { readDisposalOf, readEvents, readUnfinished } from '../rows/retention-events.ts';
 import { readSeparateShares } from '../rows/shares/report-shares.ts';
 
 export class SqlRetention implements Retention {
   readonly #engine: SqlEngine;
-  readonly #identity: LedgerIdentity;
+  readonly #write: <T>(work: (writing: Writing) => Promise<Written<T>>) => Promise<T>;
 
-  constructor(engine: SqlEngine, identity: LedgerIdentity) {
+  constructor(engine: SqlEngine, { ledgerId }: LedgerIdentity, write: WriteTo) {
     this.#engine = engine;
-    this.#identity = identity;
+    // Another database may answer at the same address by now: nothing of it may be destroyed.
+    this.#write = (work) => write(ledgerId, work);
   }
 
   view(scope: DisposalScope): Promise<DisposalView> {
@@ -47,11 +52,19 @@ export class SqlRetention implements Retention {
   }
 
   begin(scope: DisposalScope, authorization: Authorization): Promise<DisposalVerdict> {
-    return this.#write((session) => beginDisposal(session, this.#engine.dialect, scope, authorization));
+    return this.#write(({ session, dialect }) => beginDisposal(session, dialect, scope, authorization));
+  }
+
+  recordDeletion(
+    scope: DisposalScope,
+    authorization: Authorization,
+    run: NonNullable<RetentionEvent['run']>,
+  ): Promise<Obstacle[]> {
+    return this.#write(({ session, dialect }) => recordDeletion(session, dialect, { scope, authorization, run }));
   }
 
   dispose(scope: DisposalScope, authorization: Authorization, runs: number): Promise<DisposalVerdict> {
-    return this.#write((session) => dispose(session, this.#engine.dialect, { scope, authorization, runs }));
+    return this.#write(({ session, dialect }) => dispose(session, dialect, { scope, authorization, runs }));
   }
 
   scrub(): Promise<boolean> {
@@ -65,31 +78,19 @@ export class SqlRetention implements Retention {
     });
   }
 
-  setLegalHold(journeyId: string, authorization: Authorization): Promise<(LegalHold & { isNew: boolean }) | null> {
-    return this.#write((session) => setLegalHold(session, this.#engine.dialect, journeyId, authorization));
+  setLegalHold(journeyId: string, authorization: HoldAuthorization): Promise<SetHold | null> {
+    return this.#write((writing) => setLegalHold(writing, journeyId, authorization));
   }
 
-  releaseLegalHold(journeyId: string, authorization: Authorization): Promise<boolean> {
-    return this.#write((session) => releaseLegalHold(session, this.#engine.dialect, journeyId, authorization));
+  releaseLegalHold(journeyId: string, authorization: HoldAuthorization): Promise<ReleasedHold> {
+    return this.#write((writing) => releaseLegalHold(writing, journeyId, authorization));
   }
 
-  legalHolds(): Promise<LegalHold[]> {
-    return this.#engine.read((session) => readHolds(session));
+  legalHolds(journeyId?: string): Promise<LegalHold[]> {
+    return this.#engine.read((session) => readHolds(session, journeyId));
   }
 
   events(ownerId: string): Promise<RetentionEvent[]> {
     return this.#engine.read((session) => readEvents(session, ownerId));
-  }
-
-  /** Another database may answer at the same address by now: nothing of it may be destroyed. */
-  #write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#engine.write(async (session) => {
-      const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
-      const { ledgerId } = this.#identity;
-      if (row?.ledger_id !== ledgerId) {
-        throw new LedgerChangedError(`asked for ledger ${ledgerId}, but this is ledger ${row?.ledger_id ?? 'none'}`);
-      }
-      return work(session);
-    });
   }
 }

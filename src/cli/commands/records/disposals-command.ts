@@ -16,6 +16,7 @@ export function registerDisposalsCommand(program: Command): void {
 
 const WORDS: Record<AuditedDisposal['kind'], string> = {
   disposalBegun: 'disposal begun',
+  historyDeleted: 'history deleted',
   disposed: 'disposed of',
   legalHoldSet: 'legal hold set',
   legalHoldReleased: 'legal hold released',
@@ -33,17 +34,22 @@ const DISPOSALS: RecordFormat<AuditedDisposal> = {
     inquiries: (one) => one.details?.inquiries,
     reports: (one) => one.details?.reports,
     runs: (one) => one.details?.runs,
+    matter: (one) => one.matter,
+    workflowId: (one) => one.run?.workflowId,
+    runId: (one) => one.run?.runId,
   },
   document: underJourneyId,
   lines: disposalLines,
 };
 
 export function disposalLines(one: AuditedDisposal, width: number): string[] {
-  const { details, productCode } = one;
+  const { details, productCode, matter, run } = one;
   const amounts = details && `${details.inquiries} inquiries, ${details.reports} reports, ${details.runs} runs`;
   const lines = [
     `${runName(one.ownerId)}${productCode === undefined ? '' : `, ${productCode} alone`}`,
     ...(amounts === undefined ? [] : [amounts]),
+    ...(matter === undefined ? [] : [`matter: ${matter}`]),
+    ...(run === undefined ? [] : [`run: ${run.workflowId}, ${run.runId}`]),
     `reason: ${one.reason}`,
   ];
   return [

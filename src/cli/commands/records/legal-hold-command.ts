@@ -1,64 +1,82 @@
-/** `legal-hold`: keeps a journey from being disposed of. */
+/** `legal-hold`: keeps a run, or a whole review, from being disposed of. */
 import type { Command } from 'commander';
+import type { LegalHold, SetHold } from '../../../ledger/retention.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
+  checkedMatter,
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { createOutput, table, withAge } from '../../output/output.ts';
+import { coveringLines, destroyedLines, holdTable } from '../../output/disposal-words.ts';
+import { createOutput } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
 
-interface HoldOptions extends OutputOptions, AuthorizationOptions {}
+interface HoldOptions extends OutputOptions, AuthorizationOptions {
+  matter?: string;
+}
 
 export function registerLegalHoldCommand(program: Command): void {
-  const hold = program.command('legal-hold').description('keep a journey from being disposed of');
-  const ofJourney = (name: string, description: string) =>
-    withOutputOptions(withAuthorizationOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
-  const example = (name: string) => `credit-journey legal-hold ${name} J-1 --by <name> --reason "<why>"`;
-  const set = ofJourney('set', 'nothing of the journey is disposed of until it is released').action(setHold);
-  withExamples(set, example('set'));
-  const release = ofJourney('release', 'the journey may be disposed of again').action(releaseHold);
-  withExamples(release, example('release'));
-  const list = hold.command('list').description('every legal hold, the oldest first');
-  withExamples(list, 'credit-journey legal-hold list');
-  withOutputOptions(list).action((options: OutputOptions) =>
-    withLedger(async (ledger) => {
-      const output = createOutput(options);
-      const holds = await ledger.retention.legalHolds();
-      const rows = holds.map(({ journeyId, setAt, by, reason }) => [journeyId, withAge(setAt), by, reason]);
-      output.answer({ holds }, () =>
-        rows.length === 0 ? ['no legal holds'] : table([['JOURNEY', 'SINCE', 'BY', 'REASON'], ...rows], output.width),
-      );
-    }),
-  );
+  const hold = program.command('legal-hold').description('keep a run, or a whole review, from being disposed of');
+  const ofMatter = (name: string, description: string) => {
+    const command = hold.command(name).description(description).argument('<id>', RUN_ID);
+    command.option('--matter <matter>', 'the legal matter; each matter has a hold of its own');
+    withExamples(command, `credit-journey legal-hold ${name} J-1 --matter 2026-17 --by <name> --reason "<why>"`);
+    return withOutputOptions(withAuthorizationOptions(command));
+  };
+  ofMatter('set', 'nothing of the id is disposed of until each of its holds is released').action(setHold);
+  ofMatter('release', 'release the hold of one matter').action(releaseHold);
+  const list = hold.command('list').description('every legal hold in force, the oldest first').argument('[id]', RUN_ID);
+  withExamples(list, 'credit-journey legal-hold list', 'credit-journey legal-hold list J-1');
+  withOutputOptions(list).action(listHolds);
 }
 
 async function setHold(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
-  const authorization = checkedAuthorization(options);
+  const authorization = { ...checkedAuthorization(options), matter: checkedMatter(options) };
   await withLedger(async (ledger) => {
     const output = createOutput(options);
     const { JourneyNotFoundError } = await import('../../../client/connection/errors.ts');
     const hold = await ledger.retention.setLegalHold(journeyId, authorization);
     if (!hold) throw new JourneyNotFoundError(journeyId);
     output.answer(hold, () => [
-      hold.isNew
-        ? output.colors.green(`${journeyId} is under a legal hold`)
-        : `${journeyId} has been under one since ${hold.setAt}, set by ${hold.by}`,
+      hold.isNew ? output.colors.green(setWords(hold)) : duplicateWords(hold),
+      ...coveringLines('Other holds that cover it:', hold.others, output),
+      ...destroyedLines(hold.destroyed, output),
     ]);
   });
 }
 
+function setWords({ journeyId, matter }: LegalHold): string {
+  return `${journeyId} is under a legal hold for matter ${matter}`;
+}
+
+function duplicateWords(hold: SetHold): string {
+  return `${setWords(hold)} already, since ${hold.setAt}, set by ${hold.by}: nothing was changed`;
+}
+
 async function releaseHold(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
-  const authorization = checkedAuthorization(options);
+  const authorization = { ...checkedAuthorization(options), matter: checkedMatter(options) };
+  const { matter } = authorization;
   await withLedger(async (ledger) => {
     const output = createOutput(options);
-    const released = await ledger.retention.releaseLegalHold(journeyId, authorization);
-    output.answer({ journeyId, released }, () => [
-      released ? output.colors.green(`${journeyId} is under no legal hold any more`) : `${journeyId} was under none`,
+    const { released, others } = await ledger.retention.releaseLegalHold(journeyId, authorization);
+    output.answer({ journeyId, matter, released, others }, () => [
+      released
+        ? output.colors.green(`${journeyId} is under no legal hold for matter ${matter} any more`)
+        : `${journeyId} was under no legal hold for matter ${matter}: nothing was changed`,
+      ...coveringLines('It may not be disposed of, for these holds cover it:', others, output),
     ]);
+  });
+}
+
+async function listHolds(journeyId: string | undefined, options: OutputOptions): Promise<void> {
+  if (journeyId !== undefined) requireOwnerId(journeyId);
+  await withLedger(async (ledger) => {
+    const output = createOutput(options);
+    const holds = await ledger.retention.legalHolds(journeyId);
+    output.answer({ holds }, () => (holds.length === 0 ? ['no legal holds'] : holdTable(holds, output)));
   });
 }

@@ -1,4 +1,4 @@
-/** The chain that reveals tampering with consents and decisions (audit-chain.ts), and what was disposed of or held. */
+/** The chain that reveals tampering with consents and decisions (audit-chain.ts), what was disposed of, and legal holds. */
 import type { SqlDialect } from '../sql-session.ts';
 
 export function auditTables({ guardRows }: SqlDialect): string[] {
@@ -31,8 +31,22 @@ export function auditTables({ guardRows }: SqlDialect): string[] {
       recorded_at BIGINT NOT NULL
     )`,
     'CREATE INDEX retention_events_of_owner ON retention_events (owner_id, kind)',
+    `CREATE TABLE legal_holds (
+      hold_id TEXT NOT NULL,
+      -- legalHoldSet or legalHoldReleased. Each hold has at most one row of either.
+      kind TEXT NOT NULL,
+      -- The scope: a run, one row of a review, or a review with every row that it has or will have.
+      owner_id TEXT NOT NULL,
+      matter TEXT NOT NULL,
+      recorded_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      recorded_at BIGINT NOT NULL,
+      PRIMARY KEY (hold_id, kind)
+    )`,
+    'CREATE INDEX legal_holds_of_owner ON legal_holds (owner_id)',
     ...guardRows('audit_chain', 'appendOnly'),
     ...guardRows('audit_head', 'keepRows'),
     ...guardRows('retention_events', 'appendOnly'),
+    ...guardRows('legal_holds', 'appendOnly'),
   ];
 }

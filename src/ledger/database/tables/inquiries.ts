@@ -31,9 +31,6 @@ export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
       abandoned_at BIGINT,
       late_answer_at BIGINT,
       late_consent_at BIGINT,
-      legal_hold_at BIGINT,
-      legal_hold_by TEXT,
-      legal_hold_reason TEXT,
       disposed_at BIGINT,
       disposed_by TEXT,
       disposed_reason TEXT,
@@ -43,11 +40,10 @@ export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     'CREATE INDEX inquiries_of_owner ON inquiries (owner_id, product_code)',
     'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
-    // What is late, held or not disposed of yet: few among many millions of rows.
+    // What is late or not disposed of yet: few among many millions of rows.
     'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
     'CREATE INDEX inquiries_revoked_late ON inquiries (late_consent_at) WHERE late_consent_at IS NOT NULL',
     'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
-    'CREATE INDEX inquiries_on_legal_hold ON inquiries (legal_hold_at) WHERE legal_hold_at IS NOT NULL',
     // LedgerCipher seals the "answer" columns: a reference holds consumer ids. "outcome" sums a report up.
     `CREATE TABLE attempts (
       customer_trace_number TEXT NOT NULL REFERENCES inquiries,

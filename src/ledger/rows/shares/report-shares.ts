@@ -9,7 +9,8 @@ import { byArrival } from '../../share-standing.ts';
 import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from '../consent-rows.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiry-rows.ts';
 import { insertRow } from '../inquiry-writes.ts';
-import { ofOwner } from '../owner-rows.ts';
+import { HOLD_IN_FORCE, readHolds } from '../legal-holds.ts';
+import { ofOwner, reviewOfRow } from '../owner-rows.ts';
 import { referenceDigest } from '../report-references.ts';
 import { readWithdrawnShare } from './withdrawn-shares.ts';
 
@@ -86,14 +87,15 @@ interface ReportRow {
   now: number;
   owner_id: string | null;
   disposed_at: number | null;
-  legal_hold_at: number | null;
+  holds: number;
   is_disposal_begun: number;
 }
 
 /** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
-    `SELECT ${dialect.now} AS now, i.owner_id, i.disposed_at, i.legal_hold_at, ${DISPOSALS_BEGUN} AS is_disposal_begun
+    `SELECT ${dialect.now} AS now, i.owner_id, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
+       (SELECT count(*) FROM legal_holds h WHERE h.owner_id = i.owner_id AND ${HOLD_IN_FORCE}) AS holds
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
@@ -101,10 +103,14 @@ function readReports(session: SqlSession, dialect: SqlDialect, digest: string): 
 }
 
 async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
-  const { owner_id, disposed_at, legal_hold_at, is_disposal_begun } = row;
+  const { owner_id, disposed_at, holds, is_disposal_begun } = row;
   if (owner_id === null) return false;
-  if (disposed_at !== null || legal_hold_at !== null || is_disposal_begun > 0) return true;
-  return isReviewDisposed(session, { owner_id });
+  if (disposed_at !== null || holds > 0 || is_disposal_begun > 0) return true;
+  const review = reviewOfRow(owner_id);
+  return (
+    review !== null &&
+    ((await isReviewDisposed(session, { owner_id })) || (await readHolds(session, owner_id)).length > 0)
+  );
 }
 
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */

@@ -1,0 +1,102 @@
+/** `legal-hold` beside a ledger: each answer names the holds that cover the id, and what came too late. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import pc from 'picocolors';
+import { coveringLines, destroyedLines, planLines } from '../../src/cli/output/disposal-words.ts';
+import type { Output } from '../../src/cli/output/output.ts';
+import type { LegalHold } from '../../src/ledger/retention.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { attempted, RECORD } from '../ledger/fixtures.ts';
+import { runCli } from './run-cli.ts';
+
+const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const BY = ['--by', 'counsel', '--reason', 'asked for by the court'];
+const RUN = { workflowId: 'journey-J-1', runId: 'run-1' };
+
+let directory: string;
+let env: Record<string, string>;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-legal-hold-'));
+  env = { LEDGER_URL: `file:${join(directory, 'ledger.db')}`, KEY_RING_FILE: join(directory, 'keys.json') };
+  const keyRing = await createKeyRing(join(directory, 'keys.json'));
+  const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
+  await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+  await ledger.retention.begin({ ownerId: 'J-1' }, AUTHORIZATION);
+  await ledger.retention.recordDeletion({ ownerId: 'J-1' }, AUTHORIZATION, RUN);
+  await ledger.close();
+});
+after(() => rm(directory, { recursive: true, force: true }));
+
+async function legalHold(...args: string[]) {
+  const { code, stdout, stderr } = await runCli(['legal-hold', ...args, '--json'], { env });
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const namesOf = (holds: LegalHold[]) => holds.map(({ journeyId, matter }) => `${journeyId} ${matter}`);
+
+test('a hold is set for a matter, once, and released for that matter alone', async () => {
+  const withoutMatter = await runCli(['legal-hold', 'set', 'J-1', ...BY], { env });
+  assert.deepEqual([withoutMatter.code, withoutMatter.stderr.includes('--matter must be said')], [2, true]);
+  const unknown = await runCli(['legal-hold', 'set', 'J-10', '--matter', 'M-1', ...BY, '--json'], { env });
+  assert.equal(JSON.parse(unknown.stderr).error.type, 'JourneyNotFoundError');
+
+  const first = await legalHold('set', 'J-1', '--matter', 'M-1', ...BY);
+  assert.deepEqual([first.isNew, first.matter, first.others], [true, 'M-1', []]);
+  assert.deepEqual(first.destroyed, { inquiries: 0, histories: 1 }, 'what a disposal has destroyed by then');
+  const second = await legalHold('set', 'J-1', '--matter', 'M-2', ...BY);
+  assert.deepEqual([second.isNew, namesOf(second.others)], [true, ['J-1 M-1']]);
+  const again = await legalHold('set', 'J-1', '--matter', 'M-1', '--by', 'another', '--reason', 'another');
+  assert.deepEqual([again.isNew, again.by, namesOf(again.others)], [false, 'counsel', ['J-1 M-2']]);
+  const duplicate = await runCli(['legal-hold', 'set', 'J-1', '--matter', 'M-1', ...BY], { env });
+  assert.equal(JSON.parse(duplicate.stdout).isNew, false);
+
+  assert.deepEqual(namesOf((await legalHold('list')).holds), ['J-1 M-1', 'J-1 M-2']);
+  assert.deepEqual((await legalHold('list', 'J-2')).holds, []);
+  const released = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
+  assert.deepEqual([released.released.matter, namesOf(released.others)], ['M-1', ['J-1 M-2']]);
+  const none = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
+  assert.deepEqual([none.released, namesOf(none.others)], [null, ['J-1 M-2']]);
+
+  const { stdout } = await runCli(['disposals', '--json'], { env });
+  const { disposals } = JSON.parse(stdout) as { disposals: Record<string, unknown>[] };
+  assert.deepEqual(
+    disposals.map(({ kind, matter, run }) => [kind, matter ?? run]),
+    [
+      ['disposalBegun', undefined],
+      ['historyDeleted', RUN],
+      ['legalHoldSet', 'M-1'],
+      ['legalHoldSet', 'M-2'],
+      ['legalHoldReleased', 'M-1'],
+    ],
+  );
+});
+
+test('words name each hold and what came too late for it', () => {
+  const output = { width: 80, colors: pc.createColors(false) } as Output;
+  const hold = { journeyId: 'portfolio:R-1', matter: 'M-1', setAt: '2026-01-02T03:04:05Z', by: 'counsel', reason: 'r' };
+  const refused = {
+    journeyId: 'portfolio:R-1/A-1',
+    obstacles: [
+      { reason: 'legalHold' as const, hold },
+      { reason: 'legalHold' as const, hold: { ...hold, matter: 'M-2' } },
+    ],
+    histories: 2,
+  };
+  const plan = { planned: [], refused: [refused], more: false, unfinished: [] };
+  const lines = planLines(plan, output);
+  const text = lines.join(' ').replaceAll(/\s+/g, ' ');
+  for (const matter of ['M-1', 'M-2']) {
+    assert.ok(text.includes(`portfolio:R-1 is under a legal hold for matter ${matter}, set by counsel`), text);
+  }
+  assert.match(text, /2 histories were deleted from Temporal before/);
+  assert.ok(lines.every(({ length }) => length <= 80));
+  assert.deepEqual(coveringLines('Other holds:', [], output), []);
+  assert.match(coveringLines('Other holds:', [hold], output).join('\n'), /^Other holds:\nID .*\nportfolio:R-1 +M-1/);
+  assert.deepEqual(destroyedLines({ inquiries: 0, histories: 0 }, output), []);
+  assert.match(destroyedLines({ inquiries: 1, histories: 2 }, output).join(' '), /1 inquiries .* 2 histories/);
+});

@@ -1,0 +1,233 @@
+/** Part of the contract suite: what any legal hold covers is not disposed of, at whichever step a disposal is. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention.ts';
+import type { ProductCode } from '../../src/model/products.ts';
+import { attempted, claimOf, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const ONE = { by: 'counsel-1', reason: 'asked for by the court', matter: '2026-17' };
+const OTHER = { by: 'counsel-2', reason: 'a complaint', matter: '2026-18' };
+const JOURNEY = { ownerId: 'J-1' };
+const REVIEW = 'portfolio:R-1';
+const RUN = { workflowId: 'journey-J-1', runId: 'run-1' };
+
+async function answered(ledger: Ledger, ownerId: string, customerTraceNumber: string): Promise<void> {
+  const productCode: ProductCode = ownerId.startsWith('portfolio:') ? 'ACCTRVW' : 'PREQUAL';
+  const claim = claimOf(ledger, { inquiry: { ownerId, customerTraceNumber, productCode } });
+  assert.equal((await ledger.claim(claim)).kind, 'claimed');
+  const record = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD, httpStatus: 200 });
+  await ledger.recordOutcome(record, '{"report":1}');
+}
+
+const traceOf = (letter: string) => `AR${letter.repeat(24)}00`;
+
+function held(obstacles: readonly Obstacle[]): string[] {
+  return obstacles.flatMap((one) => (one.reason === 'legalHold' ? [nameOf(one.hold)] : [one.reason]));
+}
+
+function nameOf({ journeyId, matter }: LegalHold): string {
+  return `${journeyId} ${matter}`;
+}
+
+/** The holds that refuse it, or `done`. */
+function refusal(verdict: DisposalVerdict): string[] | 'done' {
+  return verdict.kind === 'refused' ? held(verdict.obstacles) : 'done';
+}
+
+export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
+  test('a second matter has a hold of its own: releasing one leaves the other, which still forbids a disposal', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    await answered(ledger, 'J-1', traceOf('A'));
+    await retention.setLegalHold('J-1', ONE);
+    await retention.setLegalHold('J-1', OTHER);
+    await retention.releaseLegalHold('J-1', ONE);
+    const begun = await retention.begin(JOURNEY, AUTHORIZATION);
+    assert.equal(begun.kind, 'refused');
+    assert.deepEqual(refusal(begun), ['J-1 2026-18']);
+    await retention.releaseLegalHold('J-1', OTHER);
+    assert.equal((await retention.begin(JOURNEY, AUTHORIZATION)).kind, 'done');
+  });
+
+  test('each matter is set once, and each answer names the holds beside it', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    await answered(ledger, 'J-1', traceOf('A'));
+    const first = await retention.setLegalHold('J-1', ONE);
+    assert.deepEqual([first?.isNew, first?.by, first?.others], [true, ONE.by, []]);
+    const second = await retention.setLegalHold('J-1', OTHER);
+    assert.deepEqual([second?.isNew, second?.by, second?.others.map(nameOf)], [true, OTHER.by, ['J-1 2026-17']]);
+    const again = await retention.setLegalHold('J-1', { ...OTHER, matter: ONE.matter });
+    assert.deepEqual([again?.isNew, again?.by, again?.setAt], [false, ONE.by, first?.setAt]);
+    assert.deepEqual(again?.others.map(nameOf), ['J-1 2026-18']);
+    assert.deepEqual((await retention.legalHolds()).map(nameOf), ['J-1 2026-17', 'J-1 2026-18']);
+
+    const unknown = await retention.releaseLegalHold('J-1', { ...ONE, matter: 'another' });
+    assert.deepEqual([unknown.released, unknown.others.length], [null, 2]);
+    const { released, others } = await retention.releaseLegalHold('J-1', ONE);
+    assert.deepEqual([released && nameOf(released), others.map(nameOf)], ['J-1 2026-17', ['J-1 2026-18']]);
+    const events = (await retention.events('J-1')).map(({ kind, matter, by }) => [kind, matter, by]);
+    assert.deepEqual(events, [
+      ['legalHoldSet', '2026-17', 'counsel-1'],
+      ['legalHoldSet', '2026-18', 'counsel-2'],
+      ['legalHoldReleased', '2026-17', 'counsel-1'],
+    ]);
+    // A matter may be taken up again.
+    assert.equal((await retention.setLegalHold('J-1', ONE))?.isNew, true);
+    assert.equal((await retention.legalHolds()).length, 2);
+  });
+
+  test('on a review it covers each row, whether the row came before or after, or was held and released by itself', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    const [own, later] = [`${REVIEW}/A-1`, `${REVIEW}/A-2`];
+    await answered(ledger, own, traceOf('A'));
+    await retention.setLegalHold(REVIEW, ONE);
+    await retention.setLegalHold(own, ONE);
+    await answered(ledger, later, traceOf('B'));
+    await answered(ledger, `${REVIEW}0/A-1`, traceOf('C'));
+    await retention.releaseLegalHold(own, ONE);
+    for (const ownerId of [own, later]) {
+      const begun = await retention.begin({ ownerId }, AUTHORIZATION);
+      assert.equal(begun.kind, 'refused', ownerId);
+      assert.deepEqual(refusal(begun), [`${REVIEW} 2026-17`]);
+      assert.deepEqual((await retention.legalHolds(ownerId)).map(nameOf), [`${REVIEW} 2026-17`]);
+    }
+    assert.equal((await retention.begin({ ownerId: `${REVIEW}0/A-1` }, AUTHORIZATION)).kind, 'done');
+    const byRow = [];
+    for await (const one of ledger.inquiriesBetween()) byRow.push([one.ownerId, one.legalHolds.map(nameOf)]);
+    assert.deepEqual(byRow, [
+      [own, [`${REVIEW} 2026-17`]],
+      [later, [`${REVIEW} 2026-17`]],
+      [`${REVIEW}0/A-1`, []],
+    ]);
+    await retention.releaseLegalHold(REVIEW, ONE);
+    assert.equal((await retention.begin({ ownerId: later }, AUTHORIZATION)).kind, 'done');
+  });
+
+  test('on one row it keeps the whole review, and the histories that the rows have in common', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    const [kept, free] = [`${REVIEW}/A-1`, `${REVIEW}/A-2`];
+    await answered(ledger, kept, traceOf('A'));
+    await answered(ledger, free, traceOf('B'));
+    await retention.setLegalHold(kept, ONE);
+    assert.deepEqual(refusal(await retention.begin({ ownerId: REVIEW }, AUTHORIZATION)), [`${kept} 2026-17`]);
+    const { obstacles, holdsOnOtherRows } = await retention.view({ ownerId: free });
+    assert.deepEqual([obstacles, holdsOnOtherRows.map(nameOf)], [[], [`${kept} 2026-17`]]);
+    // Its own part of the ledger may go, once Temporal has nothing any more.
+    assert.equal((await retention.begin({ ownerId: free }, AUTHORIZATION)).kind, 'done');
+    assert.deepEqual(held(await retention.recordDeletion({ ownerId: free }, AUTHORIZATION, RUN)), [`${kept} 2026-17`]);
+    assert.equal((await retention.dispose({ ownerId: free }, AUTHORIZATION, 0)).kind, 'done');
+    assert.equal((await retention.view({ ownerId: kept })).reports, 1);
+  });
+
+  test('one that is set between two steps of a disposal stops the next, and says what was destroyed by then', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    await answered(ledger, 'J-1', traceOf('A'));
+    await assert.rejects(retention.recordDeletion(JOURNEY, AUTHORIZATION, RUN), /not begun/);
+    assert.equal((await retention.begin(JOURNEY, AUTHORIZATION)).kind, 'done');
+    const whole = await retention.setLegalHold('J-1', ONE);
+    assert.deepEqual(whole?.destroyed, { inquiries: 0, histories: 0 });
+    assert.deepEqual(held(await retention.recordDeletion(JOURNEY, AUTHORIZATION, RUN)), ['J-1 2026-17']);
+    assert.equal((await retention.view(JOURNEY)).histories, 0);
+    await retention.releaseLegalHold('J-1', ONE);
+
+    assert.deepEqual(await retention.recordDeletion(JOURNEY, AUTHORIZATION, RUN), []);
+    // Done again after a crash.
+    assert.deepEqual(await retention.recordDeletion(JOURNEY, AUTHORIZATION, RUN), []);
+    const late = await retention.setLegalHold('J-1', OTHER);
+    assert.deepEqual(late?.destroyed, { inquiries: 0, histories: 1 });
+    const next = { ...RUN, runId: 'run-2' };
+    assert.deepEqual(held(await retention.recordDeletion(JOURNEY, AUTHORIZATION, next)), ['J-1 2026-18']);
+    assert.deepEqual(refusal(await retention.dispose(JOURNEY, AUTHORIZATION, 1)), ['J-1 2026-18']);
+    const { reports, histories, begunAt } = await retention.view(JOURNEY);
+    assert.deepEqual([reports, histories, begunAt !== undefined], [1, 1, true]);
+    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+    await retention.releaseLegalHold('J-1', OTHER);
+    assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 1)).kind, 'done');
+    const runs = (await retention.events('J-1')).flatMap(({ run }) => run ?? []);
+    assert.deepEqual(runs, [RUN, RUN]);
+  });
+
+  test('one that comes after a part was disposed of says so, and keeps the rest', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    await answered(ledger, 'J-1', traceOf('A'));
+    await attempted(
+      ledger,
+      { inquiry: { productCode: 'PREAPP', customerTraceNumber: traceOf('B') } },
+      { state: 'notSent' },
+    );
+    const part = { ownerId: 'J-1', productCode: 'PREAPP' } as const;
+    assert.equal((await retention.begin(part, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.dispose(part, AUTHORIZATION, 0)).kind, 'done');
+    const hold = await retention.setLegalHold('J-1', ONE);
+    assert.deepEqual(hold?.destroyed, { inquiries: 1, histories: 0 });
+    assert.deepEqual(refusal(await retention.begin(JOURNEY, AUTHORIZATION)), ['J-1 2026-17']);
+  });
+
+  test('whatever comes first, a disposal is whole, or the hold finds everything', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    const outcomes = new Set<string>();
+    for (const round of Array(12).keys()) {
+      const [ownerId, letter] = [`J-${round}`, String.fromCharCode(65 + round)];
+      await answered(ledger, ownerId, traceOf(letter));
+      await ledger.retention.begin({ ownerId }, AUTHORIZATION);
+      const disposing = () => ledger.retention.dispose({ ownerId }, AUTHORIZATION, 0);
+      const setting = () => other.retention.setLegalHold(ownerId, ONE);
+      // Both orders, since one handle may be the faster one each time.
+      const [disposed, hold] =
+        round % 2 === 0
+          ? await Promise.all([disposing(), setting()])
+          : await Promise.all([setting(), disposing()]).then(([set, done]) => [done, set] as const);
+      outcomes.add(disposed.kind);
+      const { reports, inquiries } = await ledger.retention.view({ ownerId });
+      if (disposed.kind === 'done') assert.deepEqual([hold, reports, inquiries], [null, 0, 0]);
+      else
+        assert.deepEqual(
+          [hold?.isNew, reports, inquiries, held(disposed.obstacles)],
+          [true, 1, 1, [`${ownerId} 2026-17`]],
+        );
+    }
+    assert.ok(outcomes.size > 0);
+  });
+
+  test('the claim of a share reads it: also the hold on a review that came before the row', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    await answered(ledger, `${REVIEW}/A-1`, traceOf('A'));
+    await retention.setLegalHold(REVIEW, ONE);
+    await answered(ledger, `${REVIEW}/A-2`, traceOf('B'));
+    const reportIsGone = async () =>
+      (await ledger.shareFacts({ ownerId: 'share:S-1', shareId: 'S-1', reportReferenceNumber: 'REF-1' })).reportIsGone;
+    const claim = async (shareId: string, customerTraceNumber: string) => {
+      const inquiry = { ...SHARE, ownerId: `share:${shareId}`, shareId, customerTraceNumber };
+      const verdict = await ledger.claim(claimOf(ledger, { inquiry, sharedReference: 'REF-1' }));
+      return verdict.kind === 'notPermitted' ? verdict.reportGone : verdict.kind;
+    };
+    assert.deepEqual([await reportIsGone(), await claim('S-1', 'SUAAAAAAAAAAAAAAAAAAAAAAAA00')], [true, true]);
+    await retention.setLegalHold(`${REVIEW}/A-2`, OTHER);
+    await retention.releaseLegalHold(REVIEW, ONE);
+    assert.equal(await reportIsGone(), true);
+    await retention.releaseLegalHold(`${REVIEW}/A-2`, OTHER);
+    assert.equal(await reportIsGone(), false);
+  });
+
+  test('its setting and its release are chained, and cannot be changed', async (t) => {
+    const { ledger, url } = await opened(t);
+    await answered(ledger, 'J-1', traceOf('A'));
+    await ledger.retention.setLegalHold('J-1', ONE);
+    await ledger.retention.releaseLegalHold('J-1', ONE);
+    const { entries, findings } = await ledger.verifyChain();
+    assert.deepEqual([entries, findings], [2, []]);
+    for (const change of ["UPDATE legal_holds SET reason = 'x'", 'DELETE FROM legal_holds']) {
+      await assert.rejects(backend.execute(url, change), /kept as they are/);
+    }
+  });
+}
