@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
-import { attempted, claimOf, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
@@ -14,11 +14,11 @@ const JOURNEY = { ownerId: 'J-1' };
 const REVIEW = 'portfolio:R-1';
 const RUN = { workflowId: 'journey-J-1', runId: 'run-1' };
 
-async function answered(ledger: Ledger, ownerId: string, customerTraceNumber: string): Promise<void> {
+async function answered(ledger: Ledger, ownerId: string, customerTraceNumber: string, answer = RECORD): Promise<void> {
   const productCode: ProductCode = ownerId.startsWith('portfolio:') ? 'ACCTRVW' : 'PREQUAL';
   const claim = claimOf(ledger, { inquiry: { ownerId, customerTraceNumber, productCode } });
   assert.equal((await ledger.claim(claim)).kind, 'claimed');
-  const record = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD, httpStatus: 200 });
+  const record = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer, httpStatus: 200 });
   await ledger.recordOutcome(record, '{"report":1}');
 }
 
@@ -80,17 +80,15 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await retention.legalHolds()).length, 2);
   });
 
-  test('on a review it covers each row, whether the row came before or after, or was held and released by itself', async (t) => {
+  test('on a review it covers each row, whether the row came before or after', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
-    const [own, later] = [`${REVIEW}/A-1`, `${REVIEW}/A-2`];
-    await answered(ledger, own, traceOf('A'));
+    const [early, later] = [`${REVIEW}/A-1`, `${REVIEW}/A-2`];
+    await answered(ledger, early, traceOf('A'));
     await retention.setLegalHold(REVIEW, ONE);
-    await retention.setLegalHold(own, ONE);
     await answered(ledger, later, traceOf('B'));
     await answered(ledger, `${REVIEW}0/A-1`, traceOf('C'));
-    await retention.releaseLegalHold(own, ONE);
-    for (const ownerId of [own, later]) {
+    for (const ownerId of [later, early, REVIEW]) {
       const begun = await retention.begin({ ownerId }, AUTHORIZATION);
       assert.equal(begun.kind, 'refused', ownerId);
       assert.deepEqual(refusal(begun), [`${REVIEW} 2026-17`]);
@@ -100,12 +98,32 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     const byRow = [];
     for await (const one of ledger.inquiriesBetween()) byRow.push([one.ownerId, one.legalHolds.map(nameOf)]);
     assert.deepEqual(byRow, [
-      [own, [`${REVIEW} 2026-17`]],
+      [early, [`${REVIEW} 2026-17`]],
       [later, [`${REVIEW} 2026-17`]],
       [`${REVIEW}0/A-1`, []],
     ]);
     await retention.releaseLegalHold(REVIEW, ONE);
     assert.equal((await retention.begin({ ownerId: later }, AUTHORIZATION)).kind, 'done');
+  });
+
+  test('on a review it stays in force when the hold of one of its rows is released, and so does that one', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    const row = `${REVIEW}/A-1`;
+    await answered(ledger, row, traceOf('A'));
+    for (const [released, left] of [
+      [row, REVIEW],
+      [REVIEW, row],
+    ] as const) {
+      await retention.setLegalHold(REVIEW, ONE);
+      await retention.setLegalHold(row, ONE);
+      await retention.releaseLegalHold(released, ONE);
+      const begun = await retention.begin({ ownerId: row }, AUTHORIZATION);
+      assert.equal(begun.kind, 'refused', released);
+      assert.deepEqual(refusal(begun), [`${left} 2026-17`]);
+      await retention.releaseLegalHold(left, ONE);
+    }
+    assert.equal((await retention.begin({ ownerId: row }, AUTHORIZATION)).kind, 'done');
   });
 
   test('on one row it keeps the whole review, and the histories that the rows have in common', async (t) => {
@@ -201,7 +219,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
   test('the claim of a share reads it: also the hold on a review that came before the row', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
-    await answered(ledger, `${REVIEW}/A-1`, traceOf('A'));
+    await answered(ledger, `${REVIEW}/A-1`, traceOf('A'), NO_RECORD);
     await retention.setLegalHold(REVIEW, ONE);
     await answered(ledger, `${REVIEW}/A-2`, traceOf('B'));
     const reportIsGone = async () =>

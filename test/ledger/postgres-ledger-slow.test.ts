@@ -127,6 +127,55 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     });
   }
 
+  for (const step of ['begin', 'recordDeletion', 'dispose'] as const) {
+    test(`a legal hold that commits between what ${step} of a disposal reads and its commit is respected`, async (t) => {
+      const { ledger, blocker, untilWaiting } = await locked(t);
+      const { retention } = ledger;
+      const scope = { ownerId: 'J-1' };
+      const run = { workflowId: 'journey-J-1', runId: 'run-1' };
+      if (step !== 'begin') {
+        await blocker.query('COMMIT');
+        assert.equal((await retention.begin(scope, authorization)).kind, 'done');
+        await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
+      }
+      const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
+      await untilWaiting(1);
+      // It waits behind the hold, of which nothing is to be seen yet.
+      const disposing = {
+        begin: async () => retention.begin(scope, authorization),
+        recordDeletion: async () => retention.recordDeletion(scope, authorization, run),
+        dispose: async () => retention.dispose(scope, authorization, 0),
+      }[step]();
+      await untilWaiting(2);
+      await blocker.query('COMMIT');
+      const hold = await holding;
+      assert.deepEqual([hold?.isNew, hold?.destroyed], [true, { inquiries: 0, histories: 0 }]);
+      const answer = await disposing;
+      const obstacles = 'obstacles' in answer ? answer.obstacles : 'kind' in answer ? [] : answer;
+      assert.deepEqual(
+        obstacles.map(({ reason }) => reason),
+        ['legalHold'],
+      );
+      const { inquiries, begunAt, histories } = await retention.view(scope);
+      assert.deepEqual([inquiries, begunAt !== undefined, histories], [1, step !== 'begin', 0]);
+    });
+  }
+
+  test('a legal hold that waits for a disposal to be done says that nothing is left', async (t) => {
+    const { ledger, blocker, untilWaiting } = await locked(t);
+    const { retention } = ledger;
+    await blocker.query('COMMIT');
+    await retention.begin({ ownerId: 'J-1' }, authorization);
+    await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
+    const disposing = retention.dispose({ ownerId: 'J-1' }, authorization, 0);
+    await untilWaiting(1);
+    const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
+    await untilWaiting(2);
+    await blocker.query('COMMIT');
+    assert.deepEqual([(await disposing).kind, await holding], ['done', null]);
+    assert.deepEqual(await retention.legalHolds(), []);
+  });
+
   test('whatever is written at once, no two wait for each other for ever', async (t) => {
     const { ledger, blocker, claim } = await locked(t);
     await blocker.query('COMMIT');
