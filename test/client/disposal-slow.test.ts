@@ -310,6 +310,33 @@ for (const [step, deleted] of [
   });
 }
 
+test('a legal hold on one row of a review keeps the histories of its runs, also from the disposal of another row', async () => {
+  const handle = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+  await handle.result();
+  const run = { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
+  const reviewId = randomUUID();
+  const [kept = '', other = ''] = ['A-1', 'A-2'].map((accountId) => `portfolio:${reviewId}/${accountId}`);
+  for (const ownerId of [kept, other]) {
+    const customerTraceNumber = `AR${randomUUID()}`;
+    const inquiry = { ownerId, customerTraceNumber, productCode: 'ACCTRVW' } as const;
+    await attempted(ledger, { inquiry, run }, { state: 'answered', answer: { kind: 'outcome', outcome: 'noRecord' } });
+  }
+  const hold = { ...AUTHORIZATION, matter: '2026-17' };
+  await ledger.retention.setLegalHold(kept, hold);
+  const { refused } = await planDisposal(context, { journeyId: other });
+  const [obstacle] = refused[0]?.obstacles ?? [];
+  assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.journeyId === kept);
+  assert.ok('refused' in (await disposeOf(context, { journeyId: other }, AUTHORIZATION)));
+  assert.equal((await handle.describe()).status.name, 'COMPLETED');
+  assert.deepEqual(await ledger.retention.events(other), [], 'nothing was begun');
+  await ledger.retention.releaseLegalHold(kept, hold);
+  const done = await disposeOf(context, { journeyId: other }, AUTHORIZATION);
+  assert.ok('finished' in done && done.finished.runs === 1);
+  assert.deepEqual((await ledger.retention.setLegalHold(kept, hold))?.destroyed, { inquiries: 0, histories: 1 });
+  await ledger.retention.releaseLegalHold(kept, hold);
+  assert.ok('finished' in (await disposeOf(context, { journeyId: kept }, AUTHORIZATION)));
+});
+
 test('it is refused while a run is open, a decision is missing, a hold stands or Temporal is away', async () => {
   const waiting = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
   const held = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] });

@@ -2,10 +2,10 @@
  * Disposal (docs/retention.md): its obstacles, and the statements that destroy what is personal.
  *
  * The order matters. (1) The begin is written down, which closes the fence for good. (2) The runs are deleted from
- * Temporal, which is no record; each deletion is written down before it is made. (3) One transaction checks everything again and destroys the ledger's content. After a
- * crash before (3) the disposal can be repeated, and until (3) no reader sees "disposed of" although a copy is left in
- * Temporal. With (3) before (2), the rows would say so too early. Without (1), a journey started between (2) and (3)
- * would go on with a ledger whose answers are about to be destroyed.
+ * Temporal, which is no record; each deletion is written down before it is made. (3) One transaction checks everything
+ * again and destroys the ledger's content. After a crash before (3) the disposal can be repeated, and until (3) no
+ * reader sees "disposed of" although a copy is left in Temporal. With (3) before (2), the rows would say so too early.
+ * Without (1), a journey started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
  *
  * Each step reads the legal holds after it has locked the chain's head (legal-holds.ts), so a hold that is set between
  * two steps stops the disposal there.
@@ -247,7 +247,7 @@ export async function dispose(
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
     [...values, authorization.by, authorization.reason],
   );
-  // Last, since everybody's consents wait for this lock. A hold that came since the view takes all of it back.
+  // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
   const held = refusalOf(await lockHolds(session, dialect, scope.ownerId));
   if (held) return { keep: false, value: held };
   await endByDisposal({ session, dialect }, scope);

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { ledgerStory } from '../../../src/api/page/story-lines.ts';
 import { standingOf } from '../../../src/messages/standing-words.ts';
+import { withLedger } from '../../hazards/operator-hands.ts';
+import { attempted } from '../../ledger/fixtures.ts';
 import {
   applicant,
   consentMessage,
@@ -95,6 +98,30 @@ test('a story says where a run stands, what it waits for, and what has happened'
   for (const personal of [firstName, lastName, ssn].filter((value) => typeof value === 'string')) {
     assert.ok(!JSON.stringify(after).includes(personal));
   }
+});
+
+test('it names each legal hold that covers the run, by its matter, and so does the list of inquiries', async () => {
+  const { journeyId } = await held();
+  const who = { by: 'counsel', reason: 'asked for by the court' };
+  await withLedger(harness, async (ledger) => {
+    for (const matter of ['M-1', 'M-2']) await ledger.retention.setLegalHold(journeyId, { ...who, matter });
+    const inquiry = { ownerId: 'portfolio:R-1/A-1', customerTraceNumber: `AR${randomUUID()}` };
+    await attempted(ledger, { inquiry }, { state: 'notSent' });
+    await ledger.retention.setLegalHold('portfolio:R-1', { ...who, matter: 'M-3' });
+    const { lines } = await ledgerStory(ledger, inquiry.ownerId);
+    assert.ok(lines.some(({ text }) => text === 'It came under a legal hold. Matter: M-3.'));
+  });
+  const { lines } = (await storyOf(journeyId)).json;
+  const holds = lines.filter(({ text }: Json) => text.startsWith('It came under a legal hold.'));
+  assert.deepEqual(
+    holds.map(({ text, by }: Json) => [text, by]),
+    ['M-1', 'M-2'].map((matter) => [`It came under a legal hold. Matter: ${matter}.`, 'counsel']),
+  );
+  const { inquiries } = (await api.call(`/v1/inquiries?ownerId=${journeyId}`)).json;
+  assert.deepEqual(
+    inquiries[0].legalHolds.map(({ journeyId: of, matter, reason }: Json) => [of, matter, reason]),
+    ['M-1', 'M-2'].map((matter) => [journeyId, matter, who.reason]),
+  );
 });
 
 test('it says what a share waits for, and who has consented to what', async () => {
