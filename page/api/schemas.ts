@@ -252,6 +252,7 @@ export type InquiryAttempt = {
     | 'NotEntitled'
     | 'RequestRefused'
     | 'OutcomeUnknown'
+    | 'AnsweredLate'
     | 'UnexpectedResponse'
     | 'ReturnCodeUnknown'
     | 'ProfileChanged'

@@ -26,6 +26,7 @@ const MESSAGES: Record<FailureType, string> = {
   NotEntitled: 'the gateway said 403: this customer may not ask for that',
   RequestRefused: 'the gateway refused the request as it stands',
   OutcomeUnknown: 'the request was begun and its answer is lost: it may have posted an inquiry',
+  AnsweredLate: 'an attempt that a person had given up was answered late: it was posted',
   UnexpectedResponse: 'the inquiry was posted, and its answer cannot be trusted as it stands',
   ReturnCodeUnknown: 'the inquiry was posted, and its returnCode is not in the product’s table',
   ProfileChanged: 'the gateway profile is not the one that the run started with; nothing was sent',

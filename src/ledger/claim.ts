@@ -5,7 +5,7 @@
  */
 import type { GrantFault } from '../consent/consent-record.ts';
 import type { DecisionAction } from '../model/failure-types.ts';
-import type { Answer, AttemptState } from '../model/inquiry.ts';
+import { type Answer, type AttemptState, isKnownNotPosted } from '../model/inquiry.ts';
 
 /** One attempt in the ledger. */
 export interface KnownAttempt {
@@ -20,6 +20,8 @@ export interface KnownAttempt {
   answerKind?: Answer['kind'];
   /** It was never claimed: a look-up has closed it, and its state is `notSent`. */
   closed?: true;
+  /** An answer came after the attempt was given up: it was posted. Beside the state, which stays as it was judged. */
+  answeredLate?: true;
 }
 
 /** A decision on the inquiry, in the ledger. */
@@ -186,12 +188,17 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   },
   {
     name: 'settled',
-    forbids: (known) => (isOneOf(SETTLED_STATES, latestStanding(known)) ? { kind: 'latest' } : null),
+    forbids: (known) =>
+      known.attempts.some(isAccepted) || isOneOf(SETTLED_STATES, latestStanding(known)) ? { kind: 'latest' } : null,
   },
   {
     name: 'needsDecision',
     forbids: (known, claim) =>
       isOneOf(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
+  },
+  {
+    name: 'answeredLate',
+    forbids: (known) => (findLateAnswer(known) ? { kind: 'latest' } : null),
   },
   ...SHARE_RULES,
   // These two come last: what was made already is reported all the same.
@@ -231,6 +238,32 @@ export function isOverdue(attempt: KnownAttempt): boolean {
 
 export function latestOf(known: KnownInquiry): KnownAttempt | undefined {
   return known.attempts.at(-1);
+}
+
+/**
+ * The attempt that decides how the inquiry stands: an accepted one, else the latest. Where the latest may be followed by
+ * another attempt, an earlier one that was answered late comes first.
+ */
+export function effectiveAttempt(known: KnownInquiry): KnownAttempt | undefined {
+  return known.attempts.find(isAccepted) ?? lateToJudge(known) ?? latestOf(known);
+}
+
+/** The attempt that was answered late and that a person must judge before another one is made; `undefined` without one. */
+export function lateToJudge(known: KnownInquiry): KnownAttempt | undefined {
+  const latest = latestOf(known);
+  if (!latest || known.attempts.some(isAccepted)) return undefined;
+  const state = standing(latest);
+  const mayBeFollowed =
+    isKnownNotPosted(state) || (HELD_STATES.includes(state) && permitFor(known, latest.attempt + 1) !== undefined);
+  return mayBeFollowed ? findLateAnswer(known) : undefined;
+}
+
+function findLateAnswer(known: KnownInquiry): KnownAttempt | undefined {
+  return known.attempts.findLast(({ answeredLate }) => answeredLate);
+}
+
+function isAccepted({ state }: KnownAttempt): boolean {
+  return state === 'accepted';
 }
 
 export function attemptOf(known: KnownInquiry, attempt: number): KnownAttempt | undefined {

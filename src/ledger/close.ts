@@ -37,6 +37,7 @@ const CLOSE_RULES: readonly string[] = [
   'inFlight',
   'settled',
   'needsDecision',
+  'answeredLate',
 ];
 
 /** @param rules tests leave out single ones to show what each prevents */

@@ -7,6 +7,7 @@ import {
   type KnownAttempt,
   type KnownInquiry,
   latestOf,
+  lateToJudge,
   permitFor,
   permitToSpend,
   standing,
@@ -47,9 +48,17 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   if (decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: a decision about ours must neither change it nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
+  const late = lateToJudge(known);
+  if (late && !known.abandoned) return judgeLate(late, decision);
   if (decision.action === 'resend' && permitsNumber(known, decision))
     return { kind: 'permit', attempt: decision.attempt };
   return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
+}
+
+/** An attempt that was answered late was posted. A decision about another one would pass over it. */
+function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): DecisionEffect {
+  if (attempt !== late.attempt || (action !== 'accept' && action !== 'abandon')) return OVERTAKEN;
+  return { kind: action };
 }
 
 /** The inquiry has another number: a resend permits its next attempt under this one beside it, once. */

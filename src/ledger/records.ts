@@ -167,7 +167,7 @@ export interface InquiryView extends InquiryDescription {
   disposedAt?: string;
   /** When a person last marked it as seen. Later news has not been seen. */
   seenAt?: string;
-  attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string })[];
+  attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string; answeredLate?: true })[];
   decisions: DecisionRecord[];
 }
 

@@ -14,6 +14,7 @@ export const FAILURE_TYPES = [
   'NotEntitled',
   'RequestRefused',
   'OutcomeUnknown',
+  'AnsweredLate',
   'UnexpectedResponse',
   'ReturnCodeUnknown',
   'ProfileChanged',
@@ -43,6 +44,7 @@ export type DecisionAction = HoldAction | 'repeat';
  */
 export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   OutcomeUnknown: ['resend', 'accept', 'abandon'],
+  AnsweredLate: ['accept', 'abandon'],
   RequestRefused: ['amend', 'abandon'],
   UnexpectedResponse: ['accept', 'abandon'],
   ReturnCodeUnknown: ['accept', 'amend', 'abandon'],
@@ -69,7 +71,12 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
 };
 
 /** What these hold may have been posted: a person decides about it also where no run waits. */
-export const MAY_BE_POSTED: readonly FailureType[] = ['OutcomeUnknown', 'UnexpectedResponse', 'ReturnCodeUnknown'];
+export const MAY_BE_POSTED: readonly FailureType[] = [
+  'OutcomeUnknown',
+  'AnsweredLate',
+  'UnexpectedResponse',
+  'ReturnCodeUnknown',
+];
 
 /** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no person. */
 export const RETRIED_BY_THEMSELVES = [

@@ -226,6 +226,12 @@ export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
     file: ['0 or 1 inquiry', '. Only the provider knows which: ask before you decide.'],
     ask: WAS_IT_POSTED,
   },
+  AnsweredLate: {
+    happened:
+      'an answer to this attempt came after a person had decided to send the inquiry again. No attempt after it was posted.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
   UnexpectedResponse: {
     happened: 'the answer says that it was processed, but its content may not be trusted.',
     file: POSTED,

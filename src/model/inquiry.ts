@@ -123,6 +123,8 @@ export interface RefusalBody {
 /** An attempt as the ledger knows it. */
 export interface AttemptView {
   attempt: number;
+  /** The number of the inquiry's latest attempt, where this is an earlier one that decides how the inquiry stands. */
+  latest?: number;
   state: AttemptState;
   /**
    * Absent where the attempt was never claimed: it was closed, or the inquiry was abandoned before its first attempt.
@@ -153,7 +155,8 @@ export interface AttemptView {
 }
 
 /** States in words what the ledger has that overtook a decision. */
-export function whatStands({ attempt, state, resendStands }: AttemptView): string {
+export function whatStands({ attempt, state, failureType, resendStands }: AttemptView): string {
+  if (failureType === 'AnsweredLate') return `by now its attempt ${attempt} was answered late`;
   if (resendStands) return `by now another resend of its attempt ${attempt} stands`;
   return state === 'abandoned' ? 'by now the inquiry is abandoned' : `by now its attempt ${attempt} is ${state}`;
 }
@@ -164,6 +167,7 @@ export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> 
   TokenRejected: 'notProcessed',
   Throttled: 'notProcessed',
   OutcomeUnknown: 'unknown',
+  AnsweredLate: 'unknown',
   RequestRefused: 'refused',
   NotEntitled: 'notEntitled',
   CredentialsRefused: 'credentialsRefused',

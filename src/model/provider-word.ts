@@ -10,7 +10,7 @@ export const PROVIDER_SAID = ['posted', 'notPosted', 'unknown', 'notAsked'] as c
 export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 
 /** The gateway's own answer came and says what exists, although the software could not use it. */
-const ANSWERED_BY_ITSELF: readonly FailureType[] = ['UnexpectedResponse', 'ReturnCodeUnknown'];
+const ANSWERED_BY_ITSELF: readonly FailureType[] = ['AnsweredLate', 'UnexpectedResponse', 'ReturnCodeUnknown'];
 
 interface JudgedHold {
   failureType: FailureType;

@@ -97,6 +97,21 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     ],
   },
   {
+    name: 'a claim follows an attempt that was answered late: an inquiry that is known to be posted is sent again',
+    edits: [
+      {
+        file: CLAIM,
+        find: "forbids: (known) => (findLateAnswer(known) ? { kind: 'latest' } : null)",
+        replace: "forbids: (known) => (findLateAnswer(known)?.closed ? { kind: 'latest' } : null)",
+      },
+    ],
+    tests: [
+      { path: CLAIM_TABLE, title: 'an attempt was answered late, and the one after it is notSent' },
+      { path: ON_SQLITE, title: 'an attempt that was answered late, while those after it were not sent, holds' },
+      { path: 'test/hazards/answered-late.test.ts', title: 'an answer that comes while the resend cannot leave' },
+    ],
+  },
+  {
     name: 'a worker of an older version claims on a migrated ledger',
     chaos: UPGRADED,
     edits: [

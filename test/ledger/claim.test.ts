@@ -157,6 +157,35 @@ const TABLE: Row[] = [
     claim: facts(1),
     expected: { kind: 'ledgerRestored' },
   },
+  ...(['notSent', 'notProcessed'] as const).map(
+    (state): Row => ({
+      title: `an attempt was answered late, and the one after it is ${state}`,
+      known: known({
+        attempts: [{ ...attempt('unknown'), answeredLate: true }, attempt(state, 2)],
+        decisions: [RESEND],
+      }),
+      claim: facts(3),
+      expected: LATEST,
+    }),
+  ),
+  {
+    title: 'an attempt was answered late, and a resend judges only the unknown one after it',
+    known: known({
+      attempts: [{ ...attempt('unknown'), answeredLate: true }, attempt('unknown', 2)],
+      decisions: [RESEND, { decisionId: 'F', action: 'resend', attempt: 2, permitsAttempt: 3 }],
+    }),
+    claim: facts(3),
+    expected: LATEST,
+  },
+  {
+    title: 'an attempt before the latest was accepted after its late answer',
+    known: known({
+      attempts: [{ ...attempt('accepted'), answeredLate: true }, attempt('notSent', 2)],
+      decisions: [RESEND],
+    }),
+    claim: facts(3),
+    expected: LATEST,
+  },
   {
     title: 'paused, nothing yet',
     known: known({ isPaused: true, digest: null }),

@@ -280,6 +280,8 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([one?.returnCode, one?.outcome], [undefined, 'notSent'], 'it is not the outcome');
     assert.deepEqual((await listed(ledger, { reportReferenceNumber: 'LATE-1' })).length, 1);
     await ledger.recordSeen(ledgerId, { customerTraceNumber: 'L', decisionId: 'D-1', by: 'ops', reason: 'seen' });
+    const abandon = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'L', action: 'abandon' });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, ...inquiry }, abandon);
     const who = { by: 'records-1', reason: 'retention is over' };
     await ledger.retention.begin({ ownerId: 'J-1' }, who);
     await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0);

@@ -5,6 +5,7 @@ import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import {
   attempted,
   claimOf,
+  closeOf,
   consentOf,
   decisionOf,
   INQUIRY,
@@ -79,6 +80,69 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(inquiry?.attempts[0]?.lateAnswerAt && inquiry.lateAnswerAt);
     assert.deepEqual((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.answer, NO_RECORD);
     assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null, 'not even its report');
+  });
+
+  test('an attempt that was answered late, while those after it were not sent, holds until a person judges it', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
+    await attempted(ledger, { attempt: 2 }, { state: 'notSent' });
+    const report = '{"late":true}';
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), report), 'late');
+
+    const verdict = await ledger.claim(claimOf(ledger, { attempt: 3 }));
+    assert.ok(verdict.kind === 'latest');
+    const { claimedAt: _, runId: __, ...held } = verdict.latest;
+    assert.deepEqual(held, { attempt: 1, latest: 2, state: 'unknown', failureType: 'AnsweredLate' });
+    assert.deepEqual((await ledger.inquiry(TRACE))?.undecided, { attempt: 1, failureType: 'AnsweredLate' });
+    const listed = await ledger.openInquiries();
+    assert.deepEqual(
+      listed.map(({ undecided }) => undecided),
+      [{ attempt: 1, failureType: 'AnsweredLate' }],
+    );
+    assert.ok((await ledger.oldestOpen(5)).some(({ reason }) => reason === 'AnsweredLate'));
+    const { rows } = await ledger.work.open({ ownerId: 'J-1', limit: 5 });
+    assert.deepEqual(rows.map(({ kind, reason }) => [kind, reason]).sort(), [
+      ['flagged', 'lateAnswer'],
+      ['held', 'AnsweredLate'],
+    ]);
+
+    const passingOver = decisionOf({ decisionId: 'D-2', attempt: 3, failureType: 'GatewayUnreachable' });
+    assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, passingOver)).kind, 'overtaken');
+    const again = decisionOf({ decisionId: 'D-3', failureType: 'AnsweredLate' });
+    assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, again)).kind, 'overtaken');
+    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null, 'it is not judged yet');
+
+    const accept = { action: 'accept', failureType: 'AnsweredLate', answer: RECORD } as const;
+    const decision = decisionOf({ decisionId: 'D-4', ...accept });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decision), { kind: 'recorded' });
+    const settled = await ledger.claim(claimOf(ledger, { attempt: 3 }));
+    assert.ok(settled.kind === 'latest' && settled.latest.state === 'accepted');
+    assert.deepEqual(settled.latest.answer, RECORD);
+    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, report);
+    assert.equal((await ledger.inquiry(TRACE))?.undecided, undefined);
+    const left = await ledger.work.open({ ownerId: 'J-1', limit: 5 });
+    assert.deepEqual(
+      left.rows.map(({ kind }) => kind),
+      ['flagged'],
+    );
+  });
+
+  test('an attempt that is answered late while the next one is on its way holds once that one was not sent', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
+    await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'sending');
+    await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2, state: 'notSent' }));
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.failureType, 'AnsweredLate');
+    const { rows } = await ledger.work.open({ ownerId: 'J-1', limit: 5 });
+    assert.ok(rows.some(({ kind, reason }) => kind === 'held' && reason === 'AnsweredLate'));
+    const close = closeOf(ledger, { attempt: 3 });
+    assert.equal((await ledger.closeAttempt(close)).failureType, 'AnsweredLate', 'no further attempt is closed either');
   });
 
   test('what is known does not change, and "unknown" says nothing against it', async (t) => {

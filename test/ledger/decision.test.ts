@@ -37,6 +37,36 @@ const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
 
 const TABLE: Row[] = [
   ['resend of an unknown outcome', known(['unknown']), decision('resend'), { kind: 'permit', attempt: 2 }],
+  ...(['accept', 'abandon'] as const).map(
+    (action): Row => [
+      `${action} of an attempt that was answered late, after one that was not sent`,
+      known([{ answeredLate: true }, 'notSent'], { decisions: [OTHER_RESEND] }),
+      decision(action),
+      { kind: action },
+    ],
+  ),
+  ...(['resend', 'amend'] as const).map(
+    (action): Row => [
+      `${action} of an attempt that was answered late, after one that was not sent`,
+      known([{ answeredLate: true }, 'notSent'], { decisions: [OTHER_RESEND] }),
+      decision(action),
+      OVERTAKEN,
+    ],
+  ),
+  ...(['resend', 'accept', 'amend', 'abandon'] as const).map(
+    (action): Row => [
+      `${action} that passes over an attempt that was answered late`,
+      known([{ answeredLate: true }, 'notSent'], { decisions: [OTHER_RESEND] }),
+      decision(action, { attempt: 2, failureType: 'GatewayUnreachable' }),
+      OVERTAKEN,
+    ],
+  ),
+  [
+    'accept of an unknown outcome after which an earlier attempt was answered late',
+    known([{ answeredLate: true }, 'unknown'], { decisions: [OTHER_RESEND] }),
+    decision('accept', { attempt: 2 }),
+    { kind: 'accept' },
+  ],
   [
     'resend of an unknown outcome whose request may still arrive',
     known([{ state: 'unknown', resendInMs: 5 }]),

@@ -165,9 +165,9 @@ function alike(name: string): string {
 }
 
 function keyOfRow(row: Row): string {
-  const { attempt, state, answerInMs, of, answer, accepted, closed } = row;
+  const { attempt, state, answerInMs, of, answer, accepted, closed, answeredLate } = row;
   const time = state === 'sending' ? answerInMs : '';
-  return `${attempt}${closed ? 'closed' : alike(state)}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;
+  return `${attempt}${closed ? 'closed' : alike(state)}${answeredLate ? 'late' : ''}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;
 }
 
 function keyOfAnswer(answer: Answer | undefined): string {

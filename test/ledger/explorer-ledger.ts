@@ -3,9 +3,11 @@
 import {
   type ClaimRule,
   decideClaim,
+  effectiveAttempt,
   HELD_STATES,
   isOverdue,
   latestOf,
+  lateToJudge,
   permitFor,
   standing,
 } from '../../src/ledger/claim.ts';
@@ -88,7 +90,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
     ? 'while inquiries are paused'
     : isProfileChanged
       ? 'for other addresses, which nobody has approved'
-      : whyNothingMayBeSent(ledger);
+      : (whyNothingMayBeSent(ledger) ?? (lateToJudge(ledger) && 'although an attempt was answered late'));
   return {
     kind: 'claimed',
     ledger: withRows(all, asker.of, {
@@ -124,6 +126,10 @@ export function recordOutcome(all: LedgerCopy, asker: Asker, attempt: number, en
   const row = ledger.attempts.find((candidate) => candidate.attempt === attempt);
   const isRepeated = row !== undefined && says(row, end);
   const { kind } = decideOutcome(ledger, { attempt, state: end.state, isRepeated });
+  if (kind === 'late' && row && end.state === 'answered') {
+    const late = { ...row, answeredLate: true as const };
+    return { kind: 'recorded', ledger: withRows(all, asker.of, withRow(ledger, late)) };
+  }
   if (kind !== 'record' || !row) return { kind: 'recorded', ledger: all };
   const news: Row = {
     ...row,
@@ -258,7 +264,7 @@ export function accepted({ of }: Pick<Asker, 'of'>): Answer {
 /** As `disposal.ts`: nothing that is sealed is left, and no digest; `null` where it is refused. */
 export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
   const latest = latestOf(ledger);
-  if (ledger.disposal || ledger.attempts.length === 0) return null;
+  if (ledger.disposal || ledger.attempts.length === 0 || (lateToJudge(ledger) && !ledger.abandoned)) return null;
   if (latest && standing(latest) === 'sending') return null;
   if (latest && isUndecided(ledger, latest as Row)) return null;
   const attempts = ledger.attempts.map(({ answer: _, accepted: __, ...row }) => row);
@@ -291,15 +297,19 @@ function settleOverdue(ledger: LedgerCopy): LedgerCopy {
 }
 
 function latestView(ledger: LedgerCopy): AttemptView | null {
-  const row = ledger.attempts.at(-1);
-  if (ledger.abandoned || ledger.disposal) return { attempt: row?.attempt ?? 0, state: 'abandoned' };
-  if (!row) return null;
+  const latest = ledger.attempts.at(-1);
+  if (ledger.abandoned || ledger.disposal) return { attempt: latest?.attempt ?? 0, state: 'abandoned' };
+  const row = effectiveAttempt(ledger) as Row | undefined;
+  if (!row || !latest) return null;
+  const earlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
+  if (lateToJudge(ledger)) return { attempt: row.attempt, state: 'unknown', failureType: 'AnsweredLate', ...earlier };
   if (row.closed) return { attempt: row.attempt, state: 'notSent', closedAt: '' };
   const state = standing(row);
   const answer = row.accepted ?? row.answer;
   const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
   return {
     attempt: row.attempt,
+    ...earlier,
     state,
     claimedAt: '',
     ...(state === 'sending' ? { waitMs: row.answerInMs } : {}),

@@ -1,5 +1,6 @@
 /** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
+import type { AttemptView } from '../../src/model/inquiry.ts';
 import { stepInTheWay } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import {
   type Asker,
@@ -32,7 +33,7 @@ function looksUp(scene: Scene, attempt: number): void {
   if (scene.mutation.closesNothing) {
     const found = foundIn(scene);
     const view = found.kind === 'found' ? found.view : null;
-    const isAboutIt = view && (view.attempt >= attempt || view.state === 'abandoned');
+    const isAboutIt = view && ((view.latest ?? view.attempt) >= attempt || view.state === 'abandoned');
     if (found.kind !== 'found' || isAboutIt) looksAgain(scene, 'the run looks up', attempt);
     else goesOnUnclosed(scene, attempt);
     return;
@@ -107,7 +108,7 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
       break;
     case 'found': {
       const { view } = found;
-      const isKnown = view && (view.attempt >= attempt || view.state === 'abandoned');
+      const isKnown = view && ((view.latest ?? view.attempt) >= attempt || view.state === 'abandoned');
       if (!isKnown && scene.mutation.closesWhereverItLooks) {
         closes(scene, attempt);
         break;
@@ -164,7 +165,7 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
       break;
     case 'overtaken': {
       const { view } = recorded;
-      const isOpen = view.attempt === attempt && !view.answer && view.state !== 'abandoned';
+      const isOpen = view.attempt === attempt && !view.answer && !isOver(view);
       if (action === 'resend' && isOpen) decided(scene, `${label} stands already`, hold, decision, recorded.ledger);
       else standsInstead(scene, `${label} is overtaken`, hold, recorded.ledger);
       break;
@@ -179,6 +180,11 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
       });
       break;
   }
+}
+
+/** Nothing is sent under it again. */
+function isOver({ state, failureType }: AttemptView): boolean {
+  return state === 'abandoned' || failureType === 'AnsweredLate';
 }
 
 /** `#whatStandsInstead`. */

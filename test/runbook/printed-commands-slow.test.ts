@@ -31,9 +31,9 @@ const HELD_AGAIN: Decided = { ...GOES_ON, leadsTo: 'held' };
 const GIVEN_UP: Decided = { action: 'abandon', providerSaid: 'notAsked', leadsTo: 'abandoned' };
 const ANSWERED: Decided = { action: 'accept', providerSaid: 'posted', leadsTo: 'stopped' };
 
-/** A pause never becomes a hold. */
-type Kind = Exclude<FailureType, 'Paused'>;
-const KINDS = FAILURE_TYPES.filter((type): type is Kind => type !== 'Paused');
+/** A pause never becomes a hold. A late answer takes a worker that stood still: test/hazards/answered-late.test.ts. */
+type Kind = Exclude<FailureType, 'Paused' | 'AnsweredLate'>;
+const KINDS = FAILURE_TYPES.filter((type): type is Kind => type !== 'Paused' && type !== 'AnsweredLate');
 
 const DECISIONS: Record<Kind, Decided> = {
   TokenUnavailable: HELD_AGAIN,

@@ -70,6 +70,7 @@ const WORLDS: Record<string, MakeWorld> = {
   'ledger-rows-without-run': withoutRuns,
   'consents-unmatched': consentForNothing,
   'late-answer': answeredLate,
+  'answered-late': heldForItsAnswer,
   'revoked-after-posting': revokedAfterPosting,
   'ssn-mismatch': anotherSsn,
   'report-changed': changedReport,
@@ -114,6 +115,22 @@ async function consentForNothing({ harness }: Surroundings): Promise<World> {
     args: [{ consent: { ...message, decision: 'denied' } }],
   });
   return { journeys: [{ journeyId, customerTraceNumber: '', attempt: 0 }] };
+}
+
+/** A late answer takes a worker that stood still. These are held for an answer in time, and take the same decisions. */
+async function heldForItsAnswer({ harness }: Surroundings, decided: number): Promise<World> {
+  const journeys: Subject[] = [];
+  for (let count = 0; count < decided + 1; count++) {
+    const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4020'))] });
+    const handle = await harness.start(input);
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const [hold] = holds;
+    if (!hold) throw new Error('held for nothing');
+    const { customerTraceNumber, attempts } = hold;
+    const held = { handle, input, hold };
+    journeys.push({ journeyId: input.journeyId, customerTraceNumber, attempt: attempts, held });
+  }
+  return { journeys };
 }
 
 /** Given up, and then answered. */

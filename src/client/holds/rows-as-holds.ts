@@ -129,7 +129,8 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
  */
 export function leftBehind(row: OpenInquiry): OpenHold {
   const { attempt, failureType } = row.undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
-  const { claimedAt = row.createdAt, httpStatus, refusalKept, answer, resendFrom } = row.attempts.at(-1) ?? {};
+  const undecided = row.attempts.find((one) => one.attempt === attempt);
+  const { claimedAt = row.createdAt, httpStatus, refusalKept, answer, resendFrom } = undecided ?? {};
   return {
     ...nameOf(row),
     reason: failureType,

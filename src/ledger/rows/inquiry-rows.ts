@@ -206,6 +206,7 @@ function knownOf(
         answerInMs: row.answer_by - ledger.now,
         ...(row.resend_from === null ? {} : { resendInMs: row.resend_from - ledger.now }),
         ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
+        ...(row.late_state === 'answered' ? { answeredLate: true as const } : {}),
       })),
       ...closed.map(({ attempt }) => ({ attempt, state: 'notSent' as const, answerInMs: 0, closed: true as const })),
     ].sort(byAttempt),

@@ -2,7 +2,7 @@
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { latestOf, permitFor, standing } from '../claim.ts';
+import { effectiveAttempt, latestOf, lateToJudge, permitFor, standing } from '../claim.ts';
 import type { SqlDialect, SqlSession, SqlValue } from '../database/sql-session.ts';
 import { decisionDifferences } from '../decision-differences.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
@@ -25,7 +25,8 @@ import {
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const { known } = state;
   const latest = latestOf(known);
-  const row = latest?.closed ? undefined : state.attempts.at(-1);
+  const effective = effectiveAttempt(known);
+  const row = state.attempts.find(({ attempt }) => attempt === effective?.attempt);
   if (state.inquiry && (known.abandoned || known.disposal)) {
     return {
       attempt: latest?.attempt ?? 0,
@@ -33,9 +34,11 @@ export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptVi
       ...(row ? { claimedAt: utcInstant(row.claimed_at) } : {}),
     };
   }
-  const closed = latest?.closed ? state.closed.at(-1) : undefined;
-  if (closed) return closedView(closed);
-  if (!row) return null;
+  if (effective?.closed) return closedView(state.closed.at(-1) as ClosedRow);
+  if (!row || !latest) return null;
+  const isEarlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
+  if (lateToJudge(known)) return { ...lateView(row), ...isEarlier };
+  if (row.accepted_answer) return { ...attemptView(row, state.nowMs, cipher), ...isEarlier };
   const resendStands = permitFor(known, row.attempt + 1) !== undefined;
   return { ...attemptView(row, state.nowMs, cipher), ...(resendStands ? { resendStands } : {}) };
 }
@@ -47,6 +50,11 @@ export function standingView(state: InquiryState, cipher: LedgerCipher): Attempt
 
 function closedView({ attempt, closed_at, run_id }: ClosedRow): AttemptView {
   return { attempt, state: 'notSent', closedAt: utcInstant(closed_at), runId: run_id };
+}
+
+/** It was posted, and a person must say what came of it: its answer is not the outcome. */
+function lateView({ attempt, claimed_at, run_id }: AttemptRow): AttemptView {
+  return { attempt, state: 'unknown', failureType: 'AnsweredLate', claimedAt: utcInstant(claimed_at), runId: run_id };
 }
 
 function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
@@ -117,6 +125,7 @@ export async function readInquiries(
           ...attemptView(attempt, row.now, cipher),
           ...(attempt.requested_at === null ? {} : { requestedAt: utcInstant(attempt.requested_at) }),
           ...(attempt.late_at === null ? {} : { lateAnswerAt: utcInstant(attempt.late_at) }),
+          ...(attempt.late_state === 'answered' ? { answeredLate: true as const } : {}),
           ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
         })),
         ...(closed.get(row.customer_trace_number) ?? []).map(closedView),

@@ -1,7 +1,13 @@
 /** Inquiries that need a person, and the record that a person has seen what drew attention. */
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
-import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../../model/inquiry.ts';
+import {
+  ATTEMPT_STATES,
+  type AttemptState,
+  type AttemptView,
+  isKnownNotPosted,
+  NOT_POSTED_STATES,
+} from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
@@ -33,9 +39,7 @@ export const SEEN_AT =
   '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
 
 /** Failure types whose decisions judge no attempt. */
-const JUDGING_NONE = FAILURE_TYPES.filter((type) => !judgesAttempts(type))
-  .map((type) => `'${type}'`)
-  .join(', ');
+const JUDGING_NONE = list(FAILURE_TYPES.filter((type) => !judgesAttempts(type)));
 
 /** The latest attempt of an undecided inquiry. */
 const IS_UNDECIDED = `a.claimed_at >= $1
@@ -49,14 +53,36 @@ const IS_UNDECIDED = `a.claimed_at >= $1
       AND (d.action = 'amend' OR d.permits_attempt IS NOT NULL)
       AND (d.failure_type IS NULL OR d.failure_type NOT IN (${JUDGING_NONE})))`;
 
+/**
+ * An attempt that was answered late and is still to be judged, as `lateToJudge` has it. The latest attempt may be followed
+ * by another one.
+ */
+const IS_LATE_TO_JUDGE = `a.late_state = 'answered' AND a.claimed_at >= $1 AND i.abandoned_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number
+    AND (b.state = 'accepted' OR (b.attempt > a.attempt AND b.late_state = 'answered')))
+  AND NOT EXISTS (SELECT 1 FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number
+    AND b.state NOT IN (${list(NOT_POSTED_STATES)})
+    AND NOT EXISTS (SELECT 1 FROM attempts c WHERE c.customer_trace_number = b.customer_trace_number
+      AND c.attempt > b.attempt)
+    AND (b.state = 'answered' OR NOT EXISTS (SELECT 1 FROM decisions d
+      WHERE d.customer_trace_number = b.customer_trace_number AND d.permits_attempt = b.attempt + 1)))`;
+
 /** A subquery for the trace numbers; each branch can use an index of its own. `$1` is `since` in milliseconds. */
 function selectionOf(dialect: SqlDialect, states: readonly AttemptState[]): string {
-  return [...undecidedBranches(dialect, states), ...attentionBranches()].join(' UNION ');
+  const late = states.includes('unknown') ? [lateBranch()] : [];
+  return [...undecidedBranches(dialect, states), ...late, ...attentionBranches()].join(' UNION ');
 }
 
 /** A subquery for the undecided inquiries of the subquery `within`. `$1` as above. */
 export function undecidedSelection(dialect: SqlDialect, within: string): string {
-  return undecidedBranches(dialect, OPEN_STATES, `AND a.customer_trace_number IN (${within})`).join(' UNION ');
+  const isWithin = `AND a.customer_trace_number IN (${within})`;
+  return [...undecidedBranches(dialect, OPEN_STATES, isWithin), lateBranch(isWithin)].join(' UNION ');
+}
+
+function lateBranch(within = ''): string {
+  return `SELECT a.customer_trace_number FROM inquiries i
+    JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
+    WHERE i.late_answer_at IS NOT NULL ${within} AND ${IS_LATE_TO_JUDGE}`;
 }
 
 /** The same for late news that has not been seen. */
@@ -107,10 +133,17 @@ export async function readUndecided(
   dialect: SqlDialect,
   customerTraceNumber: string,
 ): Promise<{ attempt: number; reason: FailureType } | undefined> {
+  const values = [0, customerTraceNumber];
+  const [late] = await session.rows<Pick<AttemptRow, 'attempt'>>(
+    `SELECT a.attempt FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+     WHERE a.customer_trace_number = $2 AND ${IS_LATE_TO_JUDGE}`,
+    values,
+  );
+  if (late) return { attempt: late.attempt, reason: 'AnsweredLate' };
   const [row] = await session.rows<Pick<AttemptRow, 'attempt' | 'state' | 'answer_kind' | 'failure_type'>>(
     `SELECT a.attempt, a.state, a.answer_kind, a.failure_type FROM attempts a
      WHERE a.customer_trace_number IN (${undecidedSelection(dialect, '$2')}) ORDER BY a.attempt DESC LIMIT 1`,
-    [0, customerTraceNumber],
+    values,
   );
   return row && { attempt: row.attempt, reason: reasonOf(row) };
 }
@@ -125,7 +158,13 @@ export async function readOldestOpen(session: SqlSession, dialect: SqlDialect, l
      ORDER BY a.claimed_at LIMIT $2`,
     [0, limit],
   );
-  const late: OpenWork[] = [];
+  const answeredLate = await session.rows<Dated>(
+    `SELECT a.claimed_at AS since, a.workflow_id FROM inquiries i
+     JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
+     WHERE i.late_answer_at IS NOT NULL AND ${IS_LATE_TO_JUDGE} ORDER BY a.claimed_at LIMIT $2`,
+    [0, limit],
+  );
+  const late: OpenWork[] = answeredLate.map((row) => dated('AnsweredLate', row));
   for (const [reason, column] of Object.entries(LATE_COLUMNS) as [AttentionReason, string][]) {
     const rows = await session.rows<Dated>(
       `SELECT i.${column} AS since, i.workflow_id FROM inquiries i
@@ -159,13 +198,25 @@ function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'
 /** What the inquiry needs from a person, by the query's rules. */
 export function withNeeds(view: InquiryView): OpenInquiry {
   const latest = view.attempts.at(-1);
-  const undecided = latest && !view.abandonedAt && !isDecided(view, latest) ? undecidedOf(latest) : undefined;
+  const undecided = latest && !view.abandonedAt ? (lateIn(view, latest) ?? undecidedIn(view, latest)) : undefined;
   const isUnseen = (at: string | undefined) => at !== undefined && (!view.seenAt || at > view.seenAt);
   const attention: AttentionReason[] = [
     ...(isUnseen(view.lateAnswerAt) ? (['lateAnswer'] as const) : []),
     ...(isUnseen(view.lateConsentAt) ? (['lateConsent'] as const) : []),
   ];
   return { ...view, ...(undecided ? { undecided } : {}), attention };
+}
+
+/** As `lateToJudge` has it. */
+function lateIn({ attempts }: InquiryView, latest: AttemptView): OpenInquiry['undecided'] {
+  if (attempts.some(({ state }) => state === 'accepted')) return undefined;
+  const mayBeFollowed = isKnownNotPosted(latest.state) || (HELD_STATES.includes(latest.state) && latest.resendStands);
+  const late = mayBeFollowed ? attempts.findLast(({ answeredLate }) => answeredLate) : undefined;
+  return late && { attempt: late.attempt, failureType: 'AnsweredLate' };
+}
+
+function undecidedIn(view: InquiryView, latest: InquiryView['attempts'][number]): OpenInquiry['undecided'] {
+  return isDecided(view, latest) ? undefined : undecidedOf(latest);
 }
 
 /** The same rule as in the query: a resend that permits nothing has judged no attempt. */
@@ -193,4 +244,9 @@ function undecidedOf({
   }
   const reason = REASON_OF_STATE[state];
   return reason === undefined ? undefined : { attempt, failureType: reason };
+}
+
+/** A list of words for `IN`. */
+function list(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ');
 }

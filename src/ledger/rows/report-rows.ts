@@ -51,7 +51,7 @@ function wanted({ ownerId, productCode, customerTraceNumber }: WantedReport): Sq
 }
 
 /**
- * The newest report that came with an outcome, or that a person accepted. Late and unjudged reports are not returned:
+ * The newest report that came with an outcome, or that a person accepted. Unjudged reports, late ones too, are not returned:
  * they may be about another person.
  */
 export async function newestReport(session: SqlSession, report: WantedReport): Promise<SealedReport | null> {
@@ -78,7 +78,9 @@ export async function reportsOfInquiries(
 const JUDGED_REPORTS = `SELECT r.*, i.product_code FROM reports r
   JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
   JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-  WHERE r.late = 0 AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
+  WHERE (r.late = 0 OR EXISTS (SELECT 1 FROM decisions d WHERE d.customer_trace_number = a.customer_trace_number
+      AND d.decision_id = a.accepted_by AND d.failure_type = 'AnsweredLate'))
+    AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
     AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))`;
 
 interface ReportRow {

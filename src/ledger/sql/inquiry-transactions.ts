@@ -168,6 +168,7 @@ export async function recordAttempt(
       if (row?.late_state !== record.state) {
         await writeLate(writing, record, !isDisposed);
         await drawAttention(writing, 'lateAnswer', customerTraceNumber);
+        await openHeld(writing, customerTraceNumber);
       }
       await flagIfRefused(writing, record);
       await indexReference(writing, record, { isDisposed });
@@ -183,7 +184,8 @@ export async function recordAttempt(
       if (state.inquiry?.product_code === 'SECONDUSE') {
         await Promise.all([written, flagIfRefused(writing, record)]);
       }
-      if (isHeldBy(record)) await Promise.all([written, openHeld(writing, customerTraceNumber)]);
+      const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
+      if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(writing, customerTraceNumber)]);
       return { keep: true, value: written.then(() => 'recorded' as const) };
     }
   }

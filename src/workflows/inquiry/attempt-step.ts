@@ -65,7 +65,7 @@ export function stepOf(view: AttemptView): AttemptStep {
     case 'notProcessed':
       return failedAs(view.failureType ?? 'Throttled', view);
     case 'unknown':
-      return failedAs('OutcomeUnknown', view);
+      return failedAs(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
     case 'refused':
       return failedAs('RequestRefused', view);
     case 'notEntitled':

@@ -103,7 +103,7 @@ export async function standsInTheWay(
 /** The same, for a row that was already read. */
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
-  if ((found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
+  if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
   return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
 }
 
@@ -134,7 +134,7 @@ function mayBeFollowed({ state, resendStands }: AttemptView): boolean {
 }
 
 function isMade(found: AttemptView, attempt: number): boolean {
-  return found.attempt >= attempt || found.state === 'abandoned';
+  return (found.latest ?? found.attempt) >= attempt || found.state === 'abandoned';
 }
 
 /**

@@ -80,8 +80,10 @@ async function recordTheDecision(
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
     if (verdict.kind === 'refused') return verdict;
     // The ledger already has another resend of this very attempt: it permits the next one just as well.
-    const isOpen = verdict.latest.attempt === attempt && !verdict.latest.answer && verdict.latest.state !== 'abandoned';
-    return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest: verdict.latest } : verdict;
+    const { latest } = verdict;
+    const isOver = latest.state === 'abandoned' || latest.failureType === 'AnsweredLate';
+    const isOpen = latest.attempt === attempt && !latest.answer && !isOver;
+    return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it, and the
