@@ -16,7 +16,7 @@ import type {
   ShareWithdrawal,
   ShareWithdrawalVerdict,
 } from '../ledger/records.ts';
-import type { RunDecision } from '../ledger/run-decisions.ts';
+import type { RunDecision, RunWithdrawal } from '../ledger/run-decisions.ts';
 import type { WorkNote } from '../ledger/work.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type {
@@ -141,6 +141,8 @@ export type SubmitInquiryResult =
   | { kind: 'elsewhere' }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
   | { kind: 'latest'; latest: AttemptView }
+  /** Nothing was claimed or sent: the ledger has it that the run was withdrawn. */
+  | ({ kind: 'withdrawn' } & RunWithdrawal)
   /** Nothing was claimed or sent: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection);
 

@@ -80,6 +80,10 @@ export async function makeOneAttempt(
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
     return { kind: 'latest', latest: claim.latest };
   }
+  if (claim.kind === 'withdrawn') {
+    say('warn', 'nothing was sent: by what the ledger has, the run was withdrawn', {});
+    return claim;
+  }
   if (claim.kind === 'notPermitted') {
     say('warn', 'nothing was sent: by what the ledger has, the share is not permitted', {});
     return claim;

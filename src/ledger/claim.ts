@@ -44,6 +44,8 @@ export interface KnownInquiry {
   isRestored?: boolean;
   /** A person has paused the inquiries of this profile, or of all. */
   isPaused?: boolean;
+  /** The run was withdrawn: nothing more is ever sent for it. */
+  isWithdrawn?: boolean;
   /** The claim goes to other addresses than its run started with, and no person has approved that. */
   isProfileChanged?: boolean;
   abandoned: boolean;
@@ -87,6 +89,8 @@ export type ClaimDecision =
   | { kind: 'requestDiffers' }
   /** For a share: what permits it is missing, or no longer stands. */
   | { kind: 'notPermitted' }
+  /** The run ends as withdrawn, also where it does not know of that. */
+  | { kind: 'withdrawn' }
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   | { kind: 'ledgerChanged' }
   | { kind: 'ledgerRestored' }
@@ -199,6 +203,10 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'answeredLate',
     forbids: (known) => (findLateAnswer(known) ? { kind: 'latest' } : null),
+  },
+  {
+    name: 'withdrawn',
+    forbids: (known) => (known.isWithdrawn ? { kind: 'withdrawn' } : null),
   },
   ...SHARE_RULES,
   // These two come last: what was made already is reported all the same.

@@ -8,6 +8,7 @@ import type { ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { ProfileChange } from './profile-changes.ts';
+import type { RunWithdrawal } from './run-decisions.ts';
 
 /** By the version of the form; each in lower-case hex. */
 export type RequestDigests = Readonly<Record<string, string>>;
@@ -68,6 +69,8 @@ export type ClaimVerdict =
    * consumers: a decision may permit one more.
    */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
+  /** The run was withdrawn: nothing is claimed for it any more. The asking run may not know of that. */
+  | ({ kind: 'withdrawn' } & RunWithdrawal)
   /** The ledger's consents do not permit the share. The asking run may not know them. */
   | ({ kind: 'notPermitted' } & ShareObjection)
   /** The ledger is an older copy: nothing is claimed until `acceptRestore`. */

@@ -4,14 +4,15 @@ import type { StageCode } from '../model/products.ts';
 /**
  * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`: `stage`
  * is never pulled. `acceptAge`: the gate before `stage` is passed with a report that is too old. `setClosingDate`.
- * `seen`: a person has seen to what was flagged about the run.
+ * `seen`: a person has seen to what was flagged about the run. `withdraw`: nothing more is ever sent for the run; its
+ * claims read that. `pause` and `resume`: of a portfolio review.
  */
 export interface RunDecision {
   /** The run's owner (model/owner-id.ts). */
   ownerId: string;
   /** The same message has the same one. */
   decisionId: string;
-  action: 'extend' | 'skip' | 'acceptAge' | 'setClosingDate' | 'seen';
+  action: 'extend' | 'skip' | 'acceptAge' | 'setClosingDate' | 'seen' | 'withdraw' | 'pause' | 'resume';
   stage?: StageCode;
   shareId?: string;
   /** RFC 3339. */
@@ -23,3 +24,6 @@ export interface RunDecision {
   /** When the run received it: RFC 3339. */
   decidedAt: string;
 }
+
+/** A withdrawal that stands in the ledger: who withdrew the run, and why. */
+export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;

@@ -5,6 +5,7 @@ const CLAIM = 'src/ledger/claim.ts';
 const CLOSE = 'src/ledger/close.ts';
 const CLAIM_TABLE = 'test/ledger/claim.test.ts';
 const ON_SQLITE = 'test/ledger/sqlite-ledger.test.ts';
+const WITHDRAWN_RUNS = 'test/workflows/withdrawn-runs.test.ts';
 const SHARES = { path: 'test/ledger/share-explorer.test.ts', title: 'no order of them lets a share be claimed' };
 
 /** Upgraded while its journeys run: claims wait for the migration, and follow it at once. */
@@ -110,6 +111,54 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       { path: ON_SQLITE, title: 'an attempt that was answered late, while those after it were not sent, holds' },
       { path: 'test/hazards/answered-late.test.ts', title: 'an answer that comes while the resend cannot leave' },
     ],
+  },
+  {
+    name: 'the claim does not read that its run was withdrawn',
+    edits: [
+      {
+        file: CLAIM,
+        find: "forbids: (known) => (known.isWithdrawn ? { kind: 'withdrawn' } : null)",
+        replace: "forbids: (known) => (known.isWithdrawn && known.ledgerId === '' ? { kind: 'withdrawn' } : null)",
+      },
+      {
+        file: 'src/ledger/rows/inquiry-writes.ts',
+        find: 'OR EXISTS (',
+        replace: 'OR 1 = 0 AND EXISTS (',
+      },
+    ],
+    tests: [
+      { path: CLAIM_TABLE, title: 'its run was withdrawn, nothing yet' },
+      { path: ON_SQLITE, title: 'nothing is claimed for a run that was withdrawn' },
+      { path: WITHDRAWN_RUNS, title: 'posts no stage after a reset to before the withdrawal' },
+      { path: WITHDRAWN_RUNS, title: 'posts no share after a reset to before the withdrawal' },
+    ],
+  },
+  {
+    name: 'a claim that was decided before a withdrawal is written after it',
+    edits: [
+      {
+        file: 'src/ledger/rows/inquiry-writes.ts',
+        find: 'OR EXISTS (',
+        replace: 'OR 1 = 0 AND EXISTS (',
+      },
+    ],
+    tests: [
+      {
+        path: 'test/ledger/postgres-ledger-slow.test.ts',
+        title: 'of claims that come at the same time as a withdrawal',
+      },
+    ],
+  },
+  {
+    name: 'a run that was withdrawn ends before the ledger has that',
+    edits: [
+      {
+        file: 'src/workflows/pull/pull-run.ts',
+        find: '  recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),\n',
+        replace: '',
+      },
+    ],
+    tests: [{ path: WITHDRAWN_RUNS, title: 'a pull that is withdrawn ends once the ledger has it' }],
   },
   {
     name: 'a worker of an older version claims on a migrated ledger',

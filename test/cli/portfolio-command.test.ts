@@ -138,18 +138,26 @@ describe('a review on the command line', () => {
   test('is paused, goes on, and is withdrawn; told twice it says so, and told after its end it is refused', async () => {
     const { file, reviewId } = await portfolioOf(['3429', '0001', '0001']);
     await answered(0, 'start', file, '--review-id', reviewId, '--window', '1', ...ORDER);
-    type Answer = { duplicate: boolean; status: PortfolioStatus };
+    type Answer = { duplicate: boolean; recorded?: boolean; status: PortfolioStatus };
     // Until its file was examined nothing is under way.
     while ((await answered(0, 'status', reviewId)).state === 'examining') await delay(50);
     const paused = await answered<Answer>(0, 'pause', reviewId, ...WORD);
-    assert.deepEqual([paused.duplicate, paused.status.state], [false, 'paused']);
+    assert.deepEqual([paused.duplicate, paused.recorded, paused.status.state], [false, true, 'paused']);
     assert.equal((await answered<Answer>(0, 'pause', reviewId, ...WORD)).duplicate, true);
-    assert.equal((await answered<Answer>(0, 'resume', reviewId, ...WORD)).duplicate, false);
-    const { status } = await answered<Answer>(0, 'withdraw', reviewId, ...WORD);
-    assert.equal(status.state, 'stopping');
+    const resumed = await answered<Answer>(0, 'resume', reviewId, ...WORD);
+    assert.deepEqual([resumed.duplicate, resumed.recorded], [false, true]);
+    const withdrawn = await answered<Answer>(0, 'withdraw', reviewId, ...WORD);
+    assert.deepEqual([withdrawn.duplicate, withdrawn.recorded], [false, true]);
+    assert.ok(['stopping', 'withdrawn'].includes(withdrawn.status.state));
     assert.equal((await portfolio('watch', reviewId, '--through-holds')).code, 0);
     assert.equal((await answered(0, 'status', reviewId)).state, 'withdrawn');
     assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'JourneyFinishedError');
+    const listed = await stage.shell.cli(['decisions', '--journey', `portfolio:${reviewId}`, '--json'], stage.env);
+    const { decisions } = JSON.parse(listed.stdout) as { decisions: { action: string; by: string; reason: string }[] };
+    assert.deepEqual(
+      decisions.map(({ action, by, reason }) => [action, by, reason]),
+      ['pause', 'resume', 'withdraw'].map((action) => [action, 'ops', 'a test']),
+    );
   });
 
   test('says that it was cancelled, or refused for its file, after it has ended', async () => {

@@ -187,6 +187,24 @@ const TABLE: Row[] = [
     expected: LATEST,
   },
   {
+    title: 'its run was withdrawn, nothing yet',
+    known: known({ isWithdrawn: true, digest: null }),
+    claim: facts(1),
+    expected: { kind: 'withdrawn' },
+  },
+  {
+    title: 'its run was withdrawn, although a resend stands',
+    known: known({ isWithdrawn: true, attempts: [attempt('unknown')], decisions: [RESEND] }),
+    claim: facts(2),
+    expected: { kind: 'withdrawn' },
+  },
+  {
+    title: 'its run was withdrawn, and the outcome stands',
+    known: known({ isWithdrawn: true, attempts: [attempt('answered')] }),
+    claim: facts(1),
+    expected: LATEST,
+  },
+  {
     title: 'paused, nothing yet',
     known: known({ isPaused: true, digest: null }),
     claim: facts(1),

@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedDecision } from '../../src/ledger/record-audit.ts';
 import type { RunDecision } from '../../src/ledger/run-decisions.ts';
 import { repeatDecisionId } from '../../src/model/decision-content.ts';
-import { attempted, decisionOf, INQUIRY, RECORD } from './fixtures.ts';
+import { attempted, claimOf, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const WHO = {
@@ -22,6 +22,8 @@ const SKIPPED: RunDecision = { ...WHO, decisionId: 'skip-PREAPP', action: 'skip'
 const MOVED: RunDecision = {
   ...{ ...WHO, ownerId: 'J-2', decisionId: 'closing-date-1', action: 'setClosingDate', closingDate: '2026-03-02' },
 };
+
+const WITHDRAWN: RunDecision = { ...WHO, decisionId: 'withdraw', action: 'withdraw' };
 
 async function listed(ledger: Ledger, query: object = {}): Promise<Omit<AuditedDecision, 'recordedAt'>[]> {
   const found: Omit<AuditedDecision, 'recordedAt'>[] = [];
@@ -69,6 +71,50 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
       await assert.rejects(backend.execute(url, change), /kept as they are/);
     }
     await assert.rejects(ledger.recordRunDecisions('another-ledger', [SKIPPED]), LedgerChangedError);
+  });
+
+  test('nothing is claimed for a run that was withdrawn, under any number, on any handle; what was made is told', async (t) => {
+    const { ledger, again } = await opened(t);
+    const outcome = async (change: Parameters<typeof claimOf>[1]) => (await ledger.claim(claimOf(ledger, change))).kind;
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await write(await again(), WITHDRAWN);
+    const preapp = { customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00', productCode: 'PREAPP' } as const;
+    const verdict = await ledger.claim(claimOf(ledger, { inquiry: preapp }));
+    assert.deepEqual(verdict, { kind: 'withdrawn', by: WHO.by, reason: WHO.reason });
+    assert.equal(await ledger.inquiry(preapp.customerTraceNumber), null, 'nothing of a refused claim is kept');
+    assert.equal(await outcome({ inquiry: preapp, run: { workflowId: 'journey-J-1', runId: 'run-2' } }), 'withdrawn');
+    assert.equal(await outcome({ inquiry: SHARE, consents: [consentOf()] }), 'withdrawn');
+    assert.equal(await outcome({}), 'latest');
+    const other = { ...preapp, customerTraceNumber: 'PABBBBBBBBBBBBBBBBBBBBBBBB00', ownerId: 'J-2' };
+    assert.equal(await outcome({ inquiry: other }), 'claimed');
+    await write(ledger, { ...WITHDRAWN, by: 'another' });
+    const again2 = await ledger.claim(claimOf(ledger, { inquiry: preapp }));
+    assert.ok(again2.kind === 'withdrawn' && again2.by === WHO.by, 'the first stands');
+  });
+
+  test('the withdrawal of a review is about each of its rows, and about no other review', async (t) => {
+    const { ledger } = await opened(t);
+    await write(ledger, { ...WITHDRAWN, ownerId: 'portfolio:R-1' });
+    const claimed = async (ownerId: string, customerTraceNumber: string) => {
+      const inquiry = { ownerId, customerTraceNumber, productCode: 'ACCTRVW' } as const;
+      return (await ledger.claim(claimOf(ledger, { inquiry }))).kind;
+    };
+    assert.equal(await claimed('portfolio:R-1/A-1', 'AVAAAAAAAAAAAAAAAAAAAAAAAA00'), 'withdrawn');
+    assert.equal(await claimed('portfolio:R-12/A-1', 'AVBBBBBBBBBBBBBBBBBBBBBBBB00'), 'claimed');
+  });
+
+  test('of claims that come at the same time as a withdrawal, each is committed before it, or refused', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    const claims = Array.from({ length: 20 }, async (_, index) => {
+      const inquiry = { customerTraceNumber: `PQ${index}` };
+      return (await ledger.claim(claimOf(ledger, { inquiry }))).kind;
+    });
+    await write(other, WITHDRAWN);
+    const committed = (await other.inquiriesOf('J-1')).filter(({ attempts }) => attempts.length > 0).length;
+    const kinds = await Promise.all(claims);
+    assert.equal(kinds.filter((kind) => kind === 'claimed').length, committed);
+    assert.ok(kinds.every((kind) => kind === 'claimed' || kind === 'withdrawn'));
   });
 
   test('another content under the same id is kept beside the first: a run that was reset takes its message anew', async (t) => {

@@ -141,9 +141,10 @@ function keyOfLedger(ledger: LedgerCopy): string {
     isRestored,
     isPaused,
     isProfileChanged,
+    isWithdrawn,
     permittedRepeat = '',
   } = ledger;
-  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}${isProfileChanged ? 'c' : ''}`;
+  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}${isProfileChanged ? 'c' : ''}${isWithdrawn ? 'w' : ''}`;
   let key = `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`;
   for (const row of ledger.attempts) key += `,${keyOfRow(row)}`;
   for (const decision of ledger.decisions) key += `;${keyOfKnownDecision(decision)}`;

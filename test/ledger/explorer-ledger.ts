@@ -47,6 +47,7 @@ export type Claimed =
         | 'ledgerChanged'
         | 'writerTooOld'
         | 'paused'
+        | 'withdrawn'
         | 'profileChanged';
     };
 
@@ -72,9 +73,9 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
     return permittedRepeat === undefined ? [] : [{ ...numberOf(of), permittedRepeat }];
   });
   const { permittedRepeat, otherNumber } = repeatOf(numbers, numberOf(asker.of));
-  // Both are about the whole ledger.
-  const { isPaused = false, isProfileChanged = false } = all;
-  const known = { ...ledger, isPaused, isProfileChanged, ...(otherNumber ? { otherNumber } : {}) };
+  // None of these is about one number alone.
+  const { isPaused = false, isProfileChanged = false, isWithdrawn = false } = all;
+  const known = { ...ledger, isPaused, isProfileChanged, isWithdrawn, ...(otherNumber ? { otherNumber } : {}) };
   const writer = asker.isOlder ? OLDER_WRITER : CURRENT_WRITER;
   const ownRules = asker.isOlder ? rules.filter(({ name }) => name !== 'disposedOf') : rules;
   const verdict = decideClaim(known, { ledgerId: asker.ledgerId, writer, digest: asker.of, attempt }, ownRules);
@@ -90,7 +91,9 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
     ? 'while inquiries are paused'
     : isProfileChanged
       ? 'for other addresses, which nobody has approved'
-      : (whyNothingMayBeSent(ledger) ?? (lateToJudge(ledger) && 'although an attempt was answered late'));
+      : isWithdrawn
+        ? 'although its run was withdrawn'
+        : (whyNothingMayBeSent(ledger) ?? (lateToJudge(ledger) && 'although an attempt was answered late'));
   return {
     kind: 'claimed',
     ledger: withRows(all, asker.of, {
@@ -170,6 +173,7 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
     verdict.kind === 'anotherNumber' ||
     verdict.kind === 'writerTooOld' ||
     verdict.kind === 'paused' ||
+    verdict.kind === 'withdrawn' ||
     verdict.kind === 'profileChanged'
   ) {
     throw new Error(`closing: ${verdict.kind}`);

@@ -8,7 +8,10 @@ import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
 /** Where the exploration ends: this many attempts of one run. */
 export const MAX_ATTEMPTS = 3;
 
-export type Step = Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' | 'closed' | 'abandoned' }>;
+export type Step =
+  | Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' | 'closed' | 'abandoned' }>
+  /** The claim was refused: the run ends as withdrawn. */
+  | { kind: 'withdrawn' };
 
 /** What a row of the ledger means for the run. */
 export function stepOfView(view: AttemptView): Step {
@@ -31,6 +34,8 @@ export function after(run: Run, step: Step): Run[] {
       return afterClosing({ ...run, attempt: step.attempt + 1 });
     case 'abandoned':
       return [inPhase(run, { kind: 'ended', how: 'abandoned' })];
+    case 'withdrawn':
+      return [withdrawn(run)];
     case 'answered':
       return step.recorded ? afterAnswer(run, step.attempt, step.answer) : [inPhase(run, recording(step))];
     case 'failed':

@@ -38,6 +38,8 @@ export interface Surroundings {
   startedAgainFor?: readonly Request[];
   /** Workers of two versions, and a migration at any moment. */
   mixedWorkers?: boolean;
+  /** The withdrawal of the run is in no ledger: another one answered. */
+  withdrawsUnrecorded?: boolean;
   /** A worker may find that the request cannot be built, before it claims anything. */
   refusesInput?: boolean;
   /** With a foreign ledger: a reset may go back to before the run took note of its ledger. */

@@ -87,10 +87,15 @@ export const AWAITED_IN_AN_OLDER_LEDGER = scope(
   { crashes: ANY, timeOuts: 1, swaps: 1 },
   { swap: 'olderThanAWait' },
 );
-export const WITHDRAWN = scope('a run that is withdrawn while a worker out of touch has its attempt', {
+export const WITHDRAWN = scope(
+  'a run that is withdrawn while a worker out of touch has its attempt, and no ledger has the withdrawal',
+  { crashes: ANY, timeOuts: 1, decisions: 1, withdrawals: 1 },
+  { withdrawsUnrecorded: true },
+);
+export const WITHDRAWN_AND_RESET = scope('the same, reset once to before a withdrawal that the ledger has', {
   crashes: ANY,
   timeOuts: 1,
-  decisions: 1,
+  resets: 1,
   withdrawals: 1,
 });
 export const REFUSED_INPUT = scope(
@@ -114,6 +119,7 @@ export const MOVED = scope('the same, while the profile gets other addresses onc
 export const SMALL_SCOPES = [
   MISCOUNTING_RUN,
   WITHDRAWN,
+  WITHDRAWN_AND_RESET,
   AWAITED_IN_AN_OLDER_LEDGER,
   DISPOSED_OF,
   OLDER_LEDGER,

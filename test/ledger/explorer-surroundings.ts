@@ -18,7 +18,10 @@ export function attemptTimesOut(scene: Scene): void {
   });
 }
 
-/** The run is withdrawn and calls its attempt back, from the queue or from a worker that does not hear of it. */
+/**
+ * The run is withdrawn and calls its attempt back, from the queue or from a worker that does not hear of it. The run does not
+ * end before the ledger has that: here the ledger has it at once, or never.
+ */
 export function isWithdrawn(scene: Scene): void {
   const { world, emit } = scene;
   const { executions, budget, run } = world;
@@ -26,6 +29,7 @@ export function isWithdrawn(scene: Scene): void {
   emit('the run is withdrawn, and calls its attempt back', {
     ...world,
     ...spend(scene, { withdrawals: budget.withdrawals - 1 }),
+    ledger: scene.surroundings.withdrawsUnrecorded ? world.ledger : { ...world.ledger, isWithdrawn: true },
     run: inPhase({ ...run, isWithdrawn: true }, { kind: 'lookUp' }),
     executions: givenUp(executions),
   });
@@ -37,11 +41,17 @@ export function isReset(scene: Scene): void {
   const { run, executions, budget, ledger } = world;
   if (budget.resets === 0) return;
   const back = { ...world, ...spend(scene, { resets: budget.resets - 1 }), executions: givenUp(executions) };
+  const { isWithdrawn: _, ...unwithdrawn } = run;
   const forgetful = { ...run, holds: [], scheduled: [] };
   for (const attempt of run.scheduled) {
     emit(`reset to before attempt ${attempt}`, {
       ...back,
       run: inPhase({ ...forgetful, attempt }, { kind: 'queued' }),
+    });
+    if (!run.isWithdrawn) continue;
+    emit(`reset to before attempt ${attempt}, the withdrawal is forgotten`, {
+      ...back,
+      run: inPhase({ ...unwithdrawn, holds: [], scheduled: [], attempt }, { kind: 'queued' }),
     });
   }
   for (const { hold, decision } of run.holds) {

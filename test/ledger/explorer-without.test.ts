@@ -19,6 +19,7 @@ import {
   tell,
   WATCHED_LEDGER,
   WITHDRAWN,
+  WITHDRAWN_AND_RESET,
 } from './explorer-scopes.ts';
 
 /** Where a rule is missed that the small scenes do not need. */
@@ -31,6 +32,7 @@ const SCENE_OF: Record<string, Scope> = {
   profileChanged: MOVED,
   previousMissing: OLDER_LEDGER,
   restored: WATCHED_LEDGER,
+  withdrawn: WITHDRAWN_AND_RESET,
 };
 
 describe('without one of its rules, or with another way to go on, the explorer', () => {
@@ -58,7 +60,7 @@ describe('without one of its rules, or with another way to go on, the explorer',
 
   const MUTATED: [what: string, scope: Scope, mutation: Omit<Mutation, 'rules'>, violation: RegExp][] = [
     [
-      'a posting after the end of a run whose look-up closes nothing',
+      'a posting after the end of a run whose look-up closes nothing, where no ledger has the withdrawal',
       WITHDRAWN,
       { closesNothing: true },
       /^sent after its run/,

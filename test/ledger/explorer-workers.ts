@@ -65,6 +65,9 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'paused':
       lands(scene, `${who} is told that inquiries are paused`, execution, failedAs('Paused', attempt));
       break;
+    case 'withdrawn':
+      lands(scene, `${who} is told that its run was withdrawn`, execution, { kind: 'withdrawn' });
+      break;
     case 'profileChanged':
       lands(scene, `${who} finds other addresses`, execution, failedAs('ProfileChanged', attempt));
       break;
@@ -85,7 +88,8 @@ function sends(scene: Scene, execution: Execution, who: string): void {
   const { ledger, slack, run } = scene.world;
   const left = slack - 1;
   const forbidden = execution.copy === ledger.copy ? whyNothingMayBeSent(rowsOf(ledger, execution.of)) : undefined;
-  const isOver = run.phase.kind === 'ended' && run.phase.how === 'withdrawn';
+  // Where the ledger has the withdrawal, the claim came before it: it is in flight, also after a reset of its run.
+  const isOver = run.phase.kind === 'ended' && run.phase.how === 'withdrawn' && !ledger.isWithdrawn;
   const wrong = forbidden ?? (isOver ? 'after its run had ended' : undefined);
   const violation = left < 0 ? 'sent once more than was decided' : wrong && `sent ${wrong}`;
   // How it ends is fixed at once, and heard of whenever it may be: a crash before that is one during the send.

@@ -247,7 +247,7 @@ describe('a journey with a closing date', { concurrency: 6 }, () => {
     const rows = dates.map((closingDate, index) => ({
       ...{ closingDate, decisionId: `closing-date-${index + 1}`, action: 'setClosingDate', ...who },
     }));
-    assert.deepEqual(decided, rows);
+    assert.deepEqual(decided, [...rows, { decisionId: 'withdraw', action: 'withdraw', ...who }]);
     assert.match(await refusalOf(move(handle, inDays(4), 5)).catch((error: Error) => error.name), /ending|NotFound/);
   });
 

@@ -123,6 +123,7 @@ export const journeyMessageRoutes: readonly Route[] = [
     path: '/v1/journeys/{journeyId}/withdrawal',
     operationId: 'withdrawJourney',
     summary: 'End a journey after any attempt in flight',
+    description: 'It takes effect at once. `recorded` says whether the ledger has it already.',
     scope: 'journeys:withdraw',
     about: ({ journeyId }) => journeyId,
     body: withdraw.omit(given).meta({ id: 'withdrawJourney' }),

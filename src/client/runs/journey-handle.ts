@@ -147,7 +147,7 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
-  /** Ends the journey after any attempt in flight. */
+  /** Ends the journey after any attempt in flight, at once. `recorded` says whether the ledger has it already. */
   async withdraw(message: Omit<WithdrawMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
     const checked = parseWithdraw({ ...message, journeyId: this.journeyId });
     return this.update('withdraw', businessKeys.withdraw(), checked, options);

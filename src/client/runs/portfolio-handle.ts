@@ -64,7 +64,7 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
     return this.#tell('resume', message, options);
   }
 
-  /** Ends the review after the attempts in flight, and once nothing is on hold. */
+  /** Ends the review after the attempts in flight, and once nothing is on hold. `recorded` as of a journey's. */
   async withdraw(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
     return this.#tell('withdraw', message, options);
   }

@@ -36,7 +36,7 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
-  /** Ends the pull after any attempt in flight. */
+  /** Ends the pull after any attempt in flight, at once. `recorded` says whether the ledger has it already. */
   async withdraw(message: Omit<WithdrawPullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
     const checked = parseWithdrawPull({ ...message, pullId: this.pullId });
     return this.update('withdraw', businessKeys.withdraw(), checked, options);

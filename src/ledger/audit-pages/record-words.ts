@@ -51,7 +51,16 @@ export function decisionGrounds({ failureType, providerSaid, provenBy }: Audited
   ];
 }
 
+/** What a person does to a run as a whole; every other decision is about a part of it. */
+const RUN_WORDS: Partial<Record<AuditedDecision['action'], string>> = {
+  withdraw: 'It was withdrawn: nothing more is sent.',
+  pause: 'It was paused.',
+  resume: 'It was resumed.',
+};
+
 export function decisionWords(one: AuditedDecision): string {
+  const ofRun = RUN_WORDS[one.action];
+  if (ofRun !== undefined) return ofRun;
   const parts = [...decisionSubject(one), ...decisionGrounds(one)];
   return `Decision ${one.decisionId}: ${one.action}${parts.length === 0 ? '' : `, ${parts.join(', ')}`}.`;
 }

@@ -93,6 +93,8 @@ export interface InquiryState {
   closed: ClosedRow[];
   /** Of any profile. */
   pausesInForce: number;
+  /** Where it was read for a claim: whether the run was withdrawn. */
+  isWithdrawn: boolean;
   nowMs: number;
 }
 
@@ -113,16 +115,28 @@ export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
 export const pausesOf = (profile: string) =>
   `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
 
+/** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
+export function ownersOfClaim(ownerId: string): [ownerId: string, runId: string] {
+  return [ownerId, reviewOfRow(ownerId) ?? ownerId];
+}
+
+/** The withdrawals of these owners, given as parameters. */
+export const withdrawalsOf = (ownerId: string, runId: string) =>
+  `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.owner_id IN (${ownerId}, ${runId})`;
+
 /** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
 export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
 
 /**
  * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.
+ *
+ * @param claimedFor the owner of the inquiry, for a claim
  */
 export async function readState(
   session: SqlSession,
   dialect: SqlDialect,
   customerTraceNumber: string,
+  claimedFor = '',
 ): Promise<InquiryState> {
   const reading = session.rows<
     {
@@ -133,14 +147,16 @@ export async function readState(
       decisions: number;
       is_disposal_begun: number;
       pauses: number;
+      is_withdrawn: number;
     } & InquiryRow
   >(
     `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
        ${DISPOSALS_BEGUN} AS is_disposal_begun, ${PAUSES_IN_FORCE} AS pauses,
+       (SELECT count(*) FROM (${withdrawalsOf('$2', '$3')}) withdrawn) AS is_withdrawn,
        (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
      FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
-    [customerTraceNumber],
+    [customerTraceNumber, ...ownersOfClaim(claimedFor)],
   );
   // Without waiting for the number of them: most inquiries that are read have some.
   const attemptsOf = `${ATTEMPTS} WHERE customer_trace_number = $1 ORDER BY attempt`;
@@ -165,7 +181,7 @@ export async function readState(
   const disposal = disposalOf(row, isBegun);
   return {
     known: disposal ? { ...known, disposal } : known,
-    ...{ inquiry, attempts, closed, pausesInForce: row.pauses, nowMs: row.now },
+    ...{ inquiry, attempts, closed, pausesInForce: row.pauses, isWithdrawn: row.is_withdrawn > 0, nowMs: row.now },
   };
 }
 

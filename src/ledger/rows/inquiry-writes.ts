@@ -9,7 +9,7 @@ import type { Writing } from '../database/writing.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import { currentDigest } from '../request-digests.ts';
 import { detailsOf, summaryOf } from './answer-columns.ts';
-import { pausesOf, sealAnswer } from './inquiry-rows.ts';
+import { ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
 
 /**
  * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter, and `more`
@@ -110,7 +110,7 @@ export async function lockInquiry({ session, dialect }: Writing, customerTraceNu
  * The transaction holds the counter's lock until its commit, so attempts are committed in the order of their places: a
  * copy that has one attempt has all before it. A claim takes this lock last.
  *
- * @throws LostRaceError also where a pause of the profile came first
+ * @throws LostRaceError also where a pause of the profile, or a withdrawal of the run, came first
  */
 export async function insertAttempt(
   { session, dialect }: Writing,
@@ -126,17 +126,17 @@ export async function insertAttempt(
     run_id: request.run.runId,
     permitted_by: permittedBy,
   };
-  const profile = `$${Object.keys(columns).length + 1}`;
+  const [profile = '', owner = '', runOwner = ''] = [1, 2, 3].map((more) => `$${Object.keys(columns).length + more}`);
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', columns, {
-      more: [inquiry.profile],
+      more: [inquiry.profile, ...ownersOfClaim(inquiry.ownerId)],
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
       sql: {
         position: '(SELECT last_position FROM attempt_counter)',
-        // A pause takes the counter's lock too: one that came since the rules were asked is seen here, and the column
-        // takes no NULL.
-        claimed_at: `CASE WHEN EXISTS (${pausesOf(profile)}) THEN NULL ELSE ${dialect.now} END`,
+        // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
+        // seen here, and the column takes no NULL.
+        claimed_at: `CASE WHEN EXISTS (${pausesOf(profile)}) OR EXISTS (${withdrawalsOf(owner, runOwner)}) THEN NULL ELSE ${dialect.now} END`,
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
         ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),

@@ -1,8 +1,14 @@
-/** Rows of `run_decisions`: what people decided about runs. They permit nothing: a claim never reads them. */
+/**
+ * Rows of `run_decisions`: what people decided about runs. They permit nothing. A claim reads whether its run was withdrawn.
+ *
+ * A withdrawal takes the lock of the counter of attempts, as a pause does (pauses.ts). So each claim either comes before
+ * the withdrawal, and counts as in flight, or finds it.
+ */
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
-import type { SqlRow } from '../database/sql-session.ts';
+import type { SqlRow, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
-import type { RunDecision } from '../run-decisions.ts';
+import type { RunDecision, RunWithdrawal } from '../run-decisions.ts';
+import { ownersOfClaim } from './inquiry-rows.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 /** As `Ledger.recordRunDecisions`; returns whether a row was written. */
@@ -33,5 +39,18 @@ export async function insertRunDecisions(writing: Writing, decisions: readonly R
       isNew = true;
     }
   });
+  const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
+  if (isWithdrawal) await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
   return isNew;
+}
+
+/** The first withdrawal of the run that an inquiry belongs to. */
+export async function readWithdrawal(session: SqlSession, ownerId: string): Promise<RunWithdrawal> {
+  const [row] = await session.rows<{ decided_by: string; reason: string }>(
+    `SELECT decided_by, reason FROM run_decisions WHERE action = 'withdraw' AND owner_id IN ($1, $2)
+     ORDER BY recorded_at, version LIMIT 1`,
+    ownersOfClaim(ownerId),
+  );
+  if (!row) throw new Error('a withdrawal that is not in the ledger');
+  return { by: row.decided_by, reason: row.reason };
 }

@@ -49,6 +49,7 @@ import { isUnapproved } from '../rows/profile-changes.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertRefusal, insertReport } from '../rows/report-rows.ts';
 import { readDoubt, readLost } from '../rows/restores.ts';
+import { readWithdrawal } from '../rows/run-decisions.ts';
 import { objectionOf, readClaimedShare } from '../rows/shares/claimed-shares.ts';
 import { flagIfRefused } from '../rows/shares/refused-postings.ts';
 import { insertShare } from '../rows/shares/report-shares.ts';
@@ -69,8 +70,9 @@ export async function ownState(
 function stateOf(
   { session, dialect }: Pick<Writing, 'session' | 'dialect'>,
   customerTraceNumber: string,
+  claimedFor?: string,
 ): Promise<InquiryState> {
-  return readState(session, dialect, customerTraceNumber);
+  return readState(session, dialect, customerTraceNumber, claimedFor);
 }
 
 /** Claims the attempt, or returns what forbids it. */
@@ -82,7 +84,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     insertInquiry(writing, request.inquiry),
     lockInquiry(writing, customerTraceNumber),
     readRepeat(session, request.inquiry),
-    stateOf(writing, customerTraceNumber),
+    stateOf(writing, customerTraceNumber, request.inquiry.ownerId),
     readClaimedShare(writing, request),
     readLost(session, request.seen),
     isUnapproved(session, profile, request.profileChange),
@@ -93,6 +95,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     isRestored: lost !== undefined,
     isPaused: state.pausesInForce > 0 && (await isPaused(session, profile)),
     isProfileChanged,
+    isWithdrawn: state.isWithdrawn,
     ...defined({ otherNumber, share }),
   };
   const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
@@ -105,6 +108,8 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     case 'paused':
     case 'profileChanged':
       return { keep: false, value: decision };
+    case 'withdrawn':
+      return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.ownerId)) } };
     case 'notPermitted':
       return { keep: false, value: { ...decision, ...objectionOf(share) } };
     case 'latest':

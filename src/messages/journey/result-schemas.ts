@@ -301,7 +301,7 @@ export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
   /**
-   * Answer to a consent, a decision or a share's withdrawal. `false`: the ledger could not be reached. The run keeps the
+   * Answer to a consent, a decision, a withdrawal, or the pause of a review. `false`: the ledger could not be reached. The run keeps the
    * message and tries again.
    */
   recorded: z
@@ -309,7 +309,7 @@ export const acceptedSchema = z.object({
     .exactOptional()
     .meta({
       description:
-        'Answer to a consent, a decision or the withdrawal of a share: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
+        'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
         'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
     }),

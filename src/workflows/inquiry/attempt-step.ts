@@ -2,6 +2,7 @@
 import type { AnsweredAttempt, InquiryFailure, PreparedRun, SubmitFailureDetails } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
+import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import type { AttemptView } from '../../model/inquiry.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
@@ -29,6 +30,8 @@ export type AttemptStep =
 export interface AttemptHost {
   run: PreparedRun;
   inFlight: InFlightActivities;
+  /** Called where the ledger has a withdrawal of the run, which the run may not know. */
+  onWithdrawn(withdrawal: RunWithdrawal): void;
 }
 
 export function stepOfFailure(

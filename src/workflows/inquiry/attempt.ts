@@ -55,7 +55,7 @@ async function stepOfEnd(
   if (ended.kind === 'completed') {
     if (ended.value.kind === 'lost') return afterLookUp(host, asked);
     if (ended.value.kind === 'answered') run.seen = ended.value.seen;
-    return stepOfResult(ended.value);
+    return stepOfResult(host, ended.value);
   }
   const failure = applicationFailureOf(ended.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
@@ -83,6 +83,10 @@ function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
   return { environment, profile, customerId, profileFingerprint, ledgerId, ...(seen ? { seen } : {}) };
 }
 
-function stepOfResult(result: SubmitInquiryResult): AttemptStep {
+function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {
+  if (result.kind === 'withdrawn') {
+    host.onWithdrawn({ by: result.by, reason: result.reason });
+    return { kind: 'stop', end: { kind: 'stopped' } };
+  }
   return result.kind === 'latest' ? stepOf(result.latest) : result;
 }

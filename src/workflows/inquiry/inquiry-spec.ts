@@ -2,6 +2,7 @@
 
 import type { BegunJourney, ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
+import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
@@ -102,6 +103,8 @@ export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplican
 export interface InquiryHost {
   run: PreparedRun;
   inFlight: InFlightActivities;
+  /** Called where the ledger has a withdrawal of the run, which the run may not know: then `isEnding` says so too. */
+  onWithdrawn(withdrawal: RunWithdrawal): void;
   holds: Holds;
   waits: RetryWaits;
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */

@@ -1,6 +1,7 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
+import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { FlagReason } from '../../ledger/work.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -50,6 +51,9 @@ export abstract class SingleInquiry<
     const { inquiry, carried } = this;
     return { ...super.carriedOver(), inquiry, ...(carried ? { carried } : {}) };
   }
+
+  /** The message by which the run would have been withdrawn. */
+  protected abstract withdrawalOf(withdrawal: RunWithdrawal): Withdrawal;
 
   abstract readonly ownerId: string;
   abstract readonly productCode: ProductCode;
@@ -109,6 +113,7 @@ export abstract class SingleInquiry<
       holds: this.holds,
       waits: this.waits,
       isEnding: () => this.isEnding,
+      onWithdrawn: (withdrawal) => this.learnWithdrawal(this.withdrawalOf(withdrawal)),
       handOver: this.handOver,
       onStanding: (standing) => {
         this.carried = standing;

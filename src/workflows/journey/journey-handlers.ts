@@ -58,6 +58,7 @@ export function handleMessages(journey: Journey): void {
       withdrawProblem(message, 'journeyId', via) ??
       otherJourney(journey, message) ??
       (journey.stageWasAbandoned ? 'the journey is ending already' : null),
+    record: { ownerId: journey.journeyId },
   });
   handleDecisions(journey, {
     definition: messages.resolveInquiry,

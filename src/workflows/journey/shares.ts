@@ -86,6 +86,7 @@ function termsOf(
       holds: journey.holds,
       waits: journey.waits,
       isEnding: () => journey.isEnding,
+      onWithdrawn: (withdrawal) => journey.learnWithdrawal({ journeyId: journey.journeyId, ...withdrawal }),
       handOver: journey.handOver,
       onProgress: (progress) => {
         journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);

@@ -176,6 +176,7 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     holds: journey.holds,
     waits: journey.waits,
     isEnding: () => journey.isEnding,
+    onWithdrawn: (withdrawal) => journey.learnWithdrawal({ journeyId: journey.journeyId, ...withdrawal }),
     handOver: journey.handOver,
     onStanding: (standing) => {
       stage.inquiry = standing;

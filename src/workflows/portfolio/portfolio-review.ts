@@ -40,6 +40,7 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
   details: reviewDetails,
   prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (review, run) => reviewRows(review, review.state ?? (await examine(review, run))),
+  recordWhatCameLast: (review) => review.decided.untilSettled(review),
 };
 
 async function examine(review: Review, run: PreparedRun): Promise<ReviewState> {

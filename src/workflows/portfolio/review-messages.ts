@@ -11,6 +11,7 @@ import type {
 import { accepted, handleUnknownSignals, refuseFor } from '../run/messages/message-answers.ts';
 import { PORTFOLIO_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { takenDecision } from '../run/run-decisions.ts';
 import type { Review } from './review.ts';
 
 export const resolveInquiry = defineUpdate<PortfolioUpdateAnswer, [ResolvePortfolioMessage]>('resolveInquiry');
@@ -30,6 +31,7 @@ export function handleReviewMessages(review: Review): void {
     definitions: { withdraw, requestWithdrawal },
     descriptions: PORTFOLIO_DESCRIPTIONS,
     problemOf,
+    record: { ownerId: review.ownerId },
   });
   handleDecisions(review, {
     definition: resolveInquiry,
@@ -39,17 +41,30 @@ export function handleReviewMessages(review: Review): void {
   });
   const validator = (message: PortfolioMessage) =>
     refuseFor(problemOf(message) ?? (review.isEnding ? 'the review is ending' : null));
-  setHandler(pause, () => accepted(review, !setPaused(review, true)), {
+  setHandler(pause, (message) => answerPause(review, 'pause', message), {
     validator,
     description: PORTFOLIO_DESCRIPTIONS.pause,
   });
-  setHandler(resume, () => accepted(review, !setPaused(review, false)), {
+  setHandler(resume, (message) => answerPause(review, 'resume', message), {
     validator,
     description: PORTFOLIO_DESCRIPTIONS.resume,
   });
   setHandler(status, () => review.status(), { description: PORTFOLIO_DESCRIPTIONS.status });
   setHandler(progress, () => review.progress(), { description: PORTFOLIO_DESCRIPTIONS.progress });
   handleUnknownSignals(review);
+  review.decided.begin(review);
+}
+
+/** Takes effect at once, and answers once the ledger has who paused or resumed the review, and why. */
+async function answerPause(
+  review: Review,
+  action: 'pause' | 'resume',
+  message: PortfolioMessage,
+): Promise<PortfolioUpdateAnswer> {
+  if (setPaused(review, action === 'pause')) {
+    return review.decided.answer(review, takenDecision(action, review.ownerId, message));
+  }
+  return { ...accepted(review, true), recorded: !review.decided.isBusy };
 }
 
 function setPaused(review: Review, isPaused: boolean): boolean {

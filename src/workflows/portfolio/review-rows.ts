@@ -177,10 +177,12 @@ export class ReviewRows {
   }
 
   #hostOf(open: OpenRow): InquiryHost {
-    const { inFlight, holds, waits } = this.#review;
+    const review = this.#review;
+    const { inFlight, holds, waits, reviewId } = review;
     return {
       ...{ run: this.#state.run, inFlight, holds, waits },
-      isEnding: () => this.#review.isHalted,
+      isEnding: () => review.isHalted,
+      onWithdrawn: (withdrawal) => review.learnWithdrawal({ reviewId, ...withdrawal }),
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';

@@ -8,6 +8,7 @@ import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
 import type { CarriedNotes } from '../run/noted-work.ts';
 import type { CarriedAttributes } from '../run/published-attributes.ts';
+import type { AskedDecision } from '../run/run-decisions.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
 export interface CarriedRow {
@@ -36,6 +37,8 @@ export interface ReviewState {
   comparedAt: number;
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
+  /** Of the review itself: what the ledger does not have yet. */
+  decided?: readonly AskedDecision[];
   pace: PaceMark[];
   /** The holds of `carried` rows. An operator may decide about them before the run has read their rows again. */
   open?: CarriedHold[];

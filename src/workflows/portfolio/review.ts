@@ -114,6 +114,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       pace: this.pace.marks,
       refused: this.refusedMessages,
       ...(noted.length > 0 ? { noted } : {}),
+      ...(this.decided.isBusy ? { decided: this.decided.carried } : {}),
       ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
     };
   }
@@ -248,13 +249,14 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
 }
 
 function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {
-  const { open = [], settled = [], events, published, refused, noted, withdrawal } = state;
+  const { open = [], settled = [], events, published, refused, noted, withdrawal, decided } = state;
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
     ...(published ? { published } : {}),
     ...(refused ? { refused } : {}),
     ...(noted ? { noted } : {}),
+    ...(decided ? { asked: decided } : {}),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
   };
 }

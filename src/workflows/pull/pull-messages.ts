@@ -26,6 +26,7 @@ export function handlePullMessages(pull: Pull): void {
     definitions: { withdraw, requestWithdrawal },
     descriptions: PULL_DESCRIPTIONS,
     problemOf: (message, via) => withdrawProblem(message, 'pullId', via) ?? otherPull(message),
+    record: { ownerId: pull.ownerId },
   });
   handleDecisions(pull, {
     definition: resolveInquiry,
@@ -37,4 +38,5 @@ export function handlePullMessages(pull: Pull): void {
   setHandler(status, () => pull.status(), { description: PULL_DESCRIPTIONS.status });
   setHandler(references, () => pull.references(), { description: PULL_DESCRIPTIONS.references });
   handleUnknownSignals(pull);
+  pull.decided.begin(pull);
 }

@@ -43,6 +43,7 @@ const DEFINITION: RunDefinition<Pull, PullResumption> = {
     await condition(allMessagesAnswered);
     return outcome;
   },
+  recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),
   handedOver: (pull) => pull.handedOver(),
 };
 

@@ -1,5 +1,6 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, consumersOf, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type {
@@ -34,6 +35,10 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
 
   protected get subject() {
     return { pullId: this.pullId };
+  }
+
+  protected withdrawalOf(withdrawal: RunWithdrawal): WithdrawPullMessage {
+    return { pullId: this.pullId, ...withdrawal };
   }
 
   get pullId(): string {

@@ -2,12 +2,15 @@
  * What people decide about a run itself: a wait is made longer, a stage is skipped, an old report will do, a closing date
  * is moved. The ledger has each decision before it takes effect. While it is on its way there, nothing that it would change
  * takes place: its wait does not run out, its stage is not pulled, nothing is pulled by the date.
+ *
+ * What only stops or slows a run takes effect at once: a withdrawal, a review's pause and its end. The ledger has it before
+ * the run ends.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PlacedClosing, PreparedRun } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { RunDecision } from '../../ledger/run-decisions.ts';
+import type { RunDecision, RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { PassGateMessage, RefusedMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -25,14 +28,22 @@ export type RunDecisionEffect =
   | { update: 'advance'; message: PassGateMessage; receivedAt: string }
   | { update: 'setClosingDate'; message: Omit<SetClosingDateMessage, 'journeyId'>; placed: PlacedClosing };
 
+/** It has taken effect already: the ledger is only to have it. */
+interface TakenEffect {
+  update: 'withdraw' | 'pause' | 'resume';
+  message: RunWithdrawal;
+}
+
 /** Plain data: the next run takes it over. */
 export interface AskedDecision {
   /** As the ledger is to have them: one of `advance` may be two. */
   decisions: RunDecision[];
-  effect: RunDecisionEffect;
+  effect: RunDecisionEffect | TakenEffect;
   /** Its sender was answered before the ledger was. */
   isAnswered?: true;
   refusal?: string;
+  /** It has taken effect, and no ledger will have it. */
+  isInNoLedger?: true;
 }
 
 interface DecidedRun {
@@ -64,7 +75,7 @@ export class RunDecisions {
   }
 
   get effects(): readonly RunDecisionEffect[] {
-    return this.#asked.map(({ effect }) => effect);
+    return this.#asked.flatMap(({ effect }) => (hasTakenEffect(effect) ? [] : [effect]));
   }
 
   asksToSkip(stage: StageCode): boolean {
@@ -108,15 +119,24 @@ export class RunDecisions {
    * run goes on writing.
    */
   async answer<Status>(run: { status(): Status }, wanted: AskedDecision): Promise<Accepted<Status>> {
-    const known = this.#find(wanted.decisions.map(({ decisionId }) => decisionId));
-    const asked = known ?? wanted;
-    if (!known) this.#asked.push(asked);
+    const { asked, isKnown } = this.#ask(wanted);
     const isSettled = await condition(() => !this.#asked.includes(asked), ANSWER_WITHIN_MS, {
       summary: 'answering before a decision is recorded',
     });
     if (!isSettled) asked.isAnswered = true;
     if (asked.refusal !== undefined) throw refused(asked.refusal);
-    return { ...accepted(run, known !== undefined), recorded: isSettled };
+    return { ...accepted(run, isKnown), recorded: isSettled && !asked.isInNoLedger };
+  }
+
+  /** Asks for the row of what has taken effect already. Its sender waits for no answer. */
+  note(wanted: AskedDecision): void {
+    this.#ask(wanted).asked.isAnswered = true;
+  }
+
+  #ask(wanted: AskedDecision): { asked: AskedDecision; isKnown: boolean } {
+    const known = this.#find(wanted.decisions.map(({ decisionId }) => decisionId));
+    if (!known) this.#asked.push(wanted);
+    return { asked: known ?? wanted, isKnown: known !== undefined };
   }
 
   /**
@@ -124,7 +144,7 @@ export class RunDecisions {
    *
    * @param takeEffect returns why it cannot take effect any more, or `null`
    */
-  begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null): void {
+  begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null = () => null): void {
     inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
   }
 
@@ -139,11 +159,18 @@ export class RunDecisions {
       await condition(() => this.isBusy && run.run !== undefined);
       const [asked] = this.#asked;
       if (!asked || !run.run) continue;
-      if (!(await this.#record(run.run, asked))) {
+      const { effect } = asked;
+      const isRecorded = await this.#record(run.run, asked);
+      if (hasTakenEffect(effect)) {
+        if (!isRecorded) asked.isInNoLedger = true;
+        this.#settle(run, null);
+        continue;
+      }
+      if (!isRecorded) {
         this.#settle(run, 'the ledger is not the one that the run has used: nothing was recorded');
         continue;
       }
-      const objection = run.endedAs ? 'the run has ended' : takeEffect(asked.effect);
+      const objection = run.endedAs ? 'the run has ended' : takeEffect(effect);
       this.#settle(run, objection === null ? null : `it is recorded, and came too late to take effect: ${objection}`);
     }
   }
@@ -167,9 +194,31 @@ export class RunDecisions {
     const asked = this.#asked.shift();
     this.#settled++;
     if (!asked || refusal === null) return;
+    if (hasTakenEffect(asked.effect)) {
+      asked.isInNoLedger = true;
+      return;
+    }
     asked.refusal = refusal;
     if (asked.isAnswered) refuseMessage(run, asked.effect.update, refusal);
   }
+}
+
+function hasTakenEffect(effect: RunDecisionEffect | TakenEffect): effect is TakenEffect {
+  return effect.update === 'withdraw' || effect.update === 'pause' || effect.update === 'resume';
+}
+
+/** A decision that has taken effect already. The run is withdrawn once; a review may be paused many times. */
+export function takenDecision(
+  action: TakenEffect['update'],
+  ownerId: string,
+  { by, reason }: RunWithdrawal,
+): AskedDecision {
+  const decidedAt = new Date().toISOString();
+  const decisionId = action === 'withdraw' ? action : `${action}-${decidedAt}`;
+  return {
+    decisions: [{ ownerId, decisionId, action, by, reason, decidedAt }],
+    effect: { update: action, message: { by, reason } },
+  };
 }
 
 /** Of `extend`, for the ledger. */

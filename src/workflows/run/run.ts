@@ -113,6 +113,12 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /** Brings the search attributes up to date. */
   abstract publish(): void;
 
+  /** Takes a withdrawal that the ledger has, as the message that it came from. */
+  learnWithdrawal(withdrawal: Withdrawal): void {
+    this.withdrawal ??= withdrawal;
+    this.inFlight.recheck();
+  }
+
   /** Emits the event of its end. */
   abstract tellEnded(outcome: Ended<Outcome>): void;
 

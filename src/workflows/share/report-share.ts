@@ -3,6 +3,7 @@ import type { FoundConsents, PreparedShare } from '../../activities/contract.ts'
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
+import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { RefusedMessage, ShareInput } from '../../messages/journey/shapes.ts';
 import type {
   ShareReportInput,
@@ -92,6 +93,10 @@ export class ReportShare extends SingleInquiry<
       ...(this.hasNews ? { hasNews: true } : {}),
       extensions: this.extensions.carried,
     };
+  }
+
+  protected withdrawalOf(withdrawal: RunWithdrawal): WithdrawShareReportMessage {
+    return { shareId: this.shareId, ...withdrawal };
   }
 
   get shareId(): string {

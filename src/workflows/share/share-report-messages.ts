@@ -43,7 +43,7 @@ export function handleShareReportMessages(share: ReportShare): void {
     definitions: { withdraw, requestWithdrawal },
     descriptions: SHARE_REPORT_DESCRIPTIONS,
     problemOf: (message, via) => withdrawProblem(message, 'shareId', via) ?? otherShare(message),
-    answer: (isDuplicate) => answerWhenClosed(share, isDuplicate),
+    record: { answer: (isDuplicate) => answerWhenClosed(share, isDuplicate) },
   });
   handleDecisions(share, {
     definition: resolveInquiry,

@@ -30,7 +30,7 @@ export function decisionTables({ guardRows }: SqlDialect): string[] {
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
-      -- extend, skip, acceptAge, setClosingDate or seen
+      -- extend, skip, acceptAge, setClosingDate, seen, withdraw, pause or resume
       action TEXT NOT NULL,
       stage TEXT,
       share_id TEXT,

@@ -3,18 +3,21 @@ import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
 import type { JourneyActivities, PlacedClosing } from '../../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
+import type { RunWithdrawal } from '../../../ledger/run-decisions.ts';
 import type { Via } from '../../../messages/checks.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import { untilDone } from '../activity-stubs.ts';
 import { applicationFailureOf } from '../application-failure.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
+import { type RunDecisions, takenDecision } from '../run-decisions.ts';
 import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
 
 /** What the messages need of a run, beside how it stands. */
 export interface TellableRun<Withdrawal, Status> {
   readonly holds: Holds;
   readonly inFlight: InFlightActivities;
+  readonly decided: RunDecisions;
   /** Nothing more is to be sent. */
   readonly isEnding: boolean;
   withdrawal: Withdrawal | undefined;
@@ -22,7 +25,7 @@ export interface TellableRun<Withdrawal, Status> {
   refuse(message: RefusedMessage): void;
 }
 
-export interface WithdrawalMessages<Withdrawal, Status> {
+export interface WithdrawalMessages<Withdrawal extends RunWithdrawal, Status> {
   definitions: {
     withdraw: UpdateDefinition<Accepted<Status>, [Withdrawal]>;
     requestWithdrawal: SignalDefinition<[Withdrawal]>;
@@ -30,13 +33,17 @@ export interface WithdrawalMessages<Withdrawal, Status> {
   descriptions: { withdraw: string; requestWithdrawal: string };
   /** Why it is refused as things stand: its shape, another run's id; or `null`. */
   problemOf(message: Withdrawal, via: Via): string | null;
-  /** Where the answer says more than that it was taken. */
-  answer?(isDuplicate: boolean): Promise<Accepted<Status>>;
+  /**
+   * The owner under which the ledger is to have it (model/owner-id.ts), or an answer for a run whose withdrawal reaches the
+   * ledger in another way.
+   */
+  record: { ownerId: string } | { answer(isDuplicate: boolean): Promise<Accepted<Status>> };
 }
 
-export function handleWithdrawals<Withdrawal, Status>(
+/** A withdrawal takes effect at once, and the update answers once the ledger has it. */
+export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   run: TellableRun<Withdrawal, Status>,
-  { definitions, descriptions, problemOf, answer }: WithdrawalMessages<Withdrawal, Status>,
+  { definitions, descriptions, problemOf, record }: WithdrawalMessages<Withdrawal, Status>,
 ): void {
   const take = (message: Withdrawal): boolean => {
     const isNew = run.withdrawal === undefined;
@@ -50,8 +57,14 @@ export function handleWithdrawals<Withdrawal, Status>(
     const differing = differingPaths(run.withdrawal, message);
     return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
   };
-  const answerTo = (isDuplicate: boolean) => answer?.(isDuplicate) ?? accepted(run, isDuplicate);
-  setHandler(definitions.withdraw, (message) => answerTo(!take(message)), {
+  const answerTo = async (message: Withdrawal): Promise<Accepted<Status>> => {
+    const isDuplicate = !take(message);
+    if ('answer' in record) return record.answer(isDuplicate);
+    // The same withdrawal is one row, however often it is written.
+    const answer = await run.decided.answer(run, takenDecision('withdraw', record.ownerId, message));
+    return { ...answer, duplicate: isDuplicate };
+  };
+  setHandler(definitions.withdraw, answerTo, {
     validator: (message) => refuseFor(objection(message, 'update')),
     description: descriptions.withdraw,
   });
@@ -59,8 +72,9 @@ export function handleWithdrawals<Withdrawal, Status>(
     definitions.requestWithdrawal,
     (message) => {
       const reason = objection(message, 'signal');
-      if (reason === null) take(message);
-      else refuseMessage(run, 'requestWithdrawal', reason);
+      if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
+      else if (take(message) && 'ownerId' in record)
+        run.decided.note(takenDecision('withdraw', record.ownerId, message));
     },
     { description: descriptions.requestWithdrawal },
   );

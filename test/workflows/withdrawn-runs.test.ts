@@ -1,0 +1,198 @@
+/** Runs that are withdrawn: the ledger has it, and no attempt is claimed from then on, whatever the run knows. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { WorkflowIdReusePolicy } from '@temporalio/common';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import type { PullResult } from '../../src/messages/pull/shapes.ts';
+import { compareWithTemporal } from '../../src/operator/temporal-behind.ts';
+import { resetTo, taskOfMessage, until, workflowTasksOf } from '../hazards/operator-hands.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { decidedAbout, lockLedger, openLedgerOf } from '../support/ledger-access.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { ROOMY_TIMEOUTS, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+
+let harness: Harness;
+let ledger: Ledger;
+before(async () => {
+  harness = await startHarness({ env: { ...SHORT_TIMEOUTS, ...ROOMY_TIMEOUTS } });
+  ledger = await openLedgerOf(harness);
+});
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+});
+
+const WHO = { by: 'platform@example.com', reason: 'the applicant has changed their mind' };
+const ROW = { decisionId: 'withdraw', action: 'withdraw', ...WHO };
+
+async function startAtGate(overrides: Partial<LendingJourneyInput> = {}) {
+  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], ...overrides });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  return { handle, journeyId: input.journeyId, input };
+}
+
+/** The run as it was before the message, which it has forgotten. */
+async function resetToBefore(handle: JourneyHandle, message: string): Promise<JourneyHandle> {
+  return resetTo(harness, handle, await taskOfMessage(handle, message), { forgetMessages: true });
+}
+
+describe('a journey that is withdrawn', { concurrency: 4 }, () => {
+  test('is in the ledger when that is answered, with who and why; the same twice is one row', async () => {
+    const { handle, journeyId } = await startAtGate({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+    const answer = await update(handle, 'withdraw', { journeyId, ...WHO });
+    assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
+    assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+    const { outcome, stages, shares } = await handle.result();
+    assert.equal(outcome, 'withdrawn');
+    assert.deepEqual(
+      [...stages, ...shares].map(({ state }) => state),
+      ['record', 'skipped', 'abandoned'],
+    );
+    assert.deepEqual((await ledger.verifyChain()).findings, []);
+  });
+
+  test('and asked to by a signal has its row before it ends', async () => {
+    const { handle, journeyId } = await startAtGate();
+    await handle.signal('requestWithdrawal', { journeyId, ...WHO });
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+    assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+  });
+
+  test('posts no stage after a reset to before the withdrawal: it learns of that at its claim, and ends', async () => {
+    const since = new Date(Date.now() - 1_000).toISOString();
+    const { handle, journeyId } = await startAtGate();
+    await update(handle, 'withdraw', { journeyId, ...WHO });
+    await handle.result();
+
+    const again = await resetToBefore(handle, 'withdraw');
+    await untilStatus(again, ({ state }) => state === 'waitingAtGate');
+    const { behind } = await compareWithTemporal(harness.client, ledger, since);
+    const own = behind.find(({ ownerId }) => ownerId === journeyId);
+    assert.deepEqual(
+      [own?.kind, own?.decisions.map(({ action, by }) => [action, by])],
+      ['behind', [['withdraw', WHO.by]]],
+    );
+    await update(again, 'advance', { journeyId, to: 'PREAPP' });
+    const { outcome, stages } = await again.result();
+    assert.equal(outcome, 'withdrawn');
+    assert.deepEqual(
+      stages.map(({ state, attempts }) => [state, attempts]),
+      [
+        ['record', 1],
+        ['skipped', 0],
+      ],
+    );
+    assert.equal((await harness.received(again)).length, 1, 'PREAPP was never sent');
+    assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+  });
+
+  test('posts no share after a reset to before the withdrawal, although everybody consents', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await update(handle, 'withdraw', { journeyId, ...WHO });
+    await handle.result();
+
+    const again = await resetToBefore(handle, 'withdraw');
+    await untilStatus(again, ({ state }) => state === 'waitingForConsent');
+    await update(again, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+    const { outcome, shares } = await again.result();
+    assert.deepEqual([outcome, shares[0]?.state], ['withdrawn', 'abandoned']);
+    assert.equal((await harness.received(again)).length, 1, 'the share was never sent');
+  });
+
+  test('ends as withdrawn after a reset to each of its workflow tasks', async () => {
+    const { handle, journeyId } = await startAtGate();
+    await update(handle, 'withdraw', { journeyId, ...WHO });
+    await handle.result();
+    const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
+    for (const task of await workflowTasksOf(handle)) {
+      const again = await resetTo(harness, handle, task, { runId: runId ?? '' });
+      assert.equal((await again.result()).outcome, 'withdrawn');
+    }
+    assert.equal((await harness.received(handle)).length, 1);
+    assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+  });
+});
+
+test('a withdrawal stops the run at once while the ledger is away, and the run ends once the ledger has it', async () => {
+  const { handle, journeyId } = await startAtGate();
+  const unlock = lockLedger(harness);
+  try {
+    const answer = await update(handle, 'withdraw', { journeyId, ...WHO });
+    assert.deepEqual([answer.recorded, answer.duplicate], [false, false]);
+    const late = update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    assert.match(await refusalOf(late), /ending|over|ended/);
+    assert.match(await refusalOf(update(handle, 'withdraw', { journeyId, ...WHO, by: 'else' })), /\/by differs/);
+    assert.equal((await handle.describe()).status.name, 'RUNNING', 'it waits for the ledger');
+    assert.deepEqual(await decidedAbout(ledger, journeyId), []);
+  } finally {
+    unlock();
+  }
+  assert.equal((await handle.result()).outcome, 'withdrawn');
+  assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+});
+
+test('a cancelled run that was withdrawn before has its row', async () => {
+  const { handle, journeyId } = await startAtGate();
+  const unlock = lockLedger(harness);
+  try {
+    assert.equal((await update(handle, 'withdraw', { journeyId, ...WHO })).recorded, false);
+    await handle.cancel();
+  } finally {
+    unlock();
+  }
+  await assert.rejects(handle.result());
+  assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+});
+
+test('a pull that is withdrawn sends nothing more, also where it is started again under its id', async () => {
+  // Told to wait for long.
+  const pull = reportPull('4430');
+  const { pullId } = pull;
+  const handle = await startPull(harness, pull);
+  await until(async () => (await ledger.inquiriesOf(`pull:${pullId}`))[0]?.attempts.length === 1, 'no attempt');
+  await until(async () => (await statusOf(handle)).waitingFor !== undefined, 'it does not wait');
+  const answer = await update(handle, 'withdraw', { pullId, ...WHO });
+  assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
+  assert.equal(((await handle.result()) as unknown as PullResult).outcome, 'withdrawn');
+  assert.deepEqual(await decidedAbout(ledger, `pull:${pullId}`), [ROW]);
+
+  const { client, config } = harness;
+  const again = await client.workflow.start('creditReport', {
+    workflowId: `pull-${pullId}`,
+    taskQueue: config.taskQueue,
+    args: [{ ...pull, applicants: pull.applicants }],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  });
+  assert.equal(((await again.result()) as PullResult).outcome, 'withdrawn');
+  assert.equal((await ledger.inquiriesOf(`pull:${pullId}`))[0]?.attempts.length, 1);
+});
+
+test('a pull that is withdrawn ends once the ledger has it', async () => {
+  const pull = reportPull('4430');
+  const handle = await startPull(harness, pull);
+  await until(async () => (await statusOf(handle)).waitingFor !== undefined, 'it does not wait');
+  const unlock = lockLedger(harness);
+  try {
+    assert.equal((await update(handle, 'withdraw', { pullId: pull.pullId, ...WHO })).recorded, false);
+    assert.equal((await handle.describe()).status.name, 'RUNNING');
+  } finally {
+    unlock();
+  }
+  assert.equal(((await handle.result()) as unknown as PullResult).outcome, 'withdrawn');
+  assert.deepEqual(await decidedAbout(ledger, `pull:${pull.pullId}`), [ROW]);
+});
