@@ -285,12 +285,6 @@ export class ConsentBook {
     return [...all];
   }
 
-  /** Whether the applicant has ever granted the share, even if that grant has ended. */
-  everGranted(shareId: string, applicantId: string): boolean {
-    const { grants = [] } = this.#byApplicant.get(nameOf({ shareId, applicantId })) ?? {};
-    return grants.some(({ isPending }) => !isPending);
-  }
-
   /** The consents that are kept for shares that have not been requested yet. */
   early(isKnownShare: (shareId: string) => boolean): EarlyConsents {
     const early = this.#entries.filter(({ record }) => !isKnownShare(record.shareId));

@@ -4,10 +4,12 @@ import { after, before, describe, test } from 'node:test';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { ConsentMessage, ShareStatus } from '../../src/messages/journey/shapes.ts';
 import {
+  applicant,
   consentMessage,
   type Harness,
   type JourneyHandle,
   journeyInput,
+  newSsn,
   type ReceivedRequest,
   startHarness,
   untilStatus,
@@ -173,5 +175,59 @@ describe('a share', { concurrency: 4 }, () => {
 
   async function share(journeyId: string): Promise<InquiryView | undefined> {
     return (await inquiriesOf(harness, journeyId)).find(({ shareId }) => shareId === 'S1');
+  }
+});
+
+/** What happens after the reset until the share's wait is over. */
+const ENDS: Record<string, (run: JourneyHandle, journeyId: string) => Promise<unknown>> = {
+  'a grant that named another person, and its time': async (run, journeyId) => {
+    await update(run, 'recordConsent', grantFor(journeyId, 'S1'));
+    await amendAsOther(run);
+  },
+  'silence, and its time': amendAsOther,
+  'a denial': async (run, journeyId) => {
+    await amendAsOther(run);
+    const { evidence: _, ...grant } = grantFor(journeyId, 'S1');
+    await update(run, 'recordConsent', { ...grant, decision: 'denied' });
+  },
+  'the journey’s withdrawal': async (run, journeyId) => {
+    await amendAsOther(run);
+    await untilStatus(run, ({ state }) => state === 'waitingForConsent');
+    await update(run, 'withdraw', { journeyId, by: 'borrower', reason: 'bought elsewhere' });
+  },
+};
+
+async function amendAsOther(run: JourneyHandle): Promise<void> {
+  const held = await untilStatus(run, ({ state }) => state === 'held');
+  const names = [{ first: 'Robin', last: 'Other' }];
+  const applicants = [{ ...applicant('1A', '912340001'), names }];
+  await update(run, 'resolveInquiry', decisionAbout(held, { action: 'amend', applicants }));
+}
+
+describe('a share that was posted before a reset is told as posted, once its wait ends', { concurrency: 4 }, () => {
+  for (const [by, end] of Object.entries(ENDS)) {
+    test(`by ${by}`, async () => {
+      const input = {
+        ...journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] }),
+        shares: [{ shareId: 'S1', endUserCode: USERS.S1, awaitConsentFor: 'PT4S' }],
+      };
+      const { journeyId } = input;
+      const handle = await harness.start(input);
+      await amendAsOther(handle);
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      await update(handle, 'recordConsent', grantFor(journeyId, 'S1'));
+      const [posted] = (await handle.result()).shares;
+      assert.equal(posted?.state, 'posted');
+
+      const again = await resetTo(harness, handle, await taskOfMessage(handle, 'resolveInquiry'), {
+        forgetMessages: true,
+      });
+      await end(again, journeyId);
+      const [share] = (await again.result()).shares;
+      assert.equal(share?.state, 'posted');
+      assert.equal(share?.customerTraceNumber, posted?.customerTraceNumber);
+      assert.equal(share?.reportReferenceNumber, posted?.reportReferenceNumber);
+      assert.equal(await sharesReceived(again), 1);
+    });
   }
 });

@@ -45,7 +45,7 @@ describe('a flood of 20,000 consents', () => {
       const book = flooded([...messages, message(20_000, last)]);
       assert.ok(book.size <= MAX_CONSENT_MESSAGES, String(book.size));
       assert.equal(book.standing('S1', '1A', { nowMs }).kind, last);
-      assert.equal(book.everGranted('S1', '1A'), true);
+      assert.ok(book.all().some(({ decision }) => decision === 'granted'));
       assert.equal(book.isFull(inLedger()), false);
     });
   }
@@ -56,7 +56,7 @@ describe('a flood of 20,000 consents', () => {
     const rest = numbers(20_000).map((number) => message(number + 2, 'revoked', { minute: number }));
     const book = flooded([grant, ending, ...rest]);
     assert.equal(book.standing('S1', '1A', { nowMs }).kind, 'revoked');
-    assert.equal(book.everGranted('S1', '1A'), true);
+    assert.ok(book.all().some(({ decision }) => decision === 'granted'));
     book.add(message(30_000, 'granted', { minute: 35_000 }));
     assert.equal(book.standing('S1', '1A', { nowMs }).kind, 'revoked');
     book.add(message(30_001, 'granted', { minute: 40_001 }));

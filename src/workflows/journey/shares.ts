@@ -47,9 +47,8 @@ export async function runShare(journey: Journey, run: PreparedRun, share: ShareR
       continue;
     }
     const report = journey.reportOf(share);
-    // A share that an earlier run has begun comes to its own end.
-    if (report === 'notYet' || (journey.isEnding && !share.inquiry)) return endShare(journey, share, 'abandoned');
-    if (report === null) return endShare(journey, share, 'nothingToShare');
+    if (report === 'notYet') return endShare(journey, share, 'abandoned');
+    if (report === null) return endShare(journey, share, journey.isEnding ? 'abandoned' : 'nothingToShare');
     journey.endGrantsOfOthers(share, report);
     const end = await new SharePosting(journey, termsOf(journey, run, share, report)).toItsEnd();
     if (end !== 'otherReport') return endShare(journey, share, end === 'stopped' ? 'abandoned' : end);
@@ -76,9 +75,8 @@ function termsOf(
   share: ShareRecord,
   report: SharePostingHost['report'],
 ): SharePostingHost {
-  const { shareId } = share.input;
   return {
-    ...{ share, report, called: `${shareId} ` },
+    ...{ share, report, called: `${share.input.shareId} ` },
     permissiblePurposeCode: journey.input.permissiblePurposeCodes.SECONDUSE,
     inquiry: {
       run,
@@ -95,11 +93,6 @@ function termsOf(
     },
     takeReplacement: (replacement) => takeShare(journey, replacement),
     isOtherReport: () => journey.reportOf(share) !== report,
-    // A reset brings the later refusal back together with the grants.
-    mayHaveBeenPosted: () => {
-      const granted = report.applicants.filter(({ applicantId }) => journey.consents.everGranted(shareId, applicantId));
-      return share.input.consumers === 'consented' ? granted.length > 0 : granted.length === report.applicants.length;
-    },
   };
 }
 

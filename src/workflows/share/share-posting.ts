@@ -61,8 +61,6 @@ export interface SharePostingHost {
   called?: string;
   /** Whether the share is of another report by now: its stage is repeated. */
   isOtherReport?(): boolean;
-  /** Whether an earlier run may have posted it that this one knows nothing of. */
-  mayHaveBeenPosted?(): boolean;
   /** Called when it begins to wait. */
   onWait?(): void;
   /** Whether something was said elsewhere that `refresh` has not looked up yet. */
@@ -89,6 +87,18 @@ export type ShareEnd =
   | 'stopped'
   | 'otherReport';
 
+/**
+ * Ends of a share for which this run has made no attempt. A run that failed, or that a reset has undone, may have posted
+ * it all the same: the ledger knows.
+ */
+const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
+  'denied',
+  'revoked',
+  'expired',
+  'reportGone',
+  'stopped',
+]);
+
 export class SharePosting {
   readonly #run: ConsentHost;
   readonly #terms: SharePostingHost;
@@ -114,10 +124,13 @@ export class SharePosting {
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
-      if (unposted !== null) return share.withdrawal ? await this.#endedMeanwhile(unposted) : unposted;
-      const end = await this.#post();
-      if (end !== 'notPermitted') return share.withdrawal ? await this.#endedMeanwhile(end) : end;
-      if (share.reportIsGone && !isTakenBack(share)) return 'reportGone';
+      let end = unposted ?? (await this.#post());
+      if (end === 'notPermitted') {
+        if (!share.reportIsGone || isTakenBack(share)) continue;
+        end = 'reportGone';
+      }
+      if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
+      return share.withdrawal ? await this.#endedMeanwhile(end) : end;
     }
   }
 
@@ -151,7 +164,7 @@ export class SharePosting {
       }
       if (inquiry.isEnding()) return 'stopped';
       const { kind } = this.#consent({ isOver: isTimeOver });
-      if (kind === 'denied' || kind === 'revoked') return (await this.wasPosted()) ? 'posted' : kind;
+      if (kind === 'denied' || kind === 'revoked') return kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
       // The ledger holds the share's trace number to this report's request.
@@ -240,12 +253,8 @@ export class SharePosting {
     return 'posted';
   }
 
-  /** Whether a run posted it that failed, or that a reset has undone: the refusal came afterwards, and the ledger knows. */
-  async wasPosted(): Promise<boolean> {
-    const { mayHaveBeenPosted = () => true } = this.#terms;
-    if (!mayHaveBeenPosted()) return false;
-    if (!this.#isForThoseWhoConsent) return this.#wasPostedFor(this.#applicantIds);
-    return this.#wasPostedForOthers([]);
+  #wasPosted(): Promise<boolean> {
+    return this.#isForThoseWhoConsent ? this.#wasPostedForOthers([]) : this.#wasPostedFor(this.#applicantIds);
   }
 
   /**

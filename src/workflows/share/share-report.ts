@@ -67,15 +67,14 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
   });
   const end = await posting.toItsEnd();
   if (end === 'otherReport') throw new Error('a share by itself has one report');
-  return end === 'stopped' ? await withdrawn(share, posting) : end;
+  return end === 'stopped' ? await withdrawn(share) : end;
 }
 
 /** Ends as `withdrawn` only once the ledger keeps the share from ever being sent, by any run. */
-async function withdrawn(share: ReportShare, posting: SharePosting): Promise<ShareReportOutcome> {
+async function withdrawn(share: ReportShare): Promise<ShareReportOutcome> {
   noteWithdrawal(share);
-  if (await settleWithdrawal(share, share.record)) return 'withdrawn';
-  // An attempt of an earlier run: posted, or the ledger lists it for a person.
-  return (await posting.wasPosted()) ? 'posted' : 'abandoned';
+  // If an earlier run has made an attempt, the ledger lists it for an operator.
+  return (await settleWithdrawal(share, share.record)) ? 'withdrawn' : 'abandoned';
 }
 
 function noteWithdrawal({ record, withdrawal }: ReportShare): void {
