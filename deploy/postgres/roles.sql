@@ -40,7 +40,7 @@ GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry
   late_answer) ON attempts TO ledger_worker;
 GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
 GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;
-GRANT UPDATE (told_to, unmatched, seen_at, seen_by, seen_reason) ON kept_consents TO ledger_worker;
+GRANT UPDATE (told_to, unmatched, fault, seen_at, seen_by, seen_reason) ON kept_consents TO ledger_worker;
 GRANT UPDATE (noted_at, closed_at, closed_how, closed_by) ON work_for_people TO ledger_worker;
 GRANT UPDATE (noted_at) ON work_of_resets TO ledger_worker;
 GRANT UPDATE (workflow_id, noted_at), DELETE ON paused_inquiries TO ledger_worker;

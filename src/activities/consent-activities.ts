@@ -1,5 +1,6 @@
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord } from '../consent/consent-record.ts';
+import { describeFault } from '../consent/grant-faults.ts';
 import { isAhead } from '../consent/refusals.ts';
 import type { ConsentMessage } from '../messages/journey/shapes.ts';
 import { parseConsent } from '../messages/parse-messages.ts';
@@ -29,7 +30,7 @@ export function createConsentActivities(
     const checked = consents.map((consent, index) => (doubts[index] === undefined ? consent : withoutProof(consent)));
     const verdicts = await ledger.recordConsents(ledgerId, checked);
     // Most messages are new, for a share that the run knows: they cost no second transaction.
-    const isMore = told.unknownShares.length + told.matchedShares.length > 0;
+    const isMore = told.unknownShares.length + told.matchedShares.length + told.faultyGrants.length > 0;
     if (isMore || verdicts.some(({ kind }) => kind === 'known')) {
       await ledger.kept.noteTold(ledgerId, { ...told, consents: checked });
     }
@@ -91,9 +92,10 @@ export function createConsentActivities(
         }
         const late = { ...(await proved(parsed, receivedAt)), receivedAt };
         const { ledgerId } = ledger.identity;
-        const { verdict, unmatched } = await ledger.kept.keep(ledgerId, late);
+        const { verdict, unmatched, fault } = await ledger.kept.keep(ledgerId, late);
         const differing = verdict.kind === 'known' ? verdict.paths : [];
         if (differing.length > 0) throw new InvalidInputError(differing.map(recordedOtherwise));
+        if (fault) throw new InvalidInputError([describeFault(fault)]);
         const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
         return { duplicate: verdict.kind === 'known', postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
       }),

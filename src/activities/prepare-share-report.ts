@@ -94,7 +94,7 @@ export function createPrepareShareReport(
         // Consents to the report's journey from after its end: they are for this share.
         const ofOthers = found.own.filter(({ journeyId }) => journeyId !== ownerId);
         if (ofOthers.length > 0) {
-          const told = { ownerId, firstRunId, unknownShares: [], matchedShares: [] };
+          const told = { ownerId, firstRunId, unknownShares: [], matchedShares: [], faultyGrants: [] };
           await ledger.kept.noteTold(ledgerId, { ...told, consents: ofOthers });
         }
         const consents = tell(found, shareId, applicantIds);

@@ -24,11 +24,13 @@ import {
   type Standing,
 } from './applicants-word.ts';
 import type { CarriedConsent, Elsewhere } from './carried-consent.ts';
-import type { ConsentRecord, GrantFault, GrantWorth, StandingConsents } from './consent-record.ts';
+import type { ConsentRecord, GrantFault, StandingConsents } from './consent-record.ts';
 import { endsGrant, notAhead } from './refusals.ts';
 
+type ConsentKey = Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
+
 /** The key of a message. */
-export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
+export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentKey): string {
   return JSON.stringify([shareId, applicantId, consentId, decision]);
 }
 
@@ -121,7 +123,7 @@ export class ConsentBook {
   }
 
   /** The message that counts under the key of this one. */
-  known(record: ConsentRecord): ConsentRecord | undefined {
+  known(record: ConsentKey): ConsentRecord | undefined {
     return this.#counting.get(keyOfConsent(record))?.record;
   }
 
@@ -255,13 +257,13 @@ export class ConsentBook {
     return (this.#byApplicant.get(name) ?? new ApplicantsWord()).standing(at, this.#elsewhere.get(name));
   }
 
-  /** What this one grant is worth, independent of the others. */
-  worthOf(grant: ConsentRecord, at: At): GrantWorth {
-    const name = nameOf(grant);
-    const word = this.#byApplicant.get(name);
-    const entry = word?.grants.find(({ record }) => record.consentId === grant.consentId);
-    const refusal = this.#elsewhere.get(name);
-    if (!entry || !word?.stands(entry) || (refusal && refusal.decidedAtMs >= entry.decidedAtMs)) return 'refused';
+  /** What this one grant, which counts under its key, is worth, independent of the others. */
+  worthOf(grant: ConsentRecord, at: At): GrantFault | 'stands' {
+    const entry = this.#counting.get(keyOfConsent(grant));
+    const refusal = this.#elsewhere.get(nameOf(grant));
+    if (entry?.fault) return entry.fault;
+    if (!entry || !this.#wordOf(grant).stands(entry)) return 'refused';
+    if (refusal && refusal.decidedAtMs >= entry.decidedAtMs) return 'refused';
     return isYoung(entry, at) ? 'stands' : 'tooOld';
   }
 

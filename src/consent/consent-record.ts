@@ -33,10 +33,12 @@ export interface RefusalElsewhere {
 }
 
 /**
- * Why a grant permits nothing. `missing`: it is not for this share and its secondary user, or not by the person whom
- * the report is about.
+ * Why a grant permits nothing. `missing`: it is not for this share and its secondary user. `otherPerson`: its applicant's
+ * id named another person when it came than in the report.
  */
-export type GrantFault = Exclude<GrantWorth, 'stands'> | 'spent' | 'missing';
+export type GrantFault = 'refused' | 'tooOld' | 'spent' | 'missing' | 'otherPerson';
 
-/** The worth of a grant by all consents and by its age. */
-export type GrantWorth = 'stands' | 'refused' | 'tooOld';
+/** A grant that permits nothing, by its key in the ledger, and why. */
+export interface FaultyGrant extends Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId'> {
+  fault: GrantFault;
+}

@@ -3,7 +3,7 @@
  * (types). The ledger keeps and shows them, and their run finds them. Errors as everywhere in the port.
  */
 
-import type { ConsentRecord } from '../consent/consent-record.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault } from '../consent/consent-record.ts';
 import type { ConsentVerdict } from './records.ts';
 
 /** The part of a consent that the ledger does not know. */
@@ -14,6 +14,8 @@ export interface KeptVerdict {
   verdict: ConsentVerdict;
   /** Absent where journey, share and applicant are known. */
   unmatched?: Unmatched;
+  /** Why a grant that the ledger had before permits nothing. */
+  fault?: GrantFault;
 }
 
 /** A consent that matches nothing, for people. */
@@ -51,6 +53,8 @@ export interface ToldConsents {
   unknownShares: readonly string[];
   /** Shares that the run has come to know since it received consents to them. */
   matchedShares: readonly string[];
+  /** Grants that the run does not count any more. */
+  faultyGrants: readonly FaultyGrant[];
 }
 
 export interface KeptConsents {
@@ -63,7 +67,7 @@ export interface KeptConsents {
    */
   hear(ledgerId: string, run: HearingRun): Promise<HeardConsent[]>;
 
-  /** Records what a run has received for shares that it does not know, and which of them it has come to know. */
+  /** Records what a run has received for shares that it does not know, which of them it has come to know, and which grants it does not count. */
   noteTold(ledgerId: string, told: ToldConsents): Promise<void>;
 
   /**

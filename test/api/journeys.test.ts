@@ -224,6 +224,35 @@ describe('messages to a journey over HTTP', () => {
 });
 
 describe('consents over HTTP', () => {
+  test('a grant that has ceased to count is refused when it is sent again, and while the run goes on or later says why', async () => {
+    const shares = ['S1', 'S2'].map((shareId) => ({
+      shareId,
+      endUserCode: `EU9-${shareId}`,
+      reportOf: 'PREQUAL' as const,
+    }));
+    const input = journeyInput({ stages: ['PREQUAL'], shares });
+    const { journeyId } = input;
+    await api.call('/v1/journeys', { body: input });
+    await untilState(journeyId, 'waitingForConsent');
+    const grant = consentMessage(journeyId, { applicantId: '1A', secondaryUser: { endUserCode: 'EU9-S1' } });
+    const { evidence: _, ...denied } = { ...grant, decision: 'denied' as const, consentId: 'C-no' };
+    const record = (body: object) => api.call('/v1/consents', { body });
+    await record({ ...denied, decidedAt: grant.decidedAt });
+    const first = await record(grant);
+    assert.deepEqual([first.status, first.json.recorded], [200, true], 'it is recorded, as everything that is said');
+    const why = /does not count: a denial or a revocation has ended this grant: .* under a new consentId/;
+    const open = await record(grant);
+    assert.deepEqual([open.status, open.json.code], [409, 'refused'], open.text);
+    assert.match(open.json.detail, why);
+    assert.equal(open.json.problems[0]?.path, '/consentId');
+    await record({ ...denied, shareId: 'S2', secondaryUser: { endUserCode: 'EU9-S2' } });
+    await untilState(journeyId, 'completed');
+    const late = await record(grant);
+    assert.deepEqual([late.status, late.json.code], [409, 'refused'], late.text);
+    assert.match(`does not count: ${late.json.problems[0]?.rule}`, why);
+    assert.deepEqual(api.unexpected, []);
+  });
+
   test('one is accepted, kept where nothing is known yet, or refused; its token reads nothing', async () => {
     const consentsOnly = await token({ scopes: ['consents:record'] });
     const share = { shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREQUAL' as const };

@@ -1,6 +1,7 @@
 /** Shares to which the ledger objects when their attempt is claimed, however long ago it was queued: end to end. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
@@ -10,6 +11,7 @@ import {
   type Harness,
   type JourneyHandle,
   journeyInput,
+  refusalOf,
   startHarness,
   untilStatus,
   update,
@@ -161,10 +163,26 @@ describe('a grant that becomes too old while the attempt is queued', () => {
   });
 });
 
+const SPENT = /another share was posted under this grant: .* under a new consentId/;
+
+/** What a sender is told who sends it without looking for an open run. */
+async function lateRefusal(consent: ConsentMessage): Promise<string> {
+  const late = harness.client.workflow.execute('recordLateConsent', {
+    workflowId: `late-${randomUUID()}`,
+    taskQueue: harness.config.taskQueue,
+    args: [{ consent }],
+  });
+  return late.then(
+    () => '',
+    ({ cause }: { cause: { details: unknown[] } }) => JSON.stringify(cause.details),
+  );
+}
+
 test('a grant that two shares of one id bring is spent by one of them, and the other waits for its applicant', async () => {
   const { handle, shareId, journeyId } = await waitingJourney();
+  const granted = grant(journeyId, shareId);
   const { byItself } = await withoutGatewayWorker(harness, async () => {
-    await update(handle, 'recordConsent', grant(journeyId, shareId));
+    await update(handle, 'recordConsent', granted);
     await pendingAttempt(handle, { of: 'submitInquiry' });
     // The journey's grant counts for a share by itself under the same id.
     const byItself = await startShare(harness, shareInput({ journeyId, productCode: 'PREQUAL' }, { shareId }));
@@ -182,13 +200,15 @@ test('a grant that two shares of one id bring is spent by one of them, and the o
   }, 'one is posted and the other waits');
   if (inJourney === 'posted') {
     assert.deepEqual(alone?.consentsMissing, ['1A']);
-    assert.match(alone?.refusedMessages.at(-1)?.reason ?? '', /another share was posted under this grant/);
+    assert.match(alone?.refusedMessages.at(-1)?.reason ?? '', SPENT);
+    await until(async () => SPENT.test(await lateRefusal(granted)), 'the ledger says that it is spent');
     await update(byItself, 'recordConsent', grant(`share:${shareId}`, shareId));
     assert.equal(await outcomeOf(byItself), 'posted');
   } else {
     const { shares, refusedMessages } = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     assert.deepEqual(shares[0]?.waitingFor, ['1A']);
-    assert.match(refusedMessages.at(-1)?.reason ?? '', /another share was posted under this grant/);
+    assert.match(refusedMessages.at(-1)?.reason ?? '', SPENT);
+    assert.match(await refusalOf(update(handle, 'recordConsent', granted)), SPENT);
     await update(handle, 'recordConsent', grant(journeyId, shareId));
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import type { ConsentRecord, GrantFault } from '../../src/consent/consent-record.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { HearingRun, ToldConsents } from '../../src/ledger/kept-consents.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
@@ -24,7 +24,7 @@ async function heardBy(ledger: Ledger, firstRunId: string, change: Partial<Heari
 }
 
 function told(ledger: Ledger, change: Partial<ToldConsents>): Promise<void> {
-  const nothing = { consents: [], unknownShares: [], matchedShares: [] };
+  const nothing = { consents: [], unknownShares: [], matchedShares: [], faultyGrants: [] };
   return ledger.kept.noteTold(ledger.identity.ledgerId, { ownerId: 'J-1', firstRunId: 'run-1', ...nothing, ...change });
 }
 
@@ -85,6 +85,37 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await new Promise((resolve) => setTimeout(resolve, 5));
     await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-2', receivedAt: '2026-01-02T04:00:00Z' })]);
     assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: ['/decidedAt'] });
+  });
+
+  test('a grant that no longer counts says why when it is kept again: as its run has noted, or by a refusal', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const grants = ['C-1', 'C-2', 'C-3', 'C-4'].map((consentId) => consentOf({ consentId }));
+    await ledger.recordConsents(ledgerId, grants);
+    const again = async (consentId: string) =>
+      (await keep(ledger, { consentId, receivedAt: '2026-01-02T09:00:00Z' })).fault;
+    assert.equal(await again('C-1'), undefined);
+    const faulty = (consentId: string, fault: GrantFault) => ({ ...consentOf({ consentId }), fault });
+    // The second is not in this ledger.
+    await told(ledger, {
+      faultyGrants: [faulty('C-1', 'tooOld'), faulty('C-NONE', 'spent'), faulty('C-2', 'missing')],
+    });
+    await told(ledger, { faultyGrants: [faulty('C-1', 'otherPerson')] });
+    assert.deepEqual(
+      [await again('C-1'), await again('C-2'), await again('C-3')],
+      ['otherPerson', 'missing', undefined],
+    );
+    assert.deepEqual(await listed(ledger), []);
+    assert.deepEqual(await heardBy(ledger, 'run-2'), [], 'no other start counts it');
+    // A share was posted under it: it counted.
+    const consents = [consentOf({ consentId: 'C-4' })];
+    const share = { ...SHARE, ownerId: 'J-1' };
+    await attempted(ledger, { inquiry: share, applicantIds: ['01'], consents }, { answer: RECORD, state: 'answered' });
+    await told(ledger, { faultyGrants: [faulty('C-4', 'tooOld')] });
+    await ledger.recordConsents(ledgerId, [consentOf({ ...DENIED, receivedAt: '2026-01-02T08:00:00Z' })]);
+    assert.deepEqual([await again('C-3'), await again('C-4')], ['refused', undefined]);
+    await told(ledger, { faultyGrants: [faulty('C-4', 'spent')] });
+    assert.equal(await again('C-4'), 'spent', 'another share, of the same id, was');
   });
 
   test('a start finds refusals always, and grants only where no other start was told them', async (t) => {

@@ -7,6 +7,7 @@ import {
   consentMessage,
   type JourneyHandle,
   journeyInput,
+  refusalOf,
   statusOf,
   untilStatus,
   update,
@@ -44,7 +45,8 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares });
     const { journeyId } = input;
     const handle = await harness.start(input);
-    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(3_600) }));
+    const old = consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(3_600) });
+    await update(handle, 'recordConsent', old);
     const waiting = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     assert.deepEqual(waiting.shares[0]?.waitingFor, ['1A']);
     assert.deepEqual(await missingTold(journeyId, 2), [['1A']]);
@@ -52,6 +54,8 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
       String((await handle.describe()).searchAttributes.JourneyStage ?? '') === 'awaitingConsent';
     const endsAt = performance.now() + WAIT_LIMIT_MS;
     while (!(await isListed())) assert.ok(performance.now() < endsAt, 'it is listed as waiting for consent');
+    const why = /does not count: the grant is too old for this share: .* under a new consentId/;
+    assert.match(await refusalOf(update(handle, 'recordConsent', old)), why);
     await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
   });

@@ -58,6 +58,33 @@ describe('where advance names another person under an applicantId', () => {
     assert.equal(result.shares[0]?.state, 'posted');
   });
 
+  test('the grant of before, sent again, is told that it does not count, why, and what to send; also after the end', async () => {
+    const handle = await grantedAtGate({ shares: [{ ...SHARE, awaitConsentFor: 'PT3S' }] });
+    const journeyId = idOf(handle);
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    await update(handle, 'recordConsent', grant);
+    assert.equal((await update(handle, 'recordConsent', grant)).duplicate, true, 'until then it counts');
+    await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [OTHER] });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    const why =
+      /\/consentId names a grant that does not count: \/applicantId named another person .* send a new grant under a new consentId/;
+    assert.match(await refusalOf(update(handle, 'recordConsent', grant)), why);
+    assert.equal((await handle.result()).shares[0]?.state, 'expired');
+    const late = harness.client.workflow.execute('recordLateConsent', {
+      workflowId: `late-${journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [{ consent: grant }],
+    });
+    const [{ problems }] = await late.then(
+      () => assert.fail('it was taken'),
+      ({ cause }: { cause: { type: string; details: [{ problems: { path: string; rule: string }[] }] } }) => {
+        assert.equal(cause.type, 'InvalidInput');
+        return cause.details;
+      },
+    );
+    assert.match(`${problems[0]?.path} ${problems[0]?.rule}`, why);
+  });
+
   test('only the grant of before shares a report of before', async () => {
     const share = { ...SHARE, reportOf: 'PREQUAL' as const, awaitConsentFor: 'PT5S' };
     const handle = await harness.start(

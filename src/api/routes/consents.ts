@@ -49,7 +49,9 @@ export const consentRoutes: readonly Route[] = [
       202: { description: 'It is kept, or still to be judged or recorded.', schema: consentAnswerSchema },
     },
     problems: {
-      409: '`refused`: it does not count, and `detail` says why; or the same `consentId` said something else before.',
+      409:
+        '`refused`: it does not count, or counts no longer, and `detail` and `problems` say why and what to send; or the ' +
+        'same `consentId` said something else before.',
     },
     async handle(call): Promise<Reply<200 | 202>> {
       const consent = parseConsent(call.body);

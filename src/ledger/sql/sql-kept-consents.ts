@@ -1,8 +1,9 @@
 /** Rows of `kept_consents` on any SQL engine: each method is one transaction. */
 
+import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { revokesAllOf } from '../../consent/refusals.ts';
+import type { ConsentRecord, GrantFault } from '../../consent/consent-record.ts';
+import { refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
 import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import { LedgerChangedError } from '../errors.ts';
@@ -15,7 +16,14 @@ import type {
   Unmatched,
   UnmatchedConsent,
 } from '../kept-consents.ts';
-import { type ConsentRow, consentRecord, insertConsents } from '../rows/consent-rows.ts';
+import {
+  type ConsentRow,
+  consentRecord,
+  insertConsents,
+  type PostingRow,
+  saidAbout,
+  wasPosted,
+} from '../rows/consent-rows.ts';
 import { insertRow } from '../rows/inquiry-writes.ts';
 
 /** A flood of messages must not fill a run. The claim reads every refusal all the same. */
@@ -40,7 +48,9 @@ export class SqlKeptConsents implements KeptConsents {
       const unmatched = await unmatchedIn(writing.session, consent);
       const [verdict = { kind: 'recorded' as const }] = await insertConsents(writing, [consent]);
       if (verdict.kind === 'recorded') await insertKept(writing, consent, { unmatched, listedAfterMs: 0 });
-      return { verdict, ...(unmatched ? { unmatched } : {}) };
+      const isKnownGrant = verdict.kind === 'known' && consent.decision === 'granted';
+      const fault = isKnownGrant ? await readFault(writing, consent) : undefined;
+      return { verdict, ...defined({ unmatched, fault }) };
     });
   }
 
@@ -78,7 +88,7 @@ export class SqlKeptConsents implements KeptConsents {
   noteTold(ledgerId: string, told: ToldConsents): Promise<void> {
     return this.#write(ledgerId, async (writing) => {
       const { session } = writing;
-      const { ownerId, firstRunId, consents, unknownShares, matchedShares } = told;
+      const { ownerId, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;
       for (const consent of consents) {
         const isUnknown = unknownShares.includes(consent.shareId);
         await session.rows(
@@ -88,6 +98,14 @@ export class SqlKeptConsents implements KeptConsents {
         if (!isUnknown) continue;
         const listedAfterMs = SHARE_MAY_FOLLOW_MS;
         await insertKept(writing, consent, { unmatched: 'share', listedAfterMs, toldTo: firstRunId });
+      }
+      for (const { fault, ...grant } of faultyGrants) {
+        await session.rows(
+          `INSERT INTO kept_consents (${KEY.join(', ')}, kept_at, listed_from, told_to, fault)
+           SELECT ${KEY.join(', ')}, ${writing.dialect.now}, ${writing.dialect.now}, $6, $7 FROM consents WHERE ${whereKey(1)}
+           ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET fault = excluded.fault`,
+          [...valuesOf({ ...grant, decision: 'granted' }), firstRunId, fault],
+        );
       }
       for (const shareId of matchedShares) {
         await session.rows(
@@ -178,6 +196,30 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
   );
   const isKnown = asked.some(({ applicant_ids }) => (JSON.parse(applicant_ids) as string[]).includes(applicantId));
   return asked.length === 0 || isKnown ? undefined : 'applicant';
+}
+
+/** Why a grant that no run receives any more permits nothing; `undefined` where its own share was posted under it. */
+async function readFault(writing: Writing, grant: ConsentRecord): Promise<GrantFault | undefined> {
+  const { session } = writing;
+  const { journeyId, shareId, applicantId, consentId } = grant;
+  const key = valuesOf(grant);
+  const [kept] = await session.rows<{ fault: GrantFault | null }>(
+    `SELECT fault FROM kept_consents WHERE ${whereKey(1)}`,
+    key,
+  );
+  if (kept?.fault === 'spent') return kept.fault;
+  const attempts = await session.rows<PostingRow>(
+    `SELECT a.state, a.outcome, a.answer_kind, a.late_state FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4 AND i.owner_id = $1`,
+    [journeyId, shareId, applicantId, consentId],
+  );
+  if (attempts.some(wasPosted)) return undefined;
+  if (kept?.fault) return kept.fault;
+  const said = await saidAbout(writing, grant);
+  const recorded = said.find((one) => one.decision === 'granted' && one.consentId === consentId);
+  return recorded && refusalsAgainst(recorded, said).length > 0 ? 'refused' : undefined;
 }
 
 async function insertKept(

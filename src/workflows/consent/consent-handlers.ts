@@ -11,9 +11,10 @@ import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { describeFault } from '../../consent/grant-faults.ts';
 import { isAhead } from '../../consent/refusals.ts';
 import { consentProblem, type Via } from '../../messages/checks.ts';
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage, ShareState } from '../../messages/journey/shapes.ts';
 import { isForUser } from '../../model/secondary-user.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
 import { inBackground } from '../run/in-background.ts';
@@ -29,7 +30,7 @@ import {
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
-import { isRefusedByNamed } from './share-consent.ts';
+import { consentValidForMs, isRefusedByNamed } from './share-consent.ts';
 import { noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
@@ -158,7 +159,9 @@ function problemOf(journey: ConsentHost, message: ConsentMessage, via: Via): str
   const record = { ...message, receivedAt: '' };
   const otherwise = saidOtherwise(journey, record);
   if (otherwise !== null) return otherwise;
-  if (journey.consents.has(record) || journey.checks.sameAs(record)) return null;
+  // A signal has no answer, and the fault was noted when the grant got it.
+  if (journey.consents.has(record)) return via === 'update' ? findFault(journey, record) : null;
+  if (journey.checks.sameAs(record)) return null;
   if (!journey.knowsApplicant(message.applicantId)) {
     return `/applicantId names no applicant of this ${kindOf(journey)}`;
   }
@@ -184,6 +187,19 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   if (!share && journey.consents.hasEarlyGrants(MAX_EARLY_GRANTS, (shareId) => journey.shares.has(shareId)))
     return `at most ${MAX_EARLY_GRANTS} grants wait for shares not yet requested`;
   return null;
+}
+
+/** The states of a share that was, or may have been, sent under its grants. */
+const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
+
+/** Why a grant that was accepted before does not count any more; or `null`. */
+function findFault({ consents, shares }: ConsentHost, record: ConsentRecord): string | null {
+  const share = shares.get(record.shareId);
+  if (record.decision !== 'granted' || (share && SENT.includes(share.state))) return null;
+  const worth = consents.worthOf(record, { nowMs: Date.now(), validForMs: share && consentValidForMs(share.input) });
+  if (worth === 'stands') return null;
+  const { path, rule } = describeFault(worth);
+  return `${path} ${rule}`;
 }
 
 /** Why a message is refused whose key belongs to an accepted message with other content. */

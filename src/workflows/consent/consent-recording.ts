@@ -5,7 +5,8 @@ import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.
 import { otherContent } from '../../base/differing-paths.ts';
 import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
 import { type ConsentBook, keyOfConsent } from '../../consent/consent-book.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
+import { GRANT_FAULTS } from '../../consent/grant-faults.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
@@ -44,6 +45,7 @@ export class ConsentRecorder {
   readonly #run: RecorderRun;
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
+  #faultyGrants: FaultyGrant[] = [];
   #written = 0;
   /** Shares that were requested after consents to them had come. */
   #matchedShares: string[];
@@ -52,7 +54,9 @@ export class ConsentRecorder {
   constructor(run: RecorderRun, past: readonly CarriedConsent[], matchedShares: readonly string[] = []) {
     this.#run = run;
     this.#matchedShares = [...matchedShares];
-    for (const { record, isRecorded, isRefused, isPending } of past) {
+    for (const { record, isRecorded, isRefused, isPending, fault } of past) {
+      // The run before may not have written it any more.
+      if (fault && isRecorded) this.noteFault(record, fault);
       if (isRefused) this.#recordings.set(keyOfConsent(record), 'refused');
       else if (isRecorded) this.noteRecorded(record);
       else if (!isPending) this.add(record);
@@ -80,6 +84,11 @@ export class ConsentRecorder {
     return this.#matchedShares;
   }
 
+  /** Notes that a grant permits nothing any more, and why: a sender who sends it again after the run's end is told. */
+  noteFault({ journeyId, shareId, applicantId, consentId }: ConsentRecord, fault: GrantFault): void {
+    this.#faultyGrants.push({ journeyId, shareId, applicantId, consentId, fault });
+  }
+
   /** Notes a consent that came from the ledger. */
   noteRecorded(record: ConsentRecord): void {
     this.#recordings.set(keyOfConsent(record), 'recorded');
@@ -104,7 +113,7 @@ export class ConsentRecorder {
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#matchedShares.length === 0;
+    return this.#waiting.length === 0 && this.#matchedShares.length === 0 && this.#faultyGrants.length === 0;
   }
 
   async #writeAll(): Promise<never> {
@@ -112,8 +121,10 @@ export class ConsentRecorder {
       await condition(() => !this.isIdle);
       const batch = nextBatch(this.#waiting);
       const matchedShares = [...this.#matchedShares];
-      const refused = await this.#write(batch, matchedShares);
+      const faultyGrants = [...this.#faultyGrants];
+      const refused = await this.#write(batch, { matchedShares, faultyGrants });
       this.#matchedShares = this.#matchedShares.slice(matchedShares.length);
+      this.#faultyGrants = this.#faultyGrants.slice(faultyGrants.length);
       for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((record) => !written.has(record));
@@ -122,13 +133,16 @@ export class ConsentRecorder {
   }
 
   /** Returns those that the ledger has not taken. */
-  async #write(consents: ConsentRecord[], matchedShares: string[]): Promise<(record: ConsentRecord) => boolean> {
+  async #write(
+    consents: ConsentRecord[],
+    notes: Pick<RecordConsentsArgs, 'matchedShares' | 'faultyGrants'>,
+  ): Promise<(record: ConsentRecord) => boolean> {
     const { run, journeyId, shares } = this.#run;
     const shareIds = new Set(consents.map(({ shareId }) => shareId));
     const args: RecordConsentsArgs = {
       ...(run ? { ledgerId: run.ledgerId } : {}),
       ...{ ownerId: journeyId, firstRunId: workflowInfo().firstExecutionRunId },
-      ...{ consents, unknownShares: [...shareIds].filter((shareId) => !shares.has(shareId)), matchedShares },
+      ...{ consents, unknownShares: [...shareIds].filter((shareId) => !shares.has(shareId)), ...notes },
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
     try {
@@ -168,6 +182,22 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
     batch.push(record);
   }
   return batch;
+}
+
+/** Ends a grant that permits nothing any more: the ledger gets why, and so does its sender unless a refusal has ended it. */
+export function endGrant(
+  run: {
+    consents: Pick<ConsentBook, 'fault' | 'known'>;
+    recorder: ConsentRecorder;
+    refuse(refused: RefusedMessage): void;
+  },
+  grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>,
+  fault: GrantFault,
+): void {
+  if (!run.consents.fault(grant, fault)) return;
+  const known = run.consents.known({ ...grant, decision: 'granted' });
+  if (known) run.recorder.noteFault(known, fault);
+  if (fault !== 'refused') refuseMessage(run, 'consent', GRANT_FAULTS[fault], grant.consentId);
 }
 
 /** Tells a run's book of consents which of them it need not keep. */

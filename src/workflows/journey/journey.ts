@@ -28,7 +28,7 @@ import { STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
-import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
+import { ConsentRecorder, carriedConsents, endGrant } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import { isOpen, type ShareRecord } from '../consent/share-record.ts';
 import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
@@ -328,9 +328,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     const personsAt = this.#personsAt(report);
     for (const record of [...this.consents.all(), ...this.consents.pending()]) {
       if (record.shareId !== shareId || record.decision !== 'granted') continue;
-      if (this.persons.isWordOf(record, personsAt) || !this.consents.fault(record, 'missing')) continue;
-      const reason = '/applicantId named another person when the grant came: a new one is needed';
-      this.refuse({ message: 'consent', at: new Date().toISOString(), reason, consentId: record.consentId });
+      if (!this.persons.isWordOf(record, personsAt)) endGrant(this, record, 'otherPerson');
     }
   }
 

@@ -4,13 +4,14 @@ import { workflowInfo } from '@temporalio/workflow';
 import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import type { GrantFault, ShareObjection } from '../../consent/consent-record.ts';
+import type { ShareObjection } from '../../consent/consent-record.ts';
 import { choiceOfOrdinal, isForThoseWhoConsent, ordinalOfChoice } from '../../consent/share-consumers.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
+import { endGrant } from '../consent/consent-recording.ts';
 import type { ConsentHost } from '../consent/consent-run.ts';
 import {
   type Consent,
@@ -32,7 +33,6 @@ import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { refuseMessage } from '../run/messages/message-answers.ts';
 import {
   CLAIM_CAME_FIRST,
   isTakenBack,
@@ -42,13 +42,6 @@ import {
 } from './share-withdrawal.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
-
-/** Under `refusedMessages`; a refusal by the consumer shows by itself, as the share's end. */
-const FAULTS: Record<Exclude<GrantFault, 'refused'>, string> = {
-  tooOld: 'the grant is too old for this share: a new one is needed',
-  spent: 'another share was posted under this grant: a new one is needed',
-  missing: 'the grant is not for this share and its secondary user',
-};
 
 /** A share, and what differs between a journey's shares and a share by itself. */
 export interface SharePostingHost {
@@ -313,8 +306,7 @@ export class SharePosting {
     if (reportGone) this.#share.reportIsGone = true;
     for (const refusal of consents.heed(shareId, standing)) recorder.noteRecorded(refusal);
     for (const { applicantId, consentId, fault } of grants) {
-      consents.fault({ shareId, applicantId, consentId }, fault);
-      if (fault !== 'refused') refuseMessage(this.#run, 'consent', FAULTS[fault], consentId);
+      endGrant(this.#run, { shareId, applicantId, consentId }, fault);
     }
   }
 

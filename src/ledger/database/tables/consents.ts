@@ -43,6 +43,8 @@ export function consentTables({ guardRows }: SqlDialect): string[] {
       listed_from BIGINT NOT NULL,
       -- The first run of the chain that was told. NULL: none was.
       told_to TEXT,
+      -- Of a grant: why the run that received it does not count it any more.
+      fault TEXT,
       seen_at BIGINT,
       seen_by TEXT,
       seen_reason TEXT,
