@@ -110,4 +110,38 @@ export const DOCTORED_WEBHOOKS: readonly Doctored[] = [
       change(evidence, edited(0, { body: JSON.stringify({ data: { reportReferenceNumber } }) }));
     },
   },
+  {
+    what: 'an event that calls the reference of a report a number without a record',
+    caughtBy: eventsImpersonal,
+    as: /evt_0: a reference/,
+    doctor: (evidence) => {
+      const { reportReferenceNumber: noRecordReference } = evidence.sandbox.postings[0] ?? {};
+      change(evidence, edited(0, { body: JSON.stringify({ data: { noRecordReference } }) }));
+    },
+  },
+  {
+    what: 'an event with the number of an answer without a record, under another name',
+    caughtBy: eventsImpersonal,
+    as: /evt_0: a reference/,
+    doctor: (evidence) => {
+      const returnCode = addPostingWithoutRecord(evidence);
+      change(evidence, edited(0, { body: JSON.stringify({ data: { returnCode } }) }));
+    },
+  },
 ];
+
+/** Returns the number of an answer without a record. */
+function addPostingWithoutRecord({ sandbox }: Evidence): string {
+  const [posting] = structuredClone(sandbox.postings);
+  if (!posting) throw new Error('the evidence has no posting');
+  const applicants = posting.applicants.map((one) => ({ ...one, hasReport: false }));
+  const reportReferenceNumber = 'RRN-NO-RECORD';
+  sandbox.postings.push({ ...posting, reportReferenceNumber, applicants });
+  return reportReferenceNumber;
+}
+
+/** What is no failure: an event names the number of an answer without a record where events have it. */
+export function nameNoRecordReference(evidence: Evidence): void {
+  const noRecordReference = addPostingWithoutRecord(evidence);
+  change(evidence, edited(0, { body: JSON.stringify({ data: { noRecordReference } }) }));
+}

@@ -6,7 +6,7 @@ import proto from '@temporalio/proto';
 import { consumerIdOf } from '../../sandbox/records/records.ts';
 import { addApi, DOCTORED_API } from './doctored-api.ts';
 import { addOthers, DOCTORED_OTHERS } from './doctored-others.ts';
-import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
+import { DOCTORED_WEBHOOKS, nameNoRecordReference, tellEvents } from './doctored-webhooks.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from './evidence.ts';
 import { checkInvariants, INVARIANTS } from './invariants/check-invariants.ts';
 import * as consents from './invariants/consents.ts';
@@ -23,6 +23,7 @@ import { attemptsRunOnce } from './invariants/repeats.ts';
 import { historiesReplay } from './invariants/replays.ts';
 import { reportsInLedger } from './invariants/reports.ts';
 import { runsOnVersions } from './invariants/versions.ts';
+import { eventsImpersonal } from './invariants/webhooks.ts';
 import { withdrawnShares } from './invariants/withdrawals.ts';
 import { noClaimByOlderWriter } from './invariants/writers.ts';
 import { at, FIRST, HELD, REFUSED, RESENT, SHARED, SSNS, soundEvidence, traceOf } from './sound-evidence.ts';
@@ -715,6 +716,13 @@ test('a workflow task that failed while its worker stood still is no failure', a
   const evidence = soundEvidence();
   runOf(evidence, 'J-SHARED').history = unhandledFailure(5_100);
   assert.deepEqual((await journeys.noStuckRun.judge(evidence)).failures, []);
+});
+
+test('an event that names the number of an answer without a record, as such, is no failure', async () => {
+  const evidence = soundEvidence();
+  nameNoRecordReference(evidence);
+  const { count, failures } = await eventsImpersonal.judge(evidence);
+  assert.deepEqual({ count, failures }, { count: 3, failures: [] });
 });
 
 test('a date in a log that happens to have the digits of an SSN, reversed, is no failure', async () => {

@@ -81,15 +81,21 @@ export const eventsSigned: Invariant = {
   },
 };
 
+/** The number of an answer without a record is no reference to a report: `noRecordReference` may name it. */
 export const eventsImpersonal: Invariant = {
   name: 'no event holds anything personal, secret, or a report reference',
   judge({ webhooks, sentinels, sandbox }) {
     if (!webhooks) return NO_ENDPOINTS;
     const search = new SentinelSearch([...sentinels]);
-    const references = new Set(sandbox.postings.map(({ reportReferenceNumber }) => reportReferenceNumber));
+    const references = new Map(sandbox.postings.map((posting) => [posting.reportReferenceNumber, posting]));
+    const mayName = (word: string, body: string) =>
+      !references.get(word)?.applicants.some(({ hasReport }) => hasReport) &&
+      parsed(body).data?.noRecordReference === word;
     const failures = webhooks.received.flatMap(({ id, body }) => [
       ...search.find(Buffer.from(body)).map(({ sentinel, spelling }) => `${id}: ${sentinel.name}, ${spelling}`),
-      ...(body.match(/[\w-]+/g) ?? []).filter((word) => references.has(word)).map(() => `${id}: a reference`),
+      ...(body.match(/[\w-]+/g) ?? [])
+        .filter((word) => references.has(word) && !mayName(word, body))
+        .map(() => `${id}: a reference`),
     ]);
     return { count: webhooks.received.length, failures };
   },
