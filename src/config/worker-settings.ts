@@ -17,7 +17,7 @@ const HEAP_BESIDE_CACHE_MIB = 300;
 /** A run that waits at its first gate takes some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
 const HEAP_OF_A_RUN_MIB = 0.6;
 
-const MIN_CACHED = 10;
+const LEAST_BY_HEAP = 10;
 
 /**
  * The number of runs that V8's heap limit has room for, and never fewer than 10. With more, a full cache would exhaust
@@ -26,7 +26,7 @@ const MIN_CACHED = 10;
  */
 export function cachedWorkflowsThatFit(heapLimitBytes = getHeapStatistics().heap_size_limit): number {
   const runs = Math.floor((heapLimitBytes / MEBIBYTE - HEAP_BESIDE_CACHE_MIB) / HEAP_OF_A_RUN_MIB);
-  return Math.max(runs, MIN_CACHED);
+  return Math.max(runs, LEAST_BY_HEAP);
 }
 
 export function readWorkerSettings(
@@ -47,7 +47,8 @@ export function readWorkerSettings(
     // Too small a cache doubles CPU by replays; 1,000 waiting journeys take some 500 MB of memory.
     maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', {
       default: Math.min(1_000, cachedWorkflowsThatFit()),
-      min: MIN_CACHED,
+      // Without a cache each workflow task is a replay: slow, and right all the same.
+      min: 0,
       max: 100_000,
     }),
     // Ledger and token activities: mostly waiting, each holding at most one database connection.

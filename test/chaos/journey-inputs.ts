@@ -50,6 +50,11 @@ export function correctedSsns(ssns: readonly string[]): string[] {
   return ssns.map((ssn) => `${ssn.slice(0, 5)}0001`);
 }
 
+/** When a consent of now was decided: the servers' clocks may differ by a little. */
+export function aMomentAgo(): Date {
+  return new Date(Date.now() - 1_000);
+}
+
 export function consentOf(
   journeyId: string,
   plan: ConsentPlan,

@@ -1,14 +1,12 @@
 /** An operator who asks the provider about each hold, and decides as a careful person would: by what was posted. */
-import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { HoldStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
 import type { HoldAction } from '../../src/model/failure-types.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import { ApiRefusal } from './api/callers.ts';
 import { drawFrom } from './draw.ts';
 import type { SandboxPosting } from './evidence.ts';
 import { readJournal } from './evidence-sandbox.ts';
 import { applicantsOf, correctedSsns } from './journey-inputs.ts';
-import type { People } from './people.ts';
+import { isRefusal, type People } from './people.ts';
 import type { JourneyPlan } from './plan.ts';
 
 /**
@@ -48,8 +46,7 @@ export class Operator {
       await this.#people.decide(decision);
       return true;
     } catch (error) {
-      const isRefused = error instanceof WorkflowUpdateFailedError || (error instanceof ApiRefusal && error.isFinal);
-      if (isRefused) this.#refused.add(decision.decisionId);
+      if (isRefusal(error)) this.#refused.add(decision.decisionId);
       return false;
     }
   }

@@ -6,7 +6,7 @@ import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import { ownerIdOf, ownerOf } from '../../src/model/owner-id.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';
 import { csvLine, HEADER } from '../support/portfolio-files.ts';
-import { applicantsOf } from './journey-inputs.ts';
+import { aMomentAgo, applicantsOf, consentOf } from './journey-inputs.ts';
 import type { Plan } from './plan.ts';
 import type { OthersPlan, ReviewPlan, ShareReportPlan } from './plan-others.ts';
 import { moveIfLeftBehind } from './storm/deploys.ts';
@@ -92,23 +92,37 @@ async function sharable({ pullId }: ShareReportPlan, { people }: Pick<Scene, 'pe
   return result.outcome === 'record' ? 'yes' : 'never';
 }
 
-/** Of every applicant that it still waits for. */
-export async function sayAbout({ share, ownerId, ssns }: OtherRun, { people }: Scene, missing?: readonly string[]) {
+/** In the storm: once, of every applicant. */
+export async function sayAbout({ share, ownerId, ssns }: OtherRun, { people }: Scene): Promise<boolean> {
   if (!share || share.says === 'silence') return false;
-  const at = new Date(Date.now() - 1_000).toISOString();
-  const { shareId, endUserCode, says } = share;
   for (const { applicantId } of applicantsOf(ssns)) {
-    if (missing && !missing.includes(applicantId)) continue;
-    const message: ConsentMessage = {
-      ...{ journeyId: ownerId, shareId, applicantId, consentId: `C-${applicantId}`, decision: says },
-      ...{ decidedAt: at, secondaryUser: { endUserCode } },
-      ...(says === 'granted'
-        ? { evidence: { method: 'web', textVersion: 'v1', capturedAt: at, reference: 'doc-1' } }
-        : {}),
-    };
-    await people.sendConsent(message, 'signal');
+    await people.sendConsent(consentToShare(share, { ownerId, applicantId, consentId: `C-${applicantId}` }), 'signal');
   }
   return true;
+}
+
+/** In the end: of those for whom it still waits. */
+async function sayTheRest(
+  { share, ownerId }: OtherRun,
+  { people }: Scene,
+  missing: readonly string[],
+): Promise<boolean> {
+  if (!share || share.says === 'silence') return false;
+  for (const applicantId of missing) {
+    await people.sendUntilItCounts(`${ownerId} ${applicantId}`, (nth) =>
+      consentToShare(share, { ownerId, applicantId, consentId: `END-${applicantId}-${nth}` }),
+    );
+  }
+  return true;
+}
+
+function consentToShare(
+  { shareId, endUserCode, says }: ShareReportPlan,
+  { ownerId, applicantId, consentId }: { ownerId: string; applicantId: string; consentId: string },
+): ConsentMessage {
+  const decision = says === 'denied' ? says : 'granted';
+  const said = { atMs: 0, shareId, applicantId, consentId, decision, by: 'signal', copies: 1 } as const;
+  return consentOf(ownerId, said, [{ shareId, endUserCode, inTheEnd: says }], aMomentAgo());
 }
 
 export async function pauseFor(run: OtherRun, { people }: Scene, forMs: number): Promise<boolean> {
@@ -146,7 +160,7 @@ export async function goOnOther(run: OtherRun, scene: Scene): Promise<{ state: s
   if (leaveHeld && status.state === 'held' && isFinal) return { state: 'at rest', decisions: 0 };
   const decisions = await operator.resolve(decidedAs(run), status.holds);
   if (status.state === 'paused') await tell(run, people, 'resume');
-  if (status.state === 'waitingForConsent' && !(await sayAbout(run, scene, status.consentsMissing ?? []))) {
+  if (status.state === 'waitingForConsent' && !(await sayTheRest(run, scene, status.consentsMissing ?? []))) {
     return { state: 'at rest', decisions };
   }
   return { state: status.waitingFor ?? status.state, decisions };

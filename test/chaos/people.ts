@@ -1,5 +1,6 @@
 /** Those outside: the platform that starts and drives journeys, and the consent systems. Each message is written down first. */
 
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { businessKeys, updateIdOf } from '../../src/client/connection/business-keys.ts';
 import { askRun } from '../../src/client/runs/ask-run.ts';
@@ -9,11 +10,11 @@ import type { Applicant } from '../../src/model/applicant.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
-import { ApiCallers } from './api/callers.ts';
+import { ApiCallers, ApiRefusal } from './api/callers.ts';
 import { messageOf, startOf } from './api/operations.ts';
 import type { ConsentSent, WithdrawalSent } from './evidence.ts';
 import type { ApiAnswer, ForeignCall } from './evidence-api.ts';
-import { consentOf, inputOf, shareOf } from './journey-inputs.ts';
+import { aMomentAgo, consentOf, inputOf, shareOf } from './journey-inputs.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
 import type { World } from './world.ts';
 
@@ -40,12 +41,19 @@ export interface Books {
   foreign: ForeignCall[];
 }
 
+/** Whether a run or the API has refused the message as things stand. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof WorkflowUpdateFailedError || (error instanceof ApiRefusal && error.isFinal);
+}
+
 export class People {
   readonly world: World;
   readonly books: Books;
   readonly #api: ApiCallers;
   /** A consent that is sent again is the same message. */
   readonly #messages = new Map<ConsentPlan, ConsentMessage>();
+  /** What is sent once all faults have ended, by share and applicant. */
+  readonly #lastConsents = new Map<string, { nth: number; message: ConsentMessage; isAnswered: boolean }>();
 
   constructor(world: World) {
     this.world = world;
@@ -118,14 +126,13 @@ export class People {
   }
 
   async consent({ journeyId, shares }: JourneyPlan, plan: ConsentPlan): Promise<void> {
-    // A moment ago: the servers' clocks may differ by a little.
-    const message = this.#messages.get(plan) ?? consentOf(journeyId, plan, shares, new Date(Date.now() - 1_000));
+    const message = this.#messages.get(plan) ?? consentOf(journeyId, plan, shares, aMomentAgo());
     this.#messages.set(plan, message);
     for (let copy = 0; copy < plan.copies; copy++) await this.sendConsent(message, plan.by);
   }
 
   /** Sends a consent. For a closed run it starts the workflow for late consents, as the docs ask raw senders to do. */
-  async sendConsent(message: ConsentMessage, by: ConsentPlan['by']): Promise<void> {
+  async sendConsent(message: ConsentMessage, by: ConsentPlan['by']): Promise<ConsentSent> {
     const { client, taskQueue } = this.world;
     const sent: ConsentSent = { atMs: Date.now(), message };
     this.books.consents.push(sent);
@@ -134,7 +141,7 @@ export class People {
       // With an open run or without one.
       const answer = await this.#api.send(messageOf(message.journeyId, 'recordConsent', message), key);
       if (answer.recorded === true) sent.acknowledgedAtMs = Date.now();
-      return;
+      return sent;
     }
     try {
       if (by === 'signal') await this.patiently(() => this.handle(message.journeyId).signal('consent', message));
@@ -145,6 +152,26 @@ export class People {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       await this.patiently(() => startLateConsent(client, taskQueue, message));
+    }
+    return sent;
+  }
+
+  /**
+   * Sends what a share still waits for: the same message until it was acknowledged or refused, then a new one under the
+   * next id. The share no longer counts the first where a reset has put another person in its applicant's place since.
+   *
+   * @param make of the nth message, from 1: the ids differ
+   */
+  async sendUntilItCounts(waiting: string, make: (nth: number) => ConsentMessage): Promise<void> {
+    const before = this.#lastConsents.get(waiting);
+    const nth = (before?.nth ?? 0) + 1;
+    const last = before && !before.isAnswered ? before : { nth, message: make(nth), isAnswered: false };
+    this.#lastConsents.set(waiting, last);
+    try {
+      last.isAnswered = (await this.sendConsent(last.message, 'update')).acknowledgedAtMs !== undefined;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      last.isAnswered = true;
     }
   }
 

@@ -95,6 +95,16 @@ test('a status after posting is one that is taken for not processed only where n
   }
 });
 
+test('half of the workers cache no run or one, and one at least has them all', () => {
+  const drawn = Array.from({ length: 300 }, (_, seed) => makePlan({ seed, journeys: 1, lengthMs: 1_000 }).world);
+  const caches = drawn.map(({ cachedRuns = [] }) => cachedRuns);
+  assert.ok(caches.every((runs, seed) => runs.length === drawn[seed]?.workersAheadMs.length && runs.includes(null)));
+  const all = caches.flat();
+  assert.deepEqual(new Set(all), new Set([null, 0, 1]));
+  const share = all.filter((runs) => runs !== null).length / all.length;
+  assert.ok(share > 0.4 && share < 0.6, String(share));
+});
+
 test('a long storm has a step of every kind', () => {
   const world = { engine: 'PostgreSQL', versions: true, endpoints: true } as const;
   const { storm } = makePlan({ seed: 1, journeys: 10, lengthMs: 180_000, ...world });

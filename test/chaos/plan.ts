@@ -29,6 +29,10 @@ export interface WorldPlan {
   isOnGatewayQueue?: true;
   /** How many copies of the HTTP API take half of all messages. */
   apiCopies?: number;
+  /** By worker: WORKER_MAX_CACHED_WORKFLOWS, `null` where all runs fit. */
+  cachedRuns?: (number | null)[];
+  /** How often a run is sent an update that it refuses. */
+  refusedUpdatesPerSecond?: number;
 }
 
 export interface GatewayFault {
@@ -209,6 +213,8 @@ export function makePlan(options: PlanOptions): Plan {
 }
 
 const MINUTE_MS = 60_000;
+/** Each costs a workflow task, and for a worker without a cache a replay. */
+const REFUSED_UPDATES_PER_SECOND = 10;
 
 function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   const engine = draw.chance(0.35) ? 'SQLite' : 'PostgreSQL';
@@ -236,12 +242,20 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   return {
     ...world,
     handOverAfterEvents,
+    cachedRuns: drawCaches(drawFrom(options.seed, 'caches'), workersAheadMs.length),
+    refusedUpdatesPerSecond: REFUSED_UPDATES_PER_SECOND,
     ...((options.upgrade ?? isUpgraded) ? { isUpgraded: true } : {}),
     ...(isOnGatewayQueue ? { isOnGatewayQueue } : {}),
     ...((options.api ?? true) ? { apiCopies } : {}),
     ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
     ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };
+}
+
+/** Half of the workers cache no run, or one. Each task of such a worker is a replay, so one worker at least has them all. */
+function drawCaches(draw: Draw, workers: number): (number | null)[] {
+  const small = draw.some([...Array(workers).keys()], draw.of([Math.floor(workers / 2), Math.ceil(workers / 2)]));
+  return Array.from({ length: workers }, (_, worker) => (small.includes(worker) ? draw.of([0, 1]) : null));
 }
 
 /** Each strikes a small share of all requests; together about one in five. */

@@ -18,6 +18,7 @@ import { Operator } from './operator.ts';
 import { type OtherRun, otherRunsOf, PORTFOLIO_FILE } from './other-runs.ts';
 import { type Books, People } from './people.ts';
 import type { JourneyPlan, Plan } from './plan.ts';
+import { sendRefusedUpdates } from './refused-updates.ts';
 import { operate, type Settled, settle } from './settle.ts';
 import { promoted } from './storm/deploys.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
@@ -53,6 +54,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
   const { signal, onPhase = () => {} } = options;
   onPhase('the world begins');
   const world = await startWorld(plan, options);
+  const isAtRest = new AbortController();
   try {
     const people = new People(world);
     const scene = { world, people, operator: new Operator(people) };
@@ -66,6 +68,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
       (ownerId) => people.books.started.has(ownerId),
       AbortSignal.any([signal, isOver.signal]),
     );
+    const refused = sendRefusedUpdates(people, AbortSignal.any([signal, isAtRest.signal]));
     const storm = runStorm(scene, signal).finally(() => isOver.abort());
     const [{ value: decided = 0 }] = (await Promise.allSettled([operating, storm])) as [{ value?: number }, unknown];
     world.count('statuses answered', await looking);
@@ -73,6 +76,8 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const counts = await storm;
     onPhase('the storm is over');
     const settled = await settle(scene, signal);
+    isAtRest.abort();
+    await refused;
     signal.throwIfAborted();
     onPhase(`at rest after ${Math.round(settled.tookMs / 1_000)} s`);
     const endedByThemselves = [world.sandbox, ...world.fleet.everybody, ...(world.api?.copies ?? [])].map(
@@ -89,6 +94,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
       holes,
     };
   } finally {
+    isAtRest.abort();
     if (options.keepIn !== undefined) await keepLogs(world, options.keepIn);
     await world.close();
   }

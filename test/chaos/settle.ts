@@ -7,6 +7,7 @@ import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
+import { aMomentAgo, consentOf } from './journey-inputs.ts';
 import type { Decided, Operator } from './operator.ts';
 import { decidedAs, goOnOther, otherRunsOf } from './other-runs.ts';
 import type { People } from './people.ts';
@@ -206,17 +207,11 @@ async function sayTheRest(plan: JourneyPlan, status: JourneyStatus, people: Peop
     const inTheEnd = planned(plan, shareId)?.inTheEnd;
     if (inTheEnd === undefined || inTheEnd === 'silence') continue;
     for (const applicantId of waitingFor) {
-      const consentId = `END-${shareId}-${applicantId}`;
-      const consent = {
-        atMs: 0,
-        shareId,
-        applicantId,
-        consentId,
-        decision: inTheEnd,
-        by: 'update',
-        copies: 1,
-      } as const;
-      await people.consent(plan, consent);
+      const { journeyId, shares } = plan;
+      const said = { atMs: 0, shareId, applicantId, decision: inTheEnd, by: 'update', copies: 1 } as const;
+      await people.sendUntilItCounts(`${journeyId} ${shareId} ${applicantId}`, (nth) =>
+        consentOf(journeyId, { ...said, consentId: `END-${shareId}-${applicantId}-${nth}` }, shares, aMomentAgo()),
+      );
     }
   }
   return undefined;

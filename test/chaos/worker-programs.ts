@@ -52,6 +52,10 @@ export async function writeBundles(directory: string, plan: WorldPlan, code?: st
   return { firstFile, laterFile, code: later };
 }
 
+function cacheOf(runs: number | null | undefined): NodeJS.ProcessEnv {
+  return typeof runs === 'number' ? { WORKER_MAX_CACHED_WORKFLOWS: String(runs) } : {};
+}
+
 export interface WorkersPlace {
   taskQueue: string;
   logDir: string;
@@ -71,7 +75,7 @@ export function fleetOf(
   plan: WorldPlan,
   { taskQueue, logDir, bundles, profiles, cliOf, env, ...on }: WorkersPlace,
 ): WorkerFleet {
-  const { isVersioned, workersAheadMs, handOverAfterEvents, isOnGatewayQueue } = plan;
+  const { isVersioned, workersAheadMs, handOverAfterEvents, isOnGatewayQueue, cachedRuns = [] } = plan;
   return new WorkerFleet({
     size: workersAheadMs.length,
     ...(isVersioned ? { deploymentName: taskQueue } : {}),
@@ -90,6 +94,7 @@ export function fleetOf(
           ...env,
           ...(isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {}),
           ...(isOnGatewayQueue ? ON_GATEWAY_QUEUE : {}),
+          ...cacheOf(cachedRuns[worker]),
           HAND_OVER_AFTER_EVENTS: String(handOverAfterEvents),
           TASK_QUEUE: taskQueue,
           GATEWAY_PROFILES_FILE: profiles.fileOf(worker),

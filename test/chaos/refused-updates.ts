@@ -1,0 +1,85 @@
+/**
+ * Senders of updates that a run's validator refuses. Such an update leaves no event: its workflow task is played live, and
+ * in no replay. They come at any time: while a run rests at a gate or in a wait, between other messages, and after the storm.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { ID_NAMES, ownerOf, type RunKind } from '../../src/model/owner-id.ts';
+import { drawFrom } from './draw.ts';
+import { otherRunsOf } from './other-runs.ts';
+import { isRefusal, type People } from './people.ts';
+
+/** A message whose worker is away is dropped: the next one follows. */
+const ANSWER_LIMIT_MS = 1_500;
+const AT_ONCE = 2;
+
+export const REFUSED = 'updates that were refused';
+const TAKEN = 'updates that were to be refused, and were not';
+
+type RefusedUpdate = readonly [name: string, content: object | null];
+
+const SIGNED = { by: 'chaos', reason: 'to be refused' };
+const STRANGER = { shareId: 'S1', applicantId: '9Z', consentId: 'C-STRANGER', decision: 'denied' } as const;
+
+/** By kind of run: what none takes, however it stands. The run's own id is added. */
+const MESSAGES: Record<RunKind, readonly RefusedUpdate[]> = {
+  journey: [
+    ['advance', { to: 'PREQUAL' }],
+    ['advance', { to: 'CLOSED' }],
+    ['withdrawShare', { shareId: 'S-UNKNOWN', ...SIGNED }],
+    ['extend', { gate: 'PREAPP', until: '2020-01-01T00:00:00Z', ...SIGNED }],
+    ['recordConsent', { ...STRANGER, decidedAt: '2026-01-01T00:00:00Z', secondaryUser: { endUserCode: 'EU901' } }],
+    ['requestShare', { share: { shareId: 'S-BAD' } }],
+  ],
+  pull: [
+    ['withdraw', { by: 'chaos' }],
+    ['resolveInquiry', { decisionId: 'D-BAD', action: 'guess', ...SIGNED }],
+  ],
+  share: [
+    ['recordConsent', { ...STRANGER, decision: 'perhaps' }],
+    ['extend', { until: '2020-01-01T00:00:00Z', ...SIGNED }],
+    ['withdraw', { by: 'chaos' }],
+  ],
+  portfolio: [
+    ['pause', { by: 'chaos' }],
+    ['resume', { by: 'chaos' }],
+  ],
+};
+
+/** Every update that the run refuses: those of its kind, and the same for another run, and without content. */
+export function refusedUpdatesTo(ownerId: string): RefusedUpdate[] {
+  const { kind, id } = ownerOf(ownerId);
+  const own = (content: object | null) => content && { [ID_NAMES[kind]]: id, ...content };
+  const messages = MESSAGES[kind];
+  return [
+    ...messages.map(([name, content]): RefusedUpdate => [name, own(content)]),
+    ...messages.map(([name, content]): RefusedUpdate => [name, { ...content, [ID_NAMES[kind]]: 'ANOTHER' }]),
+    ...messages.map(([name]): RefusedUpdate => [name, null]),
+  ];
+}
+
+/** Sends them one after the other, to runs as they come by the seed, until the signal. Bounded by the plan's rate. */
+export async function sendRefusedUpdates(people: People, signal: AbortSignal): Promise<void> {
+  const { plan, client } = people.world;
+  const { refusedUpdatesPerSecond: rate = 0 } = plan.world;
+  if (rate === 0) return;
+  const ownerIds = [...plan.journeys.map(({ journeyId }) => journeyId), ...otherRunsOf(plan).map((one) => one.ownerId)];
+  const send = async (ownerId: string, [name, content]: RefusedUpdate) => {
+    const call = () => people.handle(ownerId).executeUpdate(name, { args: [content] });
+    try {
+      await client.withDeadline(Date.now() + ANSWER_LIMIT_MS, call);
+      people.world.count(TAKEN, 1);
+    } catch (error) {
+      // A run may not be there yet, or no more, and its worker may be away.
+      if (isRefusal(error)) people.world.count(REFUSED, 1);
+    }
+  };
+  const sender = async (first: number) => {
+    for (let nth = first; !signal.aborted; nth += AT_ONCE) {
+      const draw = drawFrom(plan.seed, 'refused updates', nth);
+      const ownerId = draw.of(ownerIds);
+      await send(ownerId, draw.of(refusedUpdatesTo(ownerId)));
+      await delay((AT_ONCE * 1_000) / rate, undefined, { signal }).catch(() => {});
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, nth) => sender(nth)));
+}
