@@ -3,6 +3,7 @@
  * in no replay. They come at any time: while a run rests at a gate or in a wait, between other messages, and after the storm.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { ID_NAMES, ownerOf, type RunKind } from '../../src/model/owner-id.ts';
 import { drawFrom } from './draw.ts';
 import { otherRunsOf } from './other-runs.ts';
@@ -10,7 +11,9 @@ import { isRefusal, type People } from './people.ts';
 
 /** A message whose worker is away is dropped: the next one follows. */
 const ANSWER_LIMIT_MS = 1_500;
-const AT_ONCE = 2;
+const AT_ONCE = 8;
+/** How many runs that are not open are passed over for one that is. */
+const MOST_CLOSED_RUNS = 10;
 
 export const REFUSED = 'updates that were refused';
 const TAKEN = 'updates that were to be refused, and were not';
@@ -57,29 +60,38 @@ export function refusedUpdatesTo(ownerId: string): RefusedUpdate[] {
   ];
 }
 
-/** Sends them one after the other, to runs as they come by the seed, until the signal. Bounded by the plan's rate. */
+/** What became of one of them. `notOpen`: the run is not there yet, or no more. `unanswered`: its worker is away. */
+type Fate = 'refused' | 'taken' | 'notOpen' | 'unanswered';
+
+/** Sends them to runs as they come by the seed, until the signal. Bounded by the plan's rate. */
 export async function sendRefusedUpdates(people: People, signal: AbortSignal): Promise<void> {
-  const { plan, client } = people.world;
+  const { plan } = people.world;
   const { refusedUpdatesPerSecond: rate = 0 } = plan.world;
   if (rate === 0) return;
   const ownerIds = [...plan.journeys.map(({ journeyId }) => journeyId), ...otherRunsOf(plan).map((one) => one.ownerId)];
-  const send = async (ownerId: string, [name, content]: RefusedUpdate) => {
-    const call = () => people.handle(ownerId).executeUpdate(name, { args: [content] });
-    try {
-      await client.withDeadline(Date.now() + ANSWER_LIMIT_MS, call);
-      people.world.count(TAKEN, 1);
-    } catch (error) {
-      // A run may not be there yet, or no more, and its worker may be away.
-      if (isRefusal(error)) people.world.count(REFUSED, 1);
-    }
-  };
   const sender = async (first: number) => {
     for (let nth = first; !signal.aborted; nth += AT_ONCE) {
       const draw = drawFrom(plan.seed, 'refused updates', nth);
-      const ownerId = draw.of(ownerIds);
-      await send(ownerId, draw.of(refusedUpdatesTo(ownerId)));
+      for (let tries = 0; tries < MOST_CLOSED_RUNS && !signal.aborted; tries++) {
+        const ownerId = draw.of(ownerIds);
+        const fate = await send(people, ownerId, draw.of(refusedUpdatesTo(ownerId)));
+        if (fate === 'refused') people.world.count(REFUSED, 1);
+        if (fate === 'taken') people.world.count(TAKEN, 1);
+        if (fate !== 'notOpen') break;
+      }
       await delay((AT_ONCE * 1_000) / rate, undefined, { signal }).catch(() => {});
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, (_, nth) => sender(nth)));
+}
+
+async function send(people: People, ownerId: string, [name, content]: RefusedUpdate): Promise<Fate> {
+  const call = () => people.handle(ownerId).executeUpdate(name, { args: [content] });
+  try {
+    await people.patiently(call, ANSWER_LIMIT_MS);
+    return 'taken';
+  } catch (error) {
+    if (isRefusal(error)) return 'refused';
+    return error instanceof WorkflowNotFoundError ? 'notOpen' : 'unanswered';
+  }
 }
