@@ -1,7 +1,6 @@
 /** Shares to which the ledger objects when their attempt is claimed, however long ago it was queued: end to end. */
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
@@ -17,7 +16,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
-import { newShareId, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { lateRefusal, newShareId, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { ON_GATEWAY_QUEUE, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { inquiriesOf, pendingAttempt, until, withLedger, withoutGatewayWorker } from './operator-hands.ts';
 
@@ -165,19 +164,6 @@ describe('a grant that becomes too old while the attempt is queued', () => {
 
 const SPENT = /another share was posted under this grant: .* under a new consentId/;
 
-/** What a sender is told who sends it without looking for an open run. */
-async function lateRefusal(consent: ConsentMessage): Promise<string> {
-  const late = harness.client.workflow.execute('recordLateConsent', {
-    workflowId: `late-${randomUUID()}`,
-    taskQueue: harness.config.taskQueue,
-    args: [{ consent }],
-  });
-  return late.then(
-    () => '',
-    ({ cause }: { cause: { details: unknown[] } }) => JSON.stringify(cause.details),
-  );
-}
-
 test('a grant that two shares of one id bring is spent by one of them, and the other waits for its applicant', async () => {
   const { handle, shareId, journeyId } = await waitingJourney();
   const granted = grant(journeyId, shareId);
@@ -201,7 +187,7 @@ test('a grant that two shares of one id bring is spent by one of them, and the o
   if (inJourney === 'posted') {
     assert.deepEqual(alone?.consentsMissing, ['1A']);
     assert.match(alone?.refusedMessages.at(-1)?.reason ?? '', SPENT);
-    await until(async () => SPENT.test(await lateRefusal(granted)), 'the ledger says that it is spent');
+    await until(async () => SPENT.test(await lateRefusal(harness, granted)), 'the ledger says that it is spent');
     await update(byItself, 'recordConsent', grant(`share:${shareId}`, shareId));
     assert.equal(await outcomeOf(byItself), 'posted');
   } else {

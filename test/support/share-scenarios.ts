@@ -1,5 +1,7 @@
 /** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { applicant, consentMessage, type Harness, type JourneyHandle, newSsn } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
@@ -50,6 +52,22 @@ export async function startShare({ client, config }: Stage, input: ShareReportIn
 
 export function untilShareIs(handle: JourneyHandle, state: ShareReportStatus['state']): Promise<ShareReportStatus> {
   return untilQuery<ShareReportStatus>(handle, (status) => status.state === state);
+}
+
+/** What the sender of a consent is told who does not look for an open run; '' where it is taken. */
+export async function lateRefusal({ client, config }: Stage, consent: ConsentMessage): Promise<string> {
+  const late = client.workflow.execute('recordLateConsent', {
+    workflowId: `late-${randomUUID()}`,
+    taskQueue: config.taskQueue,
+    args: [{ consent }],
+  });
+  return late.then(
+    () => '',
+    ({ cause }: { cause: { type: string; details: [{ problems: { path: string; rule: string }[] }] } }) => {
+      assert.equal(cause.type, 'InvalidInput');
+      return cause.details[0].problems.map(({ path, rule }) => `${path} ${rule}`).join();
+    },
+  );
 }
 
 export const consentToShare = (shareId: string, decision: 'granted' | 'denied') =>

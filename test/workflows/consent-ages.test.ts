@@ -14,7 +14,7 @@ import {
   WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
-import { shareInput, startShare } from '../support/share-scenarios.ts';
+import { lateRefusal, shareInput, startShare } from '../support/share-scenarios.ts';
 import { untilQuery } from '../support/until-query.ts';
 import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
 
@@ -58,6 +58,18 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     assert.match(await refusalOf(update(handle, 'recordConsent', old)), why);
     await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  });
+
+  test('that it waited for in vain is told that it is too old, also after the end', async () => {
+    const { harness } = stage;
+    const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT10M', awaitConsentFor: 'PT2S' }];
+    const input = journeyInput({ stages: ['PREQUAL'], shares });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const old = consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(3_600) });
+    await update(handle, 'recordConsent', old);
+    assert.equal((await handle.result()).shares[0]?.state, 'expired');
+    assert.match(await lateRefusal(harness, old), /the grant is too old for this share: .* under a new consentId/);
   });
 
   test('names its applicant again in the moment in which the grant becomes too old', async () => {

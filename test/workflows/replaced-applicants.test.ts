@@ -14,6 +14,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { lateRefusal } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 
@@ -70,19 +71,7 @@ describe('where advance names another person under an applicantId', () => {
       /\/consentId names a grant that does not count: \/applicantId named another person .* send a new grant under a new consentId/;
     assert.match(await refusalOf(update(handle, 'recordConsent', grant)), why);
     assert.equal((await handle.result()).shares[0]?.state, 'expired');
-    const late = harness.client.workflow.execute('recordLateConsent', {
-      workflowId: `late-${journeyId}`,
-      taskQueue: harness.config.taskQueue,
-      args: [{ consent: grant }],
-    });
-    const [{ problems }] = await late.then(
-      () => assert.fail('it was taken'),
-      ({ cause }: { cause: { type: string; details: [{ problems: { path: string; rule: string }[] }] } }) => {
-        assert.equal(cause.type, 'InvalidInput');
-        return cause.details;
-      },
-    );
-    assert.match(`${problems[0]?.path} ${problems[0]?.rule}`, why);
+    assert.match(await lateRefusal(harness, grant), why);
   });
 
   test('only the grant of before shares a report of before', async () => {

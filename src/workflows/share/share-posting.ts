@@ -123,6 +123,7 @@ export class SharePosting {
         end = 'reportGone';
       }
       if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
+      if (end === 'expired') this.#noteTooOld();
       return share.withdrawal ? await this.#endedMeanwhile(end) : end;
     }
   }
@@ -244,6 +245,17 @@ export class SharePosting {
     if (!isPosted) return 'notPosted';
     this.#notePosting(end.answer);
     return 'posted';
+  }
+
+  /** The ledger tells the sender of such a grant after the run's end. */
+  #noteTooOld(): void {
+    const { consents, recorder } = this.#run;
+    const { input } = this.#share;
+    const at = { nowMs: Date.now(), validForMs: consentValidForMs(input) };
+    for (const record of consents.all()) {
+      const isGrant = record.shareId === input.shareId && record.decision === 'granted';
+      if (isGrant && consents.worthOf(record, at) === 'tooOld') recorder.noteFault(record, 'tooOld');
+    }
   }
 
   #wasPosted(): Promise<boolean> {
