@@ -17,11 +17,16 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { assertAllReplay, assertReplays } from '../support/temporal.ts';
+import { startWebhookStage } from '../support/webhook-scenarios.ts';
 
 /** The first activity alone counts as so many events: with fewer, each run would hand over before it has done anything. */
 const FEWEST_EVENTS = 4;
 const VALID_FOR_MS = 3_000;
+const PULLS = 20;
+/** The server takes ten updates at once for a run. */
+const SENDERS = 4;
 
 let harness: Harness;
 before(async () => {
@@ -101,4 +106,25 @@ test('a refused update ends no wait of a share whose grant has become too old me
   await update(handle, 'withdraw', { journeyId: ownerId, by: 'test', reason: 'done' });
   assert.equal((await handle.result()).shares[0]?.state, 'abandoned');
   assert.deepEqual(await failedTasks(handle), []);
+});
+
+/** The task in which a run ends may bring a refused update besides: no replay has it there. */
+test('updates that are refused without pause change nothing in how a run with webhooks ends', async () => {
+  const stage = await startWebhookStage();
+  try {
+    const ends = Array.from({ length: PULLS }, async () => {
+      const pull = await startPull(stage.harness, reportPull());
+      let isOver = false;
+      const senders = Array.from({ length: SENDERS }, async () => {
+        while (!isOver) await pull.executeUpdate('withdraw', { args: [{}] }).catch(() => undefined);
+      });
+      await pull.result();
+      isOver = true;
+      await Promise.all(senders);
+      return pull;
+    });
+    for (const pull of await Promise.all(ends)) await assertReplays(pull);
+  } finally {
+    await stage.close();
+  }
 });

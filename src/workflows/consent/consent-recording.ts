@@ -10,7 +10,7 @@ import { GRANT_FAULTS } from '../../consent/grant-faults.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { allMessagesAnswered } from '../run/as-replayed.ts';
+import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { inBackground } from '../run/in-background.ts';
 import { kindOf, refuseMessage } from '../run/messages/message-answers.ts';
 import type { ConsentChecks } from './consent-checks.ts';
@@ -228,7 +228,7 @@ export function carriedConsents(run: {
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
 export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
-  await condition(() => allMessagesAnswered() && !checks.isBusy && recorder.isIdle);
+  await untilMessagesAnswered(() => !checks.isBusy && recorder.isIdle);
 }
 
 /**

@@ -1,7 +1,6 @@
 import {
   ApplicationFailure,
   CancellationScope,
-  condition,
   continueAsNew,
   isCancellation,
   workflowInfo,
@@ -11,7 +10,7 @@ import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '..
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { allMessagesAnswered } from '../run/as-replayed.ts';
+import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';
@@ -58,7 +57,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
     await finish(review, state);
     if (review.isStopping) throw changed(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
-    await condition(allMessagesAnswered);
+    await untilMessagesAnswered();
     return review.outcome;
   } catch (error) {
     if (isCancellation(error)) {

@@ -12,7 +12,7 @@ import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { allMessagesAnswered } from '../run/as-replayed.ts';
+import { allMessagesAnswered, untilAtRest } from '../run/as-replayed.ts';
 import { isHistoryLong } from '../run/history-played.ts';
 import type { Review } from './review.ts';
 import type { CarriedRow, ReviewState } from './review-state.ts';
@@ -74,7 +74,8 @@ export class ReviewRows {
     for (;;) {
       this.#stepForward();
       const end = this.#end();
-      if (end) return end;
+      if (end === 'leaving') await untilAtRest();
+      if (end && end === this.#end()) return end;
       const { changes, isEnding } = this.#review;
       const hasNews = () => this.#review.changes !== changes || this.#review.isEnding !== isEnding;
       // Messages that it refuses as signals change nothing, but its history.

@@ -2,12 +2,11 @@
  * The workflows of single pulls. Workflow id `pull-<pullId>`. Input, messages and result: `messages/pull/shapes.ts`;
  * docs/pulls.md.
  */
-import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { allMessagesAnswered } from '../run/as-replayed.ts';
+import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { Pull, type PullResumption } from './pull.ts';
@@ -40,7 +39,7 @@ const DEFINITION: RunDefinition<Pull, PullResumption> = {
     journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (pull, run) => {
     const outcome = await inquire(pull, run);
-    await condition(allMessagesAnswered);
+    await untilMessagesAnswered();
     return outcome;
   },
   recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),

@@ -27,17 +27,33 @@ export function areUpdatesToCome(): boolean {
   return updatesToCome.has(workflowInfo().runId);
 }
 
-/** Whether every message that the run has was played and answered: then it may end, or hand over. */
+/** Whether every message that the run has was played and answered. */
 export function allMessagesAnswered(): boolean {
   return !areUpdatesToCome() && allHandlersFinished();
 }
 
-/** A run that ends takes the updates of its last task, too. */
-export async function untilUpdatesAreTaken(): Promise<void> {
-  await CancellationScope.nonCancellable(() => condition(() => !areUpdatesToCome()));
+/**
+ * Resolves when every message was played and answered, and `isDone`: then the run may end. It waits for all else of the
+ * task as well: a replay does not have the updates of the task that were refused, and goes on at the same place.
+ */
+export async function untilMessagesAnswered(isDone = () => true): Promise<void> {
+  const isOver = () => allMessagesAnswered() && isDone();
+  do {
+    await condition(isOver);
+    await untilAtRest();
+  } while (!isOver());
 }
 
-async function untilAtRest(): Promise<void> {
+/** A run that ends takes the updates of its last task, too. */
+export async function untilUpdatesAreTaken(): Promise<void> {
+  await CancellationScope.nonCancellable(async () => {
+    await untilAtRest();
+    await condition(() => !areUpdatesToCome());
+  });
+}
+
+/** Resolves when all else of the task has come to rest, its updates included. */
+export async function untilAtRest(): Promise<void> {
   for (let round = 0; round < ROUNDS_TO_REST; round++) {
     let isNext = false;
     await condition(() => {

@@ -3,7 +3,7 @@ import { continueAsNew, isCancellation, TemporalFailure } from '@temporalio/work
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { problemsOfInput } from './application-failure.ts';
-import { areUpdatesToCome, untilUpdatesAreTaken } from './as-replayed.ts';
+import { untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
 import { handleResumption } from './inquiries-resumed.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -67,7 +67,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const recordWhatCameLast = async () => {
-    if (areUpdatesToCome()) await untilUpdatesAreTaken();
+    await untilUpdatesAreTaken();
     await definition.recordWhatCameLast?.(run);
   };
   try {

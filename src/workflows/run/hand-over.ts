@@ -9,7 +9,7 @@
  */
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { allMessagesAnswered } from './as-replayed.ts';
+import { allMessagesAnswered, untilAtRest } from './as-replayed.ts';
 import { isHistoryLong } from './history-played.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import { undecodableInput } from './undecodable-input.ts';
@@ -99,7 +99,8 @@ export class HandOver {
       this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && isSmall(state()));
-        // A part whose rest ended in the same moment may have gone on first.
+        // A part whose rest ended in this task goes on first.
+        await untilAtRest();
         if (!this.#isQuiet(root)) continue;
         this.#isLeaving = true;
         return state();
