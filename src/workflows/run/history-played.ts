@@ -1,7 +1,7 @@
 /**
- * Counts how much of its history a run has played, from the messages and results that reach it. The SDK's own figures
- * (`workflowInfo().historyLength` and others) move with each workflow task, also with one that brings nothing but a refused
- * update: no replay has that task. These counts move only with what the history has (docs/decisions/journeys.md, 58).
+ * Counts how much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with
+ * each workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only when
+ * something has come that the history has (docs/decisions/journeys.md, 58).
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { workflowInfo } from '@temporalio/workflow';
@@ -33,34 +33,32 @@ export function isHistoryLong(maxEvents: number = DEFAULT_MAX_EVENTS): boolean {
   return played !== undefined && (played.events >= maxEvents || played.bytes >= MAX_BYTES);
 }
 
-function note(events: number, payloads: readonly unknown[] | null | undefined): void {
+/** Notes events of the history, which by then has so many bytes. */
+function note(events: number, bytes: number): void {
   const { runId } = workflowInfo();
   const played = playedByRun.get(runId) ?? { events: 0, bytes: 0 };
-  playedByRun.set(runId, played);
-  played.events += events;
-  for (const payload of payloads ?? []) played.bytes += (payload as { data?: Uint8Array } | null)?.data?.length ?? 0;
+  playedByRun.set(runId, { events: played.events + events, bytes: Math.max(played.bytes, bytes) });
 }
 
-function noteJob(job: Job): void {
-  const { resolveActivity, fireTimer, signalWorkflow, initializeWorkflow } = job;
-  // An update counts once it is accepted. Queries and evictions leave no event.
-  if (job.doUpdate || job.queryWorkflow || job.removeFromCache || job.notifyHasPatch || job.updateRandomSeed) return;
-  if (resolveActivity) note(EVENTS_OF_JOB.activity, [resolveActivity.result?.completed?.result]);
-  else if (fireTimer) note(EVENTS_OF_JOB.timer, []);
-  else note(EVENTS_OF_JOB.other, signalWorkflow?.input ?? initializeWorkflow?.arguments);
+/** The events behind a job; none for one that leaves no event. An update counts once it is accepted. */
+function countEvents(job: Job): number {
+  if (job.doUpdate || job.queryWorkflow || job.removeFromCache || job.notifyHasPatch || job.updateRandomSeed) return 0;
+  if (job.resolveActivity) return EVENTS_OF_JOB.activity;
+  return job.fireTimer ? EVENTS_OF_JOB.timer : EVENTS_OF_JOB.other;
 }
 
 export const interceptors = (): WorkflowInterceptors => {
-  let updates: Job[] = [];
+  let bytes = 0;
   return {
     internals: [
       {
         activate: (input, next) => {
-          const jobs = input.activation.jobs ?? [];
+          const { jobs, historySizeBytes } = input.activation;
           // A worker that lost the run in the middle of a task plays it from the start.
-          if (jobs.some(({ initializeWorkflow }) => initializeWorkflow)) playedByRun.delete(workflowInfo().runId);
-          updates = jobs.filter(({ doUpdate }) => doUpdate);
-          jobs.forEach(noteJob);
+          if (jobs?.some(({ initializeWorkflow }) => initializeWorkflow)) playedByRun.delete(workflowInfo().runId);
+          bytes = Number(historySizeBytes ?? 0);
+          const events = (jobs ?? []).reduce((sum, job) => sum + countEvents(job), 0);
+          if (events > 0) note(events, bytes);
           next(input);
         },
         dispose: (input, next) => {
@@ -73,8 +71,7 @@ export const interceptors = (): WorkflowInterceptors => {
       {
         // Called for accepted updates alone. Not `async`: a promise more would delay the handler in some tasks.
         handleUpdate: (input, next) => {
-          const job = updates.find(({ doUpdate }) => doUpdate?.id === input.updateId);
-          note(EVENTS_OF_UPDATE, job?.doUpdate?.input);
+          note(EVENTS_OF_UPDATE, bytes);
           return next(input);
         },
       },
