@@ -96,15 +96,14 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   resources.defer(async () => {
     await Promise.all([...gateways.values()].map((gateway) => gateway.close()));
   });
-  const dataConverter = config.payloadsAreEncrypted
-    ? createDataConverter({
-        keys,
-        namespace: config.temporal.namespace,
-        mode: 'worker',
-        onUnknownKey: unknownKeyAlert(options.logger, telemetry),
-        onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
-      })
-    : undefined;
+  const dataConverter = createDataConverter({
+    keys,
+    namespace: config.temporal.namespace,
+    mode: 'worker',
+    encrypts: config.payloadsAreEncrypted,
+    onUnknownKey: unknownKeyAlert(options.logger, telemetry),
+    onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
+  });
   const permits = permitsOf(config);
   const dependencies: ActivityDependencies = {
     config,
@@ -312,7 +311,7 @@ async function createWorkers(
   config: Config,
   { connection, workflows, telemetry, webhooks }: WorkerFoundations,
   dependencies: ActivityDependencies,
-  dataConverter: DataConverter | undefined,
+  dataConverter: DataConverter,
 ): Promise<Worker[]> {
   const { worker: settings, temporal, taskQueue } = config;
   const { activityInterceptors, sinks } = telemetry;
@@ -324,7 +323,7 @@ async function createWorkers(
     shutdownGraceTime: settings.shutdownGraceMs,
     interceptors,
     ...(settings.deployment ? { workerDeploymentOptions: versioned(settings.deployment) } : {}),
-    ...defined({ dataConverter }),
+    dataConverter,
   };
   const workflowQueue = await Worker.create({
     ...common,

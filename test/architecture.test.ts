@@ -38,6 +38,7 @@ const CLIENT_NEEDS = [
   'src/client/connection/clear-data-converter.ts → src/temporal/started-encrypted.ts',
   'src/client/connection/connect-options.ts → src/config/client-config.ts',
   'src/client/connection/remote-codec.ts → src/http/payload-json.ts',
+  'src/client/holds/open-holds.ts → src/temporal/failing-runs.ts',
   'src/client/holds/open-holds.ts → src/temporal/registered-search-attributes.ts',
   'src/client/holds/webhook-deliveries.ts → src/temporal/registered-search-attributes.ts',
 ];

@@ -480,8 +480,8 @@ export type StoredReport = {
 export type WaitingCounts = {
   asOf: string;
   counts: readonly {
-    /** person: a decision or a look. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more. */
-    waitsFor: 'person' | 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests' | 'other';
+    /** person: a decision or a look. repair: the workflow tasks of the run fail, so that it stands still, whatever else it is counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more. */
+    waitsFor: 'person' | 'repair' | 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests' | 'other';
     /** The same for people, after "waits for". */
     words: string;
     count: number;

@@ -13,7 +13,7 @@ import { decisionSignerChecks } from './checks/decision-signer-check.ts';
 import { deploymentCheck } from './checks/deployment-check.ts';
 import type { Finding } from './checks/finding.ts';
 import { gatewayChecks } from './checks/gateway-checks.ts';
-import { holdsCheck } from './checks/holds-check.ts';
+import { failingRunsCheck, holdsCheck } from './checks/holds-check.ts';
 import { keyRingCheck, ledgerKeysCheck } from './checks/key-checks.ts';
 import { ledgerCheck, ledgerDurabilityCheck } from './checks/ledger-checks.ts';
 import { ledgerWatchCheck } from './checks/ledger-watch-check.ts';
@@ -101,6 +101,7 @@ function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], s
     ...webhookChecks(all),
     clearStartsCheck,
     pausesCheck,
+    failingRunsCheck,
     holdsCheck,
   ];
 }

@@ -35,6 +35,12 @@ export type Via = 'update' | 'signal';
 /** A text of problems ends after so many: a list may have any number. */
 const MOST_SHOWN = 10;
 
+/**
+ * Characters of a message as JSON: several times those of ten applicants with everything. What a run takes, it passes on to
+ * activities with more beside it, and a task of more than 2 MB fails for good.
+ */
+const MOST_CHARACTERS = 200_000;
+
 const applicants = z.array(z.looseObject({})).min(1);
 const passGate = passGateSchema(applicants);
 const repeatStage = repeatStageSchema(applicants);
@@ -99,6 +105,9 @@ interface Judging {
 
 function problemOf(schema: z.ZodType, value: unknown, { crossRules, via = 'update' }: Judging = {}): string | null {
   if (isUndecodable(value)) return undecodableRule(value);
+  if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
+    return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
+  }
   const ofFields = problemsIn(schema, value, {
     // Compiled code would be made for each run.
     jitless: true,

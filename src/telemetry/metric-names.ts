@@ -102,6 +102,12 @@ export const METRICS = {
     help: 'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
     labels: ['stage'],
   },
+  failingRuns: {
+    name: `${PREFIX}failing_runs`,
+    kind: 'gauge',
+    help: 'Running workflows whose tasks fail again and again, by Temporal; absent where the server does not tell',
+    labels: [],
+  },
   taskBacklog: {
     name: `${PREFIX}task_backlog`,
     kind: 'gauge',

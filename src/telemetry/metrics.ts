@@ -173,6 +173,10 @@ export class Metrics {
     for (const stage of RUN_STAGES) this.#put('runningRuns', counts.get(stage) ?? 0, { stage });
   }
 
+  failingRuns(count: number): void {
+    this.#put('failingRuns', count);
+  }
+
   taskBacklog(queue: QueueKind, tasks: number): void {
     this.#put('taskBacklog', tasks, { queue });
   }

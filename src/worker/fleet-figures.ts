@@ -9,6 +9,7 @@ import { gatewayQueueOf, webhookQueueOf } from '../model/task-queues.ts';
 import { keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-age.ts';
 import type { KeyRing } from '../protection/keys/key-ring.ts';
 import { type Metrics, type QueueKind, RUN_STAGES, type RunStage } from '../telemetry/metrics.ts';
+import { countFailingRuns } from '../temporal/failing-runs.ts';
 
 interface FleetFigures {
   ledger: Pick<Ledger, 'work' | 'restoreState'>;
@@ -32,7 +33,10 @@ const ACTIVITY = 2;
 export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
   const { everyMs, signal } = figures;
   while (!signal.aborted) {
-    await Promise.allSettled([readWork(figures), readCopy(figures), readRuns(figures), readBacklogs(figures)]);
+    await Promise.allSettled([
+      ...[readWork(figures), readCopy(figures)],
+      ...[readRuns(figures), readFailingRuns(figures), readBacklogs(figures)],
+    ]);
     readKeys(figures);
     await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
   }
@@ -57,6 +61,11 @@ async function readRuns({ client, taskQueue, metrics, knowsStages }: FleetFigure
     }),
   );
   metrics.runningRuns(new Map(counts));
+}
+
+async function readFailingRuns({ client, taskQueue, metrics }: FleetFigures): Promise<void> {
+  const count = await countFailingRuns(client, taskQueue);
+  if (count !== null) metrics.failingRuns(count);
 }
 
 /** The SDK's own count of pollers stays as it was while the server is away: its polls are tried again and again. */

@@ -13,7 +13,7 @@ interface WatchedLedger {
   connection: ConnectionLike;
   namespace: string;
   taskQueue: string;
-  dataConverter: DataConverter | undefined;
+  dataConverter: DataConverter;
   ledger: Pick<Ledger, 'identity' | 'watch'>;
   everyMs: number;
   logger: Pick<Logger, 'warn' | 'error'> | undefined;
@@ -22,7 +22,7 @@ interface WatchedLedger {
 /** @throws the server's error where it does not answer: the worker claims nothing before this check */
 export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter, ledger, everyMs, logger } = watched;
-  const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
+  const client = new Client({ connection, namespace, dataConverter });
   const { ledgerId } = ledger.identity;
   const workflowId = ledgerWatchId(ledgerId, taskQueue);
   const { lost } = await ledger.watch(ledgerId, await seenBefore(client, { ledgerId, taskQueue }, logger));

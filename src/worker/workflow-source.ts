@@ -19,6 +19,8 @@ const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
 const HISTORY_PLAYED = moduleFile('../workflows/run/history-played');
 
+const RESERVED_SIGNALS = moduleFile('../workflows/run/messages/reserved-signals');
+
 const RUN_RESETS = moduleFile('../workflows/run/run-resets');
 
 const WORKFLOWS = moduleFile('../workflows/index');
@@ -38,7 +40,7 @@ const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config
  * module of it has state of its own, but what it keeps by run id.
  */
 export const BUNDLE_OPTIONS = {
-  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED, HISTORY_PLAYED, RUN_RESETS],
+  workflowInterceptorModules: [PROMISE_STACKS, RESERVED_SIGNALS, AS_REPLAYED, HISTORY_PLAYED, RUN_RESETS],
   preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks'), WORKFLOWS],
   webpackConfigHook: compiledForNode,
 };

@@ -102,7 +102,15 @@ const WHO = ['--by', 'ops', '--reason', 'asked the provider'];
 test('holds says that nothing needs a person', async () => {
   const none = await cli('holds');
   assert.equal(none.code, 0, none.stderr);
-  const lists = { list: [], holds: [], attention: [], deliveries: [], unanswered: [], unmatchedConsents: [] };
+  const lists = {
+    list: [],
+    holds: [],
+    attention: [],
+    failing: [],
+    deliveries: [],
+    unanswered: [],
+    unmatchedConsents: [],
+  };
   assert.deepEqual(JSON.parse(none.stdout), lists);
 });
 

@@ -111,6 +111,7 @@ test('the checks are told in one order, whichever ends first', async () => {
       'decision-trust/default',
       'clear-starts',
       'pauses',
+      'failing-runs',
       'holds',
       'clock',
     ],
@@ -159,6 +160,7 @@ describe('what is wrong is named', () => {
       workers: 'unchecked',
       'workers/gateway-default': 'unchecked',
       'clear-starts': 'unchecked',
+      'failing-runs': 'unchecked',
       holds: 'unchecked',
     });
   });

@@ -195,13 +195,14 @@ async function playUnknownKey(played: PlayedWorld): Promise<void> {
   const handle = await foreign.workflow.start('lendingJourney', {
     ...{ workflowId: `journey-${input.journeyId}`, taskQueue: played.queueOf('sealed'), args: [input] },
   });
-  await prometheus.untilFiring('UnknownKey');
+  // Its tasks fail until the key is there.
+  await Promise.all([prometheus.untilFiring('UnknownKey'), prometheus.untilFiring('WorkflowTasksFail')]);
   const found = JSON.parse(await readFile(foreignFile, 'utf8')) as KeyRingContent;
   await changeKeys(played, ({ keys }) => {
     for (const key of found.keys) keys.push({ ...key, status: 'retired', retiredAt: new Date().toISOString() });
   });
   await until('the run goes on', async () => (await handle.describe()).status.name === 'COMPLETED');
-  await prometheus.untilClear('UnknownKey');
+  await Promise.all([prometheus.untilClear('UnknownKey'), prometheus.untilClear('WorkflowTasksFail')]);
   await sealed.terminate();
 }
 

@@ -5,6 +5,7 @@ import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { type SearchAttributeName, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../model/search-attributes.ts';
+import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
 import { listedRun, listedRunSchema } from '../listing.ts';
@@ -13,24 +14,27 @@ import { type Reply, type Route, route } from '../route.ts';
 
 const RUNNING = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running'`;
 
-/** Each run is of one kind: a person first. */
-const COUNTED = ['person', ...WAITS_FOR, 'other'] as const;
+/** Each run is of one kind: a person first. One whose tasks fail is counted under `repair` besides. */
+const COUNTED = ['person', 'repair', ...WAITS_FOR, 'other'] as const;
 type Counted = (typeof COUNTED)[number];
 
 const WORDS: Readonly<Record<Counted, string>> = {
   person: 'a person',
+  repair: 'a repair, since their tasks fail',
   ...WAITS_WORDS,
   other: 'none of these',
 };
 
 function conditionOf(counted: Counted): string {
   if (counted === 'person') return 'NeedsAttention IS NOT NULL';
+  if (counted === 'repair') return TASKS_FAIL;
   return `NeedsAttention IS NULL AND WaitsFor ${counted === 'other' ? 'IS NULL' : `= '${counted satisfies WaitsFor}'`}`;
 }
 
 const waitsForSchema = z.enum(COUNTED).meta({
   description:
-    'person: a decision or a look. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
+    'person: a decision or a look. repair: the workflow tasks of the run fail, so that it stands still, whatever else it is ' +
+    'counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
     'gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a ' +
     'retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. ' +
     'other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more.',
@@ -89,13 +93,13 @@ export const waitingRoutes: readonly Route[] = [
       const count = reachesAll(caller) ? countAll : countReached;
       const counts = await asked(client, [], () =>
         Promise.all(
-          COUNTED.map(async (waitsFor) => ({
-            ...{ waitsFor, words: WORDS[waitsFor] },
-            ...(await count(client, conditionOf(waitsFor), caller)),
-          })),
+          COUNTED.map(async (waitsFor) => {
+            const counted = await whereKnown(() => count(client, conditionOf(waitsFor), caller));
+            return counted && { waitsFor, words: WORDS[waitsFor], ...counted };
+          }),
         ),
       );
-      return { status: 200, body: { asOf, counts } };
+      return { status: 200, body: { asOf, counts: counts.filter((one) => one !== null) } };
     },
   }),
   route({
@@ -114,7 +118,8 @@ export const waitingRoutes: readonly Route[] = [
       const found = await asked(client, { runs: [], isWhole: true }, async () => {
         // Where some are out of reach, enough are read to fill the list.
         const pageSize = reachesAll(caller) ? limit : MOST_JUDGED;
-        const { mine, isWhole } = await reached(client, conditionOf(waitsFor), caller, pageSize);
+        const found = await whereKnown(() => reached(client, conditionOf(waitsFor), caller, pageSize));
+        const { mine, isWhole } = found ?? { mine: [], isWhole: true };
         const runs = mine.flatMap((raw) => listedRun(raw) ?? []);
         return { runs: runs.slice(0, limit), isWhole: isWhole && runs.length <= limit };
       });

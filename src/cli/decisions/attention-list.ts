@@ -5,7 +5,8 @@ import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
-import { ownerOf } from '../../model/owner-id.ts';
+import { ownerIdOfWorkflow, ownerOf } from '../../model/owner-id.ts';
+import type { FailingRun } from '../../temporal/failing-runs.ts';
 import { commandLines, resolveCommand } from '../output/hold-lines.ts';
 import { tableWithIds, withAge, wrap } from '../output/output.ts';
 
@@ -14,10 +15,11 @@ import { tableWithIds, withAge, wrap } from '../output/output.ts';
  * - `left`: an inquiry of unknown outcome whose run is gone
  * - `look`: it came too late; no run waits for it
  * - `run`: an open run says that it needs a person, such as a review without its files
+ * - `stuck`: the workflow tasks of an open run fail, so that it stands still
  * - `event`: an event was given up
  * - `consent`: it matches nothing that the ledger knows
  */
-export type AttentionKind = 'hold' | 'left' | 'look' | 'run' | 'event' | 'consent';
+export type AttentionKind = 'hold' | 'left' | 'look' | 'run' | 'stuck' | 'event' | 'consent';
 
 export interface Attention {
   kind: AttentionKind;
@@ -43,7 +45,7 @@ const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> =
 
 /** The oldest first; what has no known beginning before the others. */
 export function attentionList(
-  { holds, attention, unmatchedConsents }: Omit<OpenHolds, 'unanswered'>,
+  { holds, attention, failing, unmatchedConsents }: Omit<OpenHolds, 'unanswered'>,
   deliveries: OpenDeliveries['deliveries'],
 ): Attention[] {
   const all = [
@@ -57,6 +59,7 @@ export function attentionList(
             : `credit-journey status ${journeyId}`,
       }),
     ),
+    ...(failing ?? []).map(ofFailingRun),
     ...deliveries.flatMap(ofDelivery),
     ...unmatchedConsents.map(ofConsent),
   ];
@@ -71,6 +74,15 @@ function ofHold(hold: OpenHold): Attention {
     ...(since === undefined ? {} : { since }),
     ...(attempt === undefined ? {} : { attempt }),
     command: resolveCommand(hold),
+  };
+}
+
+/** The history has the failure of each of its tasks. */
+function ofFailingRun({ workflowId, cause }: FailingRun): Attention {
+  return {
+    ...{ kind: 'stuck', journeyId: ownerIdOfWorkflow(workflowId) ?? workflowId, reason: 'its tasks fail' },
+    detail: `${cause ?? 'no cause is known'}; docs/runbook/workflow-tasks-fail.md`,
+    command: `temporal workflow describe --workflow-id ${workflowId}`,
   };
 }
 

@@ -14,6 +14,7 @@ import type { FailureType } from '../../model/failure-types.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES, workflowIdOf } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import { type FailingRun, listFailingRuns } from '../../temporal/failing-runs.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { JourneyNotFoundError, WorkerUnavailableError } from '../connection/errors.ts';
 import { heldByRun, type OpenHold } from './open-hold.ts';
@@ -35,6 +36,8 @@ export interface OpenHolds {
   holds: OpenHold[];
   /** Open runs that say that they need a person, and not because of a hold: such as a review without its files. */
   attention: { journeyId: string; reason: string }[];
+  /** Open runs whose workflow tasks fail: they stand still. `null` where the server does not tell. */
+  failing: FailingRun[] | null;
   /** Running journeys that no worker answered for, and why they need a person where a search attribute says so. */
   unanswered: { journeyId: string; needsAttention?: string }[];
 }
@@ -68,10 +71,12 @@ export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): P
     heldBy === 'run' && asked.holds.some((hold) => hold.customerTraceNumber === customerTraceNumber);
   const holds = [...asked.holds, ...told.holds.filter((hold) => !isAsked(hold))];
   const unmatchedConsents = ledger ? await unmatchedIn(ledger, query) : [];
-  const attention = query.failureType === undefined ? [...asked.attention, ...told.attention] : [];
+  const isOfAll = query.failureType === undefined;
+  const attention = isOfAll ? [...asked.attention, ...told.attention] : [];
+  const failing = isOfAll ? await listFailingRuns(context.client, context.taskQueue, MOST_FAILING) : [];
   return {
     holds: holds.filter((hold) => isWanted(hold, query)).sort(byAge),
-    ...{ attention, unanswered: asked.unanswered, unmatchedConsents },
+    ...{ attention, failing, unanswered: asked.unanswered, unmatchedConsents },
   };
 }
 
@@ -106,6 +111,7 @@ function withoutRow(
 
 /** More than a person reads at once. */
 const MOST_CONSENTS = 100;
+const MOST_FAILING = 100;
 
 async function unmatchedIn(ledger: Ledger, query: HoldsQuery): Promise<UnmatchedConsent[]> {
   if (query.failureType !== undefined) return [];
@@ -150,7 +156,7 @@ export async function runningJourneys({ client, taskQueue }: HoldsContext): Prom
 async function askThem(
   { status }: HoldsContext,
   journeys: ReadonlyMap<string, string | undefined>,
-): Promise<Omit<OpenHolds, 'unmatchedConsents'>> {
+): Promise<Omit<OpenHolds, 'unmatchedConsents' | 'failing'>> {
   const unanswered: OpenHolds['unanswered'] = [];
   const attention: OpenHolds['attention'] = [];
   const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {

@@ -1,10 +1,31 @@
-/** How much waits for a person. */
+/** How much waits for a person, and which runs stand still because their workflow tasks fail. */
 import type { Client } from '@temporalio/client';
 import { WEBHOOK_DELIVERY } from '../../messages/webhooks/delivery.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import { countFailingRuns } from '../../temporal/failing-runs.ts';
 import type { Check } from './check.ts';
 import { refusalOf } from './context.ts';
 import { counted, NotCheckedError, pass, warn } from './finding.ts';
+
+/** Such a run takes no message and keeps no time. */
+export const failingRunsCheck: Check = {
+  name: 'failing-runs',
+  needs: ['TEMPORAL_', 'TASK_QUEUE'],
+  async run({ config, temporal }) {
+    const count = await countFailingRuns(await temporal(), config.taskQueue);
+    if (count === null) {
+      return warn(
+        'this Temporal does not tell whose tasks fail',
+        'version 1.30 or newer tells it; until then watch temporal_workflow_task_execution_failed of the workers',
+      );
+    }
+    if (count === 0) return pass('the tasks of no run fail');
+    return warn(
+      `the tasks of ${counted(count, 'run')} fail again and again`,
+      '`credit-journey holds` lists them; docs/runbook/workflow-tasks-fail.md',
+    );
+  },
+};
 
 export const holdsCheck: Check = {
   name: 'holds',

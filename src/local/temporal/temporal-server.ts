@@ -69,6 +69,10 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
   'history.visibilityProcessorMaxPollRPS': 1000,
   // End users share by fairness key, which does nothing without it.
   'matching.enableFairness': true,
+  // A run whose tasks fail is listed after the second failure; the server's own default is the fifth, a minute later.
+  'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute': 2,
+  // An update that is larger than a payload may be would fail the run's tasks for as long as the server keeps it.
+  'history.maxInFlightUpdatePayloads': 2_000_000,
 };
 
 /**

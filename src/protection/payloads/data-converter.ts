@@ -15,7 +15,10 @@ export const FAILURE_CONVERTER_PATH = fileURLToPath(
 
 export function createDataConverter(options: PayloadCodecOptions): DataConverter {
   if (options.mode === 'worker') passOnExternalReferences();
-  return { payloadCodecs: [createPayloadCodec(options)], failureConverterPath: FAILURE_CONVERTER_PATH };
+  const payloadCodecs = [createPayloadCodec(options)];
+  return options.encrypts === false
+    ? { payloadCodecs }
+    : { payloadCodecs, failureConverterPath: FAILURE_CONVERTER_PATH };
 }
 
 /** Whether a prebuilt bundle encodes failures. A worker whose configuration requires it must not start without. */

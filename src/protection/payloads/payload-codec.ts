@@ -29,6 +29,8 @@ export interface PayloadCodecOptions {
    * message that can lead to a posting too. `client` throws `UndecodablePayloadError`, and reads what is in the clear. Both throw `UnknownKeyError` for a key that may still come.
    */
   mode: 'worker' | 'client';
+  /** `false`: what is sent stays as it is, and what comes in the clear is taken. What is encrypted is decoded all the same. Default true. */
+  encrypts?: boolean;
   /** Raises the alert. Called each time that a payload waits for this key. */
   onUnknownKey?: (keyId: string) => void;
   /** In the worker: called each time that a marker replaces a payload. */
@@ -37,6 +39,12 @@ export interface PayloadCodecOptions {
 
 /** Far more than any message of ours. Deeper nesting overflows the stack of code that serializes it again. */
 const MAX_JSON_DEPTH = 100;
+
+/**
+ * No message of ours has more than one payload. The SDK passes all payloads of a message to its handler as arguments, and
+ * a hundred thousand arguments overflow the stack. A worker drops the rest.
+ */
+const MAX_PAYLOADS = 10;
 
 export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
   const { keys, namespace, mode } = options;
@@ -59,7 +67,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
       const inner = isEncrypted(payload) ? await opened(payload) : payload;
       // Encrypted payloads are checked too: a sender with a key may still use an encoding that no reader here knows.
       requireReadable(inner);
-      if (mode === 'worker' && inner === payload) refuseClear(payload);
+      if (mode === 'worker' && options.encrypts !== false && inner === payload) refuseClear(payload);
       return inner;
     } catch (error) {
       if (!(error instanceof BrokenEnvelopeError)) throw error;
@@ -70,11 +78,12 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
   }
 
   return {
-    encode: (payloads) => {
+    encode: async (payloads) => {
+      if (options.encrypts === false) return payloads;
       const key = keys.current('payload');
       return Promise.all(payloads.map((payload) => sealPayload(payload, key, namespace)));
     },
-    decode: (payloads) => Promise.all(payloads.map(decoded)),
+    decode: (payloads) => Promise.all((mode === 'worker' ? payloads.slice(0, MAX_PAYLOADS) : payloads).map(decoded)),
   };
 }
 

@@ -67,7 +67,7 @@ export function registerHoldsCommand(program: Command): void {
       const found = { ...only(all, filter), deliveries: events.deliveries };
       found.unanswered.push(...events.unanswered.map((journeyId) => ({ journeyId })));
       const needs = attentionList(found, found.deliveries);
-      output.answer({ list: needs, ...found }, () => [...lines(needs, found.unanswered, output), ...notice]);
+      output.answer({ list: needs, ...found }, () => [...lines(needs, found, output), ...notice]);
       process.exitCode = exitCodeOf(needs, found.unanswered);
     };
     await withJourneys(options, list, { besideLedger: options.ledger }).catch((error) => {
@@ -112,7 +112,7 @@ function withoutLedger(error: unknown, env: NodeJS.ProcessEnv): unknown {
 function only(found: OpenHolds, filter: HoldFilter): OpenHolds {
   if (!isFiltered(filter)) return found;
   const holds = found.holds.filter((hold) => passes(hold, filter));
-  return { ...found, holds, attention: [], unmatchedConsents: [] };
+  return { ...found, holds, attention: [], failing: [], unmatchedConsents: [] };
 }
 
 /** Each is asked by a query. */
@@ -161,7 +161,11 @@ function exitCodeOf(needs: readonly Attention[], unanswered: OpenHolds['unanswer
   return unanswered.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-function lines(needs: readonly Attention[], unanswered: OpenHolds['unanswered'], { width, colors }: Output): string[] {
+function lines(
+  needs: readonly Attention[],
+  { unanswered, failing }: Pick<OpenHolds, 'unanswered' | 'failing'>,
+  { width, colors }: Output,
+): string[] {
   return [
     ...(needs.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
     ...(needs.length === 0 ? [] : attentionLines(needs, width)),
@@ -169,5 +173,6 @@ function lines(needs: readonly Attention[], unanswered: OpenHolds['unanswered'],
     ...unanswered.flatMap(({ journeyId, needsAttention = '' }) =>
       wrap(`${journeyId} ${needsAttention}`.trimEnd(), width, '  '),
     ),
+    ...(failing === null ? wrap('This Temporal does not tell whose workflow tasks fail.', width) : []),
   ];
 }

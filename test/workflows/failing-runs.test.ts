@@ -1,0 +1,93 @@
+/** A run whose workflow tasks fail is shown wherever an operator looks, until it goes on. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Client } from '@temporalio/client';
+import { waitingRoutes } from '../../src/api/page/waiting-route.ts';
+import { failingRunsCheck } from '../../src/doctor/checks/holds-check.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
+import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
+import { countFailingRuns } from '../../src/temporal/failing-runs.ts';
+import { environmentOf } from '../cli/command-stage.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { until } from '../hazards/operator-hands.ts';
+import { type Harness, type JourneyHandle, journeyInput, startHarness } from '../support/journey-harness.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } });
+});
+after(() => harness?.close());
+
+/** What doctor, the work queue and `credit-journey holds` say, and the figure that the metric `failing_runs` shows. */
+async function shown() {
+  const { client, config } = harness;
+  const context = { config, temporal: async () => client } as Parameters<typeof failingRunsCheck.run>[0];
+  const check = await failingRunsCheck.run(context, new AbortController().signal);
+  const route = waitingRoutes.find(({ path }) => path === '/v1/waiting/runs') ?? assert.fail();
+  const call = { services: { client }, caller: { profiles: '*', endUsers: '*' }, query: { waitsFor: 'repair' } };
+  const answer = (await route.handle(call as never)) as { body: { runs: { ownerId: string }[] } };
+  const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
+  const ran = await runCli(['holds', '--no-ledger', '--json'], { env, cwd: harness.dataDir });
+  const { failing } = JSON.parse(ran.stdout) as { failing: { workflowId: string; cause: string }[] };
+  return {
+    doctor: check.status,
+    queue: answer.body.runs.map(({ ownerId }) => ownerId),
+    holds: failing,
+    metric: await countFailingRuns(client, config.taskQueue),
+  };
+}
+
+/** The journey's input is under a key that the worker gets later. */
+async function startUnderForeignKey(file: string): Promise<{ journeyId: string; handle: JourneyHandle }> {
+  const { connection, options } = harness.client;
+  const { namespace } = options;
+  const dataConverter = createDataConverter({ keys: await createKeyRing(file), namespace, mode: 'client' });
+  const foreign = new Client({ connection, namespace, dataConverter });
+  const input = journeyInput({ stages: ['PREQUAL'] });
+  const handle = await foreign.workflow.start('lendingJourney', {
+    ...{ workflowId: `journey-${input.journeyId}`, taskQueue: harness.config.taskQueue, args: [input] },
+  });
+  return { journeyId: input.journeyId, handle: handle as unknown as JourneyHandle };
+}
+
+async function addKeys(from: string, to: string): Promise<void> {
+  const [found, ring] = await Promise.all(
+    [from, to].map(async (file) => JSON.parse(await readFile(file, 'utf8')) as KeyRingContent),
+  );
+  for (const key of found?.keys ?? []) {
+    ring?.keys.push({ ...key, status: 'retired', retiredAt: new Date().toISOString() });
+  }
+  await writeFile(to, JSON.stringify(ring), { mode: 0o600 });
+}
+
+test('doctor, the work queue, the list of holds and the metric show it, and no longer once it has gone on', async () => {
+  const { config, dataDir } = harness;
+  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], holds: [], metric: 0 });
+  const foreignFile = join(dataDir, 'foreign-keys.json');
+  const { journeyId, handle } = await startUnderForeignKey(foreignFile);
+  const isListed = async () => (await countFailingRuns(harness.client, config.taskQueue)) === 1;
+  await until(isListed, 'the server lists the run');
+  assert.deepEqual(await shown(), {
+    doctor: 'warn',
+    // The run has published no search attribute yet, and a caller who reaches all runs sees it.
+    queue: [journeyId],
+    holds: [{ workflowId: handle.workflowId, cause: 'WorkflowTaskFailedCauseWorkflowWorkerUnhandledFailure' }],
+    metric: 1,
+  });
+  await addKeys(foreignFile, config.keyRingFile);
+  await until(async () => (await handle.describe()).status.name === 'COMPLETED', 'the run goes on');
+  await until(async () => !(await isListed()), 'the server lists it no longer');
+  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], holds: [], metric: 0 });
+});
+
+test('where the server does not know the attribute, doctor says that it cannot tell', async () => {
+  const refused = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
+  const client = { workflow: { count: () => Promise.reject(refused) } };
+  const context = { config: harness.config, temporal: async () => client };
+  const found = await failingRunsCheck.run(context as never, new AbortController().signal);
+  assert.equal(found.status, 'warn');
+  assert.match(found.detail, /does not tell/);
+});
