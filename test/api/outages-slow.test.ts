@@ -187,13 +187,14 @@ describe('the API is killed once Temporal has the message, before it has answere
         () => true as const,
         () => undefined,
       );
-    const isWithdrawn = async () => {
-      const { state } = (await api.call(path)).json;
-      return state === 'withdrawn' ? (true as const) : undefined;
+    const isAccepted = async () => {
+      const { events } = await run.fetchHistory();
+      const accepted = events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+      return accepted ? (true as const) : undefined;
     };
     for (const [where, body, hasArrived] of [
       ['/v1/journeys', input, isThere],
-      [`${path}/withdrawal`, { reason: 'a test' }, isWithdrawn],
+      [`${path}/withdrawal`, { reason: 'a test' }, isAccepted],
     ] as const) {
       const { child, url } = await startProcess(t, `127.0.0.1:${proxy.port}`);
       const exit = once(child, 'exit');
@@ -211,7 +212,8 @@ describe('the API is killed once Temporal has the message, before it has answere
         await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
       }
     }
-    // The run has ended by it: whoever sends it again learns that.
+    // The run ends by it: whoever sends it again learns that.
+    assert.equal((await run.result()).outcome, 'withdrawn');
     const again = await api.call(`${path}/withdrawal`, { body: { reason: 'a test' } });
     assert.deepEqual([again.status, again.json.code], [409, 'journeyFinished'], again.text);
     const inquiries = await api.call(`/v1/inquiries?ownerId=${input.journeyId}`);

@@ -14,7 +14,7 @@ import type { FailureType } from '../../model/failure-types.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES, workflowIdOf } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
-import { type FailingRun, listFailingRuns } from '../../temporal/failing-runs.ts';
+import { listFailingRuns } from '../../temporal/failing-runs.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { JourneyNotFoundError, WorkerUnavailableError } from '../connection/errors.ts';
 import { heldByRun, type OpenHold } from './open-hold.ts';
@@ -37,7 +37,7 @@ export interface OpenHolds {
   /** Open runs that say that they need a person, and not because of a hold: such as a review without its files. */
   attention: { journeyId: string; reason: string }[];
   /** Open runs whose workflow tasks fail: they stand still. `null` where the server does not tell. */
-  failing: FailingRun[] | null;
+  failing: { workflowId: string; cause: string | null }[] | null;
   /** Running journeys that no worker answered for, and why they need a person where a search attribute says so. */
   unanswered: { journeyId: string; needsAttention?: string }[];
 }

@@ -21,7 +21,7 @@ import { startTestApi, type TestApi, token } from '../fixtures.ts';
 // biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
 type Json = any;
 
-const NONE = { person: 0, gate: 0, consents: 0, gateway: 0, pause: 0, ledger: 0, requests: 0, other: 0 };
+const NONE = { person: 0, repair: 0, gate: 0, consents: 0, gateway: 0, pause: 0, ledger: 0, requests: 0, other: 0 };
 
 /** Of this test alone: other tests have runs on the server, too. */
 const endUserCode = `EU${randomInt(100_000, 999_999)}`;
