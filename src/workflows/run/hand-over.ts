@@ -99,7 +99,8 @@ export class HandOver {
       this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && isSmall(state()));
-        // A part whose rest ended in this task goes on first.
+        // A part whose rest ended in this task goes on first, and so does one that ends after such a rest of its own.
+        await untilAtRest();
         await untilAtRest();
         if (!this.#isQuiet(root)) continue;
         this.#isLeaving = true;
