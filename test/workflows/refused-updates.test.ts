@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { traceNumber } from '../../src/model/trace-number.ts';
-import { eventsOf } from '../hazards/operator-hands.ts';
+import { eventsOf, traceOf } from '../hazards/operator-hands.ts';
 import {
   consentMessage,
   type Harness,
@@ -34,7 +33,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** PRECLOSE cannot follow at once. */
+/** There is no gate before PREQUAL. */
 function refusedAdvance(handle: JourneyHandle, journeyId: string): Promise<string> {
   return refusalOf(update(handle, 'advance', { journeyId, to: 'PREQUAL' }));
 }
@@ -80,10 +79,7 @@ test('a refused update ends no wait of a share whose grant has become too old me
   const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: `PT${VALID_FOR_MS / 1_000}S` }];
   const input = journeyInput({ stages: ['PREQUAL'], shares });
   const { journeyId: ownerId } = input;
-  const { environment, profiles } = harness.config;
-  const customerId = profiles.get('default')?.customerId ?? '';
-  const run = { environment, customerId, workflowType: 'lendingJourney' };
-  const customerTraceNumber = traceNumber({ ...run, ownerId, productCode: 'SECONDUSE', shareId: 'S1', ordinal: 0 });
+  const customerTraceNumber = traceOf(harness, ownerId, 'SECONDUSE', 'S1');
   await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 600 }]);
   const handle = await harness.start(input);
   await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
