@@ -95,7 +95,7 @@ const reportTooOld: Scenario = {
       providerSaid: 'posted',
       outcome: 'record',
       reference: {
-        reportReferenceNumber: 'RPT-FROM-LONG-AGO',
+        reportReferenceNumber: `RPT-${journeyId.slice(-12)}`,
         requestedAt: new Date(Date.now() - 40 * MS_PER_DAY).toISOString(),
         applicants: [{ applicantId: '1A', consumerId: 'CONSUMER2' }],
       },

@@ -47,14 +47,14 @@ function runsThrough(name: string, lastFour: string, overrides: Parameters<typeo
 }
 
 /** A journey that is held; what a person decides ends it, where anything is decided. */
-function held(name: string, lastFour: string, decision?: object): Scenario {
+function held(name: string, lastFour: string, decide?: (journeyId: string) => object): Scenario {
   return {
     name: `lendingJourney-${name}`,
     async play(harness) {
       const input = oneStage(lastFour);
       const handle = await harness.start(input);
       const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-      if (!decision) return handle;
+      if (!decide) return handle;
       await update(handle, 'resolveInquiry', {
         journeyId: input.journeyId,
         decisionId: 'D1',
@@ -63,7 +63,7 @@ function held(name: string, lastFour: string, decision?: object): Scenario {
         by: 'operator',
         reason: 'asked the provider',
         providerSaid: 'notPosted',
-        ...decision,
+        ...decide(input.journeyId),
       });
       await handle.result();
       return handle;
@@ -258,7 +258,7 @@ const proofRefused: Scenario = {
       signalArgs: [grant],
     })) as unknown as JourneyHandle;
     const untilRefused = (total: number) =>
-      untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === total);
+      untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal >= total);
     await untilRefused(1);
     await handle.signal('consent', await proved(grant, { consent: { ...grant, journeyId: 'another' } }));
     await untilRefused(2);
@@ -373,20 +373,20 @@ export const SCENARIOS: readonly Scenario[] = [
   runsThrough('consentExpired', '0001', { shares: [{ ...share, awaitConsentFor: 'PT1S' }] }),
   runsThrough('invalidInput', '0001', { endUserCode: ' ' }),
   held('held', '4002'),
-  held('resent', '4001', { action: 'resend' }),
-  held('amended', '1422', { action: 'amend', applicants: [applicant('1A')] }),
-  held('abandoned', '4002', { action: 'abandon' }),
-  held('unexpectedResponse', '4020', { action: 'accept', outcome: 'noRecord', providerSaid: 'posted' }),
-  held('accepted', '4002', {
+  held('resent', '4001', () => ({ action: 'resend' })),
+  held('amended', '1422', () => ({ action: 'amend', applicants: [applicant('1A')] })),
+  held('abandoned', '4002', () => ({ action: 'abandon' })),
+  held('unexpectedResponse', '4020', () => ({ action: 'accept', outcome: 'noRecord', providerSaid: 'posted' })),
+  held('accepted', '4002', (journeyId) => ({
     action: 'accept',
     providerSaid: 'posted',
     outcome: 'record',
     reference: {
-      reportReferenceNumber: 'RPT-FROM-PROVIDER',
+      reportReferenceNumber: `RPT-${journeyId.slice(-12)}`,
       requestedAt: '2026-01-05T10:00:00Z',
       applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
     },
-  }),
+  })),
   shared('shareDenied', () => [{ applicantId: '1A' }, { applicantId: '2A', decision: 'denied' }]),
   shared('grantTakenBack', () => [
     { applicantId: '1A', consentId: 'C1' },

@@ -1,0 +1,232 @@
+/**
+ * Every scenario once more, with messages where its runs rest: a query, a refused update, a signal and an accepted update,
+ * each sent alone. Each history of the chain must replay, also where the run is due to hand over at any count of events,
+ * and where a worker without a cache plays each task from the start.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, mock, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { type ActivityInboundCallsInterceptor, Worker, type WorkerOptions } from '@temporalio/worker';
+import { inParallel } from '../../src/base/in-parallel.ts';
+import { type Harness, type JourneyHandle, startHarness } from '../support/journey-harness.ts';
+import { RECORDED_SCENARIOS, type Scenario, type Stage } from '../support/scenarios.ts';
+import { assertAllReplay } from '../support/temporal.ts';
+
+const AT_ONCE = 6;
+/** An activity's end is played meanwhile, and the run rests at a timer, or at the end of all. */
+const UNTIL_REST_MS = 30;
+/** A message may come while a scenario has no worker. */
+const LONGEST_MESSAGE_MS = 2_000;
+/** A scenario may leave a run open. */
+const OPEN_FOR_MS = 200;
+/** An accepted update is recorded by an activity, which is a rest in its turn. */
+const MOST_RESTS = 40;
+/** Below the fewest, a run would hand over before it has done anything. */
+const [FEWEST_EVENTS, MOST_EVENTS] = [9, 45];
+/** Each count is played with a tenth of the scenarios, and each scenario with several counts. */
+const SCENARIOS_APART = 10;
+
+type Message = 'query' | 'refusedUpdate' | 'signal' | 'acceptedUpdate';
+
+/** Messages that change nothing which a scenario waits for. */
+function send(client: Client, workflowId: string, message: Message, index: number): Promise<unknown> {
+  const handle = client.workflow.getHandle(workflowId);
+  switch (message) {
+    case 'query':
+      return handle.query('status');
+    case 'refusedUpdate':
+      return handle.executeUpdate('withdraw', { args: [{}] });
+    case 'signal':
+      return handle.signal('nobodyKnows', { index });
+    case 'acceptedUpdate':
+      return handle.executeUpdate('recordConsent', { args: [denial(workflowId, index)] });
+  }
+}
+
+/** A consumer denies a share that the journey does not have. */
+function denial(workflowId: string, index: number): object {
+  return {
+    ...{ journeyId: workflowId.slice('journey-'.length), shareId: `NONE-${index}`, applicantId: '1A' },
+    ...{ consentId: `NONE-${index}`, decision: 'denied', decidedAt: new Date(Date.now() - 1_000).toISOString() },
+    secondaryUser: { endUserCode: 'EU998' },
+  };
+}
+
+/** Sends messages to each run: before an activity begins, after it has ended, and around each message of the scenario. */
+class Disturber {
+  /** How often each run has been disturbed. */
+  readonly rests = new Map<string, number>();
+  messages: readonly Message[] = [];
+  sent = 0;
+  readonly #client: Client;
+  readonly #later = new Set<Promise<void>>();
+
+  constructor({ connection, options }: Client) {
+    this.#client = new Client({ connection, namespace: options.namespace });
+  }
+
+  readonly ofActivities: ActivityInboundCallsInterceptor = {
+    execute: async (input, next) => {
+      const { workflowExecution, activityType } = activityInfo();
+      if (!workflowExecution) return next(input);
+      const { workflowId } = workflowExecution;
+      // What an accepted update leads to is no place for the next one.
+      const leavesOut = /consent/i.test(activityType) ? 'acceptedUpdate' : undefined;
+      await this.disturb(workflowId, leavesOut);
+      try {
+        return await next(input);
+      } finally {
+        const later = sleep(UNTIL_REST_MS).then(() => this.disturb(workflowId, leavesOut));
+        this.#later.add(later);
+        void later.finally(() => this.#later.delete(later));
+      }
+    },
+  };
+
+  readonly #ofScenarios: WorkflowClientInterceptor = {
+    signal: (input, next) => this.#around(input.workflowExecution.workflowId, () => next(input)),
+    startUpdate: (input, next) => this.#around(input.workflowExecution.workflowId, () => next(input)),
+    cancel: (input, next) => this.#around(input.workflowExecution.workflowId, () => next(input)),
+    start: async (input, next) => {
+      const started = await next(input);
+      await this.disturb(input.options.workflowId);
+      return started;
+    },
+  };
+
+  stage({ client: { connection, options }, config }: Harness): Stage {
+    const client = new Client({
+      connection,
+      namespace: options.namespace,
+      interceptors: { workflow: [this.#ofScenarios] },
+    });
+    return {
+      ...{ client, config },
+      start: async (input) =>
+        (await client.workflow.start('lendingJourney', {
+          ...{ workflowId: `journey-${input.journeyId}`, taskQueue: config.taskQueue, args: [input] },
+        })) as JourneyHandle,
+    };
+  }
+
+  async disturb(workflowId: string, leavesOut?: Message): Promise<void> {
+    const rest = (this.rests.get(workflowId) ?? 0) + 1;
+    this.rests.set(workflowId, rest);
+    if (rest > MOST_RESTS) return;
+    for (const message of this.messages) {
+      if (message === leavesOut || (message === 'acceptedUpdate' && !workflowId.startsWith('journey-'))) continue;
+      this.sent++;
+      // It may be refused, or meet the run's end.
+      await this.#client.connection
+        .withDeadline(Date.now() + LONGEST_MESSAGE_MS, () => send(this.#client, workflowId, message, rest))
+        .catch(() => undefined);
+    }
+  }
+
+  async settle(): Promise<void> {
+    while (this.#later.size) await Promise.all(this.#later);
+  }
+
+  async #around<T>(workflowId: string, act: () => Promise<T>): Promise<T> {
+    await this.disturb(workflowId);
+    const result = await act();
+    await this.disturb(workflowId);
+    return result;
+  }
+}
+
+async function play(harness: Harness, disturber: Disturber, scenario: Scenario): Promise<void> {
+  const handle = await scenario.play(disturber.stage(harness));
+  const { status } = await harness.client.workflow.getHandle(handle.workflowId).describe();
+  if (status.name === 'RUNNING') await sleep(OPEN_FOR_MS);
+}
+
+/** Replays what has been disturbed, and ends what is still open. */
+async function replayAll({ client }: Harness, { rests }: Disturber): Promise<string[]> {
+  const failed: string[] = [];
+  await inParallel([...rests.keys()], AT_ONCE, async (workflowId) => {
+    const handle = client.workflow.getHandle(workflowId);
+    const { raw, status } = await handle.describe();
+    const firstExecutionRunId = raw.workflowExecutionInfo?.firstRunId ?? '';
+    await assertAllReplay(client, { workflowId, firstExecutionRunId }).catch((error: unknown) => {
+      failed.push(`${workflowId} does not replay: ${String(error).slice(0, 400)}`);
+    });
+    if (status.name === 'RUNNING') await handle.terminate().catch(() => undefined);
+  });
+  rests.clear();
+  return failed;
+}
+
+async function playAll(harness: Harness, disturber: Disturber, scenarios: readonly Scenario[]): Promise<void> {
+  const failed: string[] = [];
+  await inParallel([...scenarios], AT_ONCE, async (scenario) => {
+    await play(harness, disturber, scenario).catch((error: unknown) => {
+      // The messages took longer than a wait of the scenario, which has ended it.
+      if (error instanceof WorkflowNotFoundError) return;
+      failed.push(`${scenario.name}: ${String(error).slice(0, 400)} ${JSON.stringify((error as Error).cause ?? '')}`);
+    });
+  });
+  await disturber.settle();
+  failed.push(...(await replayAll(harness, disturber)));
+  assert.deepEqual(failed, []);
+}
+
+for (const { title, worker, apart } of [
+  { title: 'with a cache', worker: {}, apart: 1 },
+  // It plays one task at a time, and all of the history for each message.
+  { title: 'that plays each task from the start', worker: { maxCachedWorkflows: 0 }, apart: 4 },
+]) {
+  describe(`in a worker ${title}, a run`, () => {
+    let harness: Harness;
+    let disturber: Disturber;
+    before(async () => {
+      harness = await startHarness({
+        ...{ proving: true, withoutWorker: true },
+        env: { SUBMIT_TIMEOUT_MS: '15000', GATEWAY_HEADERS_TIMEOUT_MS: '2000', GATEWAY_BODY_TIMEOUT_MS: '2000' },
+      });
+      disturber = new Disturber(harness.client);
+      Object.assign(harness.config.worker, worker);
+      interceptActivities(() => disturber.ofActivities);
+      await harness.startWorker();
+    });
+    after(async () => {
+      await harness?.close();
+      mock.restoreAll();
+    });
+
+    test('that gets a message wherever it rests goes on to its end, and replays', async (t) => {
+      disturber.messages = ['query', 'refusedUpdate', 'signal', 'refusedUpdate', 'acceptedUpdate'];
+      const some = everyNth(RECORDED_SCENARIOS, apart);
+      await playAll(harness, disturber, some);
+      t.diagnostic(`${disturber.sent} messages`);
+      assert.ok(disturber.sent > 20 * some.length);
+    });
+
+    test('that gets an update that it refuses hands over at any count of events, and replays', async () => {
+      disturber.messages = ['refusedUpdate'];
+      for (let count = FEWEST_EVENTS; count <= MOST_EVENTS; count += apart) {
+        Object.assign(harness.config.protocol, { handOverAfterEvents: count });
+        await playAll(harness, disturber, everyNth(RECORDED_SCENARIOS, SCENARIOS_APART, count));
+      }
+    });
+  });
+}
+
+function everyNth<T>(items: readonly T[], n: number, offset = 0): T[] {
+  return items.filter((_, index) => index % n === offset % n);
+}
+
+/** Each worker of this process gets one more interceptor: the product's worker takes none. */
+function interceptActivities(make: () => ActivityInboundCallsInterceptor): void {
+  const create = Worker.create.bind(Worker);
+  mock.method(Worker, 'create', (options: WorkerOptions) => {
+    const { activity = [], ...interceptors } = options.interceptors ?? {};
+    return create({
+      ...options,
+      interceptors: { ...interceptors, activity: [...activity, () => ({ inbound: make() })] },
+    });
+  });
+}
