@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { until } from '../hazards/operator-hands.ts';
+import { traceOf, until } from '../hazards/operator-hands.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, handsOver, untilNextRun } from '../support/floods.ts';
 import {
   applicant,
@@ -211,8 +211,11 @@ describe('a journey with a long history hands over to a new run', () => {
   });
 
   test('while a retry waits: the attempt that comes next has the next number', async () => {
-    const applicants = [applicant('1A', newSsn('3429'))];
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants }));
+    const input = journeyInput({ stages: ['PREQUAL'] });
+    const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
+    // As long as a flood may take on a busy machine.
+    await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 20, times: 1 }]);
+    const handle = await harness.start(input);
     await untilStatus(handle, ({ waitingFor }) => waitingFor?.startsWith('waiting') === true);
     const { runId } = await handle.describe();
     await floodWithNonsense(handle, 110);
