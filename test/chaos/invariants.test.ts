@@ -791,6 +791,20 @@ test('a pinned run may go on with another version where somebody moved it', asyn
   assert.equal(verdict?.count, evidence.runs.length);
 });
 
+test('a refusal counts from when the ledger first received it, also where a run hears it again', async () => {
+  const evidence = soundEvidence();
+  refuse(evidence, 'revoked', 'C-unknown', { decidedAtMs: at(1) });
+  const [grant] = evidence.ledger.consents.filter(({ consentId }) => consentId === 'C-2A');
+  assert.ok(grant);
+  const row = { ...grant, consentId: 'C-unknown', decision: 'revoked' as const };
+  evidence.ledger.consents.push({
+    ...row,
+    ...{ decidedAt: new Date(at(1)).toISOString(), receivedAt: new Date(at(1)).toISOString(), recordedAtMs: at(1) },
+  });
+  const [verdict] = await checkInvariants(evidence, [consents.standingConsent]);
+  assert.deepEqual(verdict?.failures, []);
+});
+
 test('every invariant catches what it is there to catch', async (t) => {
   for (const { what, caughtBy, as, doctor } of DOCTORED) {
     await t.test(`${what}: ${caughtBy.name}`, async () => {

@@ -90,7 +90,11 @@ function claimProblems(
   return submission.applicantIds.flatMap((applicantId) => {
     const linked = claimed.consents.find((consent) => consent.applicantId === applicantId);
     if (!linked) return [`no grant of ${applicantId} permits it`];
-    const heard = heardBefore(heardBy(run, submission.eventId, runs), { ...submission, applicantId });
+    const isOfShare = (row: LedgerConsent) =>
+      row.journeyId === inquiry?.ownerId && row.shareId === submission.shareId && row.applicantId === applicantId;
+    const known = ledger.consents.filter(isOfShare);
+    const messages = heardBefore(heardBy(run, submission.eventId, runs), { ...submission, applicantId });
+    const heard = messages.map((said) => ({ ...said, order: Math.min(said.order, firstReceived(said, known)) }));
     // A share by itself reads all of it in the ledger, a journey the grants that were given before it was started.
     const rows = inquiry
       ? readBefore(ledger.consents, inquiry, claimed).filter(
@@ -100,18 +104,17 @@ function claimProblems(
     const said = [...heard, ...rows.filter((row) => row.applicantId === applicantId).map(saidOf)];
     const grant = said.find(({ consentId, decision }) => consentId === linked.consentId && decision === 'granted');
     if (!grant) return [`${applicantId} had not granted it by then`];
-    const row = ledger.consents.find(
-      (one) =>
-        one.journeyId === inquiry?.ownerId &&
-        one.shareId === submission.shareId &&
-        one.applicantId === applicantId &&
-        one.consentId === linked.consentId &&
-        one.decision === 'granted',
-    );
+    const row = known.find(({ consentId, decision }) => consentId === linked.consentId && decision === 'granted');
     if (!row) return [`the grant of ${applicantId} is not in the ledger`];
     if (!inquiry || !isForUser(row, inquiry)) return [`the grant of ${applicantId} is for another secondary user`];
     return stands(grant, said) ? [] : [`the grant of ${applicantId} did not stand any more`];
   });
+}
+
+/** While no run was open, the ledger may have received a message that the run hears again. */
+function firstReceived(said: Said, known: readonly LedgerConsent[]): number {
+  const row = known.find(({ consentId, decision }) => consentId === said.consentId && decision === said.decision);
+  return row ? Date.parse(row.receivedAt) : Number.POSITIVE_INFINITY;
 }
 
 /** By the runs that handed over to this one, too: all of it came before. */
