@@ -223,7 +223,9 @@ const PUBLISHED: Record<string, Published> = {
   },
   'portfolio-review-input': {
     title: 'Input of the workflow portfolioReview',
-    description: 'ACCTRVW for each row of a file that the workers have.',
+    description:
+      'ACCTRVW for each row of a file that the workers have. A Temporal Schedule leaves `reviewId` out: the run takes it from ' +
+      'its workflow id, which the schedule makes of its own id and the time.',
     schema: review,
   },
   'resolve-portfolio': {

@@ -60,7 +60,6 @@ export type {
 export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
-export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/runs/portfolio-schedules.ts';
 export { PullHandle, type StoredPullReferences } from './client/runs/pull-handle.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
@@ -112,7 +111,6 @@ export type {
   PortfolioProgress,
   PortfolioResult,
   PortfolioReviewInput,
-  PortfolioSchedule,
   PortfolioState,
   PortfolioStatus,
   PortfolioUpdateAnswer,

@@ -38,7 +38,6 @@ const RESOURCES: Readonly<Record<string, string>> = {
   pulls: 'One report outside a loan’s stages.',
   shares: 'Reports passed on by themselves, at any time.',
   'portfolio-reviews': 'Accounts reviewed by the file.',
-  'portfolio-schedules': 'Reviews that start by themselves.',
   holds: 'What needs a person.',
   'unmatched-consents': 'Consents that belong to no run.',
   inquiries: 'What was asked of the gateway, attempt by attempt.',

@@ -1,5 +1,6 @@
 /** Members of paths: each name means the same thing everywhere. */
-import { MAX_ID_LENGTH, MAX_SCHEDULE_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { REVIEW_ID } from '../base/portable-patterns.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS } from '../model/products.ts';
 
@@ -34,15 +35,22 @@ export const PATH_PARAMETERS = {
   journeyId: id('Your own id of the loan.', MAX_ID_LENGTH),
   pullId: id('Your own id of the pull.', MAX_ID_LENGTH),
   shareId: id('Your own id of the share.', MAX_SHARE_ID_LENGTH),
-  reviewId: id('Your own id of the portfolio review.', MAX_ID_LENGTH),
+  reviewId: {
+    description: 'Your own id of the portfolio review, or the one that a Temporal Schedule has given it.',
+    problem: reviewIdProblem,
+    schema: { type: 'string', pattern: REVIEW_ID, maxLength: MAX_ID_LENGTH },
+  },
   accountId: id('Your own id of the account, a row of the review.', MAX_ID_LENGTH),
   ownerId: {
     description:
       'A run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>, or /<accountId> behind that.',
     problem: ownerIdProblem,
-    schema: { type: 'string', pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/-]*$', maxLength: 150 },
+    schema: {
+      type: 'string',
+      pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/:-]*$',
+      maxLength: 150,
+    },
   },
-  scheduleId: id('Your own id of the schedule.', MAX_SCHEDULE_ID_LENGTH),
   customerTraceNumber: pattern('Names an inquiry.', TRACE_NUMBER.form, TRACE_NUMBER.rule),
   attempt: pattern('The number of an attempt, from 1.', '^[1-9][0-9]{0,5}$', 'must be a whole number from 1'),
   productCode: {

@@ -14,7 +14,6 @@ import {
   UpdateRefusedError,
   WorkerUnavailableError,
 } from '../client/connection/errors.ts';
-import { PortfolioScheduleError } from '../client/runs/portfolio-schedules.ts';
 import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
@@ -94,7 +93,6 @@ export function refusalOfError(error: unknown): Refusal | undefined {
     return new Refusal(422, 'Invalid', 'invalidInput', 'the content breaks rules', { problems });
   }
   if (error instanceof JourneyNotFoundError || error instanceof ReportNotFoundError) return unknownRun();
-  if (error instanceof PortfolioScheduleError && error.code === 'scheduleNotFound') return unknownRun();
   if (error instanceof InputDiffersError) {
     const problems = error.problems.map(({ path }) => ({ path, rule: 'must be as it was sent before' }));
     const message = 'this id was started with other content';

@@ -11,7 +11,6 @@ import { inquiryRoutes } from './routes/inquiries.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
 import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
-import { portfolioScheduleRoutes } from './routes/portfolio-schedules.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { shareRoutes } from './routes/shares.ts';
@@ -24,7 +23,6 @@ export const ROUTES: readonly Route[] = [
   ...pullRoutes,
   ...shareRoutes,
   ...portfolioReviewRoutes,
-  ...portfolioScheduleRoutes,
   ...holdRoutes,
   ...decisionRoutes,
   ...unmatchedConsentRoutes,

@@ -12,7 +12,7 @@ export const SCOPES = {
   'pulls:start': 'Start single pulls',
   'pulls:read': 'Read status, result and list of pulls',
   'pulls:withdraw': 'End pulls early',
-  'portfolios:start': 'Start and schedule portfolio reviews',
+  'portfolios:start': 'Start portfolio reviews',
   'portfolios:read': 'Read status, result and list of portfolio reviews',
   'portfolios:control': 'Pause, resume and end portfolio reviews',
   'holds:read': 'List what waits for a person',

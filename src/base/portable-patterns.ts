@@ -22,4 +22,7 @@ export const INSTANT =
 /** The form of `opaqueIdProblem` without its search for social security numbers. */
 export const OPAQUE_ID = '^[A-Za-z0-9][A-Za-z0-9._~-]*$';
 
+/** The form of `reviewIdProblem` without its search for social security numbers. */
+export const REVIEW_ID = OPAQUE_ID.replace('$', '(?:-[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$');
+
 export const CALENDAR_DATE = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';

@@ -11,7 +11,7 @@ import {
 import type { PortfolioReviewInput } from '../messages/portfolio/shapes.ts';
 import type { PullInput } from '../messages/pull/shapes.ts';
 import type { ShareReportInput } from '../messages/share/shapes.ts';
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import { ownerIdOf, ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
@@ -22,7 +22,6 @@ import { TemporalUnavailableError } from './connection/errors.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
 import { JourneyHandle } from './runs/journey-handle.ts';
 import { PortfolioHandle } from './runs/portfolio-handle.ts';
-import { PortfolioSchedules } from './runs/portfolio-schedules.ts';
 import { PullHandle } from './runs/pull-handle.ts';
 import type { RunContext } from './runs/run-handle.ts';
 import { ShareHandle } from './runs/share-handle.ts';
@@ -150,19 +149,13 @@ export class CreditJourneys {
    * @throws InvalidInputError
    */
   getPortfolio(reviewId: string, accountId?: string): PortfolioHandle {
-    for (const [path, id] of [
-      ['/reviewId', reviewId],
-      ['/accountId', accountId ?? reviewId],
+    for (const [path, rule] of [
+      ['/reviewId', reviewIdProblem(reviewId)],
+      ['/accountId', accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH)],
     ] as const) {
-      const rule = opaqueIdProblem(id, MAX_ID_LENGTH);
       if (rule) throw new InvalidInputError([{ path, rule }]);
     }
     return new PortfolioHandle(this.context(), reviewId, accountId);
-  }
-
-  /** Schedules of portfolio reviews. */
-  get portfolioSchedules(): PortfolioSchedules {
-    return new PortfolioSchedules(this.context());
   }
 
   /**

@@ -7,14 +7,14 @@ import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import { isDate } from '../base/local-days.ts';
-import { CALENDAR_DATE, DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../base/portable-patterns.ts';
+import { CALENDAR_DATE, DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
   EVIDENCE_REFERENCE,
   MAX_ID_LENGTH,
-  MAX_SCHEDULE_ID_LENGTH,
   MAX_SHARE_ID_LENGTH,
   mayHoldSsn,
   opaqueIdProblem,
+  reviewIdProblem,
 } from '../model/opaque-id.ts';
 import { consentOwnerProblem } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
@@ -64,6 +64,18 @@ export function text(maxLength: number) {
     .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
     .meta({ maxLength, pattern: PRINTABLE });
 }
+
+const reviewId = z
+  .string()
+  .superRefine((value, context) => {
+    const rule = reviewIdProblem(value);
+    if (rule) context.addIssue({ code: 'custom', message: rule });
+  })
+  .meta({
+    maxLength: MAX_ID_LENGTH,
+    pattern: REVIEW_ID,
+    description: `Opaque: nothing that looks like ${SSN_LOOK}. A Temporal Schedule adds its time to it.`,
+  });
 
 const consentOwner = z
   .string()
@@ -134,8 +146,7 @@ const FIELDS = {
   /** The owner of a consent's share: a journey's id, or `share:<shareId>` of a report shared at any time. */
   consentOwner,
   pullId: opaqueId(MAX_ID_LENGTH),
-  reviewId: opaqueId(MAX_ID_LENGTH),
-  scheduleId: opaqueId(MAX_SCHEDULE_ID_LENGTH),
+  reviewId,
   consentId: opaqueId(MAX_ID_LENGTH),
   decisionId: opaqueId(MAX_ID_LENGTH),
   shareId: opaqueId(MAX_SHARE_ID_LENGTH),

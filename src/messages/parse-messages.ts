@@ -39,12 +39,7 @@ import type {
   WithdrawShareMessage,
 } from './journey/shapes.ts';
 import { portfolioSchemas, resolvePortfolioSchema } from './portfolio/schemas.ts';
-import type {
-  PortfolioMessage,
-  PortfolioReviewInput,
-  PortfolioSchedule,
-  ResolvePortfolioMessage,
-} from './portfolio/shapes.ts';
+import type { PortfolioMessage, PortfolioReviewInput, ResolvePortfolioMessage } from './portfolio/shapes.ts';
 import {
   creditReportSchema,
   decisionSchema,
@@ -73,7 +68,7 @@ export interface ApplicantLimit {
 }
 
 const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
-const { message: portfolioMessage, review, schedule } = portfolioSchemas();
+const { message: portfolioMessage, review } = portfolioSchemas();
 const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 const withdrawPull = withdrawPullSchema();
 
@@ -129,11 +124,6 @@ export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
 /** Input of the workflow `portfolioReview`. A worker checks the content of the file. */
 export function parsePortfolioReviewInput(value: unknown): PortfolioReviewInput {
   return parse(review, value);
-}
-
-/** A schedule of reviews, as the caller creates it. */
-export function parsePortfolioSchedule(value: unknown): PortfolioSchedule {
-  return parse(schedule, value);
 }
 
 /** A review's `pause`, `resume`, `withdraw` and `requestWithdrawal`. */

@@ -41,6 +41,17 @@ export function opaqueIdProblem(text: string, maxLength: number): string | null 
   return null;
 }
 
+/** The time that a Temporal Schedule adds to the workflow id of each run that it starts. */
+const SCHEDULED_TIME = /-\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+
+/** The rule that `text` breaks as a `reviewId`, or `null`. No other id may hold a colon, and this one only in such a time. */
+export function reviewIdProblem(text: string): string | null {
+  return opaqueIdProblem(
+    text.replace(SCHEDULED_TIME, (time) => time.replaceAll(':', '.')),
+    MAX_ID_LENGTH,
+  );
+}
+
 /** Whether the text holds nine digits in a row, or digits grouped like an SSN. */
 export function mayHoldSsn(text: string): boolean {
   if (BARE_UUID.test(text)) return false;
@@ -48,5 +59,3 @@ export function mayHoldSsn(text: string): boolean {
   const rest = text.replace(UUID, '~');
   return DASHED_SSN.test(rest) || NINE_DIGITS.test(rest);
 }
-
-export const MAX_SCHEDULE_ID_LENGTH = 40;

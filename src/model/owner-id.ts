@@ -1,5 +1,5 @@
 /** Owner ids: one id for each run that makes inquiries, of any kind. Pure. */
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from './opaque-id.ts';
 
 /** Kinds of runs, each with its workflow types. A workflow id is the kind, a dash, and the caller's own id. */
 export const RUN_KINDS = {
@@ -30,7 +30,7 @@ export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).
 
 /**
  * The `ownerId`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`,
- * such as `pull:P-1`. No caller's id holds a colon, so a pull and a journey of one name never mix. Nor does one hold a
+ * such as `pull:P-1`. No journey's id holds a colon, so a pull and a journey of one name never mix. No id holds a
  * slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */
 export function ownerIdOf(kind: RunKind, id: string): string {
@@ -56,8 +56,9 @@ export function ownerOf(ownerId: string): Owner {
 
 /** The rule that an owner's id breaks, or `null`. */
 export function ownerIdProblem(ownerId: string): string | null {
-  const { id, accountId = id } = ownerOf(ownerId);
-  return opaqueIdProblem(id, MAX_ID_LENGTH) ?? opaqueIdProblem(accountId, MAX_ID_LENGTH);
+  const { kind, id, accountId } = ownerOf(ownerId);
+  const rule = kind === 'portfolio' ? reviewIdProblem(id) : opaqueIdProblem(id, MAX_ID_LENGTH);
+  return rule ?? (accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH));
 }
 
 /** The rule that a consent's `journeyId` breaks, or `null`: a journey's id, or `share:<shareId>` of `shareReport`. */

@@ -5,7 +5,6 @@ export { lendingJourney } from './journey/lending-journey.ts';
 export { tellLedger } from './ledger/tell-ledger.ts';
 export { watchLedger } from './ledger/watch-ledger.ts';
 export { portfolioReview } from './portfolio/portfolio-review.ts';
-export { scheduledReview } from './portfolio/scheduled-review.ts';
 export { creditReport, failsafeCheck } from './pull/pull-run.ts';
 export { shareReport } from './share/share-report.ts';
 export { webhookDelivery } from './webhooks/webhook-delivery.ts';

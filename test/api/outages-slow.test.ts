@@ -85,13 +85,7 @@ describe('the ledger is away', () => {
       const { status, json, text } = await cutOff.call(path, { body: many });
       assert.deepEqual([status, json.inquiries[0].code], [200, 'ledgerUnavailable'], text);
     }
-    for (const path of [
-      '/v1/journeys',
-      '/v1/pulls',
-      '/v1/shares',
-      '/v1/portfolio-reviews',
-      '/v1/portfolio-schedules',
-    ]) {
+    for (const path of ['/v1/journeys', '/v1/pulls', '/v1/shares', '/v1/portfolio-reviews']) {
       assert.equal((await cutOff.call(path)).status, 200, path);
     }
     assert.deepEqual(cutOff.unexpected, []);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
-import { type ApiCall, startTestApi, type TestApi, token } from './fixtures.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
 import { until } from './until.ts';
 
 const portfolioDirectory = mkdtempSync(join(tmpdir(), 'credit-journey-reviews-'));
@@ -164,88 +164,4 @@ describe('portfolio reviews over HTTP', () => {
     assert.equal((await api.call(`${path}/result`)).json.code, 'failed');
     assert.deepEqual(api.unexpected, []);
   });
-});
-
-describe('schedules of portfolio reviews over HTTP', () => {
-  function scheduleInput(change: object = {}) {
-    const { reviewId, ...order } = reviewInput('three.csv');
-    return { scheduleId: `S-${reviewId}`, order, cron: '0 6 1 1 *', timeZone: 'America/New_York', ...change };
-  }
-
-  test('one is created once, listed for whom it is, paused by a name, and deleted', async () => {
-    const [mine, elsewhere] = await Promise.all([
-      token({ profiles: ['default'], endUsers: ['EU123'] }),
-      token({ endUsers: ['ELSEWHERE'] }),
-    ]);
-    const input = scheduleInput();
-    const path = `/v1/portfolio-schedules/${input.scheduleId}`;
-    const all = '/v1/portfolio-schedules';
-    const far = await api.call(all, { token: elsewhere, body: input });
-    assert.deepEqual([far.status, far.json.code], [403, 'reach']);
-    const created = await api.call(all, { token: mine, body: input });
-    assert.deepEqual([created.status, created.headers.get('location')], [201, path], created.text);
-    const again = await api.call(all, { token: mine, body: input });
-    assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
-    const other = await api.call(all, { token: mine, body: { ...input, cron: '0 7 1 1 *' } });
-    assert.deepEqual([other.status, other.json.code, other.json.problems[0].path], [409, 'inputDiffers', '/cron']);
-    const theirs = { ...input, order: { ...input.order, endUserCode: 'ELSEWHERE' } };
-    const taken = await api.call(all, { token: elsewhere, body: theirs });
-    assert.deepEqual([taken.status, taken.json.code, taken.json.problems], [409, 'idTaken', undefined], taken.text);
-    const listed = async (bearer: string): Promise<{ scheduleId: string; paused: boolean }[]> =>
-      (await api.call(all, { token: bearer })).json.schedules;
-    const found = await until(async () =>
-      (await listed(mine)).find(({ scheduleId }) => scheduleId === input.scheduleId),
-    );
-    assert.equal(found.paused, false);
-    assert.deepEqual(await listed(elsewhere), []);
-    assert.equal((await api.call(`${path}/pause`, { token: mine, body: { reason: 'a new file' } })).status, 200);
-    const paused = (await api.call(path, { token: mine })).json;
-    assert.deepEqual([paused.paused, paused.note, paused.schedule], [true, 'platform-7: a new file', input]);
-    assert.equal(paused.nextAt.length > 0 && paused.lastReviewIds.length === 0, true);
-    assert.equal((await api.call(`${path}/unpause`, { token: mine, body: { reason: 'it is there' } })).status, 200);
-    assert.equal((await api.call(path)).json.paused, false);
-    const deleted = await api.call(path, { method: 'DELETE', token: mine });
-    assert.deepEqual([deleted.status, deleted.json], [200, { accepted: true }]);
-    assert.equal((await api.call(path, { method: 'DELETE' })).status, 404);
-    assert.deepEqual(api.unexpected, []);
-  });
-
-  test('what the server or a rule refuses of one is named, and no path is a file’s name', async () => {
-    for (const [change, path] of [
-      [{ cron: 'every now and then' }, '/cron'],
-      [{ timeZone: 'Europe/Atlantis' }, '/timeZone'],
-      [{ order: { ...scheduleInput().order, file: 'folder/three.csv' } }, '/order/file'],
-      [{ by: 'me' }, '/by'],
-    ] as const) {
-      const { status, json, text } = await api.call('/v1/portfolio-schedules', { body: scheduleInput(change) });
-      assert.deepEqual([status, json.problems?.[0]?.path], [422, path], text);
-    }
-  });
-
-  test('a foreign one answers as one that there is not, in every byte', async () => {
-    const input = scheduleInput({ paused: true });
-    const created = await api.call('/v1/portfolio-schedules', { body: input });
-    assert.equal(created.status, 201, created.text);
-    const far = await token({ endUsers: ['ELSEWHERE'] });
-    for (const [method, end, body] of [
-      ['GET', '', undefined],
-      ['DELETE', '', undefined],
-      ['POST', '/pause', {}],
-      ['POST', '/unpause', { reason: 'a test' }],
-    ] as const) {
-      const [foreign, unknown] = await Promise.all(
-        [input.scheduleId, 'S-unknown'].map((id) =>
-          answered(`/v1/portfolio-schedules/${id}${end}`, { method, token: far, body }),
-        ),
-      );
-      assert.equal(foreign?.[0], 404);
-      assert.deepEqual(foreign, unknown, `${method} ${end}`);
-    }
-    await api.call(`/v1/portfolio-schedules/${input.scheduleId}`, { method: 'DELETE' });
-  });
-
-  async function answered(path: string, call: ApiCall): Promise<unknown[]> {
-    const { status, text, headers } = await api.call(path, { ...call, headers: { 'x-request-id': 'R-1' } });
-    return [status, text, [...headers].filter(([name]) => name !== 'date')];
-  }
 });

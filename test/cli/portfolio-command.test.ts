@@ -8,7 +8,6 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
 import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
-import type { ListedSchedule } from '../../src/client/runs/portfolio-schedules.ts';
 import type { PortfolioResult, PortfolioStatus, RowResult } from '../../src/messages/portfolio/shapes.ts';
 import type { Problem } from '../../src/model/problems.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
@@ -183,16 +182,6 @@ describe('a review on the command line', () => {
 
   test('is refused before anything is started, with the place of what is wrong', async () => {
     const start = (...more: string[]) => ['start', 'x.csv', '--review-id', 'R-WRONG', ...ORDER, ...more];
-    const schedule = (...more: string[]) => [
-      'schedule',
-      'create',
-      'S-1',
-      'x.csv',
-      '--cron',
-      '0 6 1 * *',
-      ...ORDER,
-      ...more,
-    ];
     const wrong: [string[], string][] = [
       [['start', '../x.csv', ...ORDER], '/file'],
       [['start', 'x.csv', '--review-id', '900-12-3456', ...ORDER], '/reviewId'],
@@ -203,83 +192,23 @@ describe('a review on the command line', () => {
       [['pause', 'R-1', '--by', 'ops'], '/reason'],
       [['withdraw', 'R-1', '--reason', 'why'], '/by'],
       [['status', 'a b'], '/reviewId'],
+      [['status', 'monthly-11:00:00Z'], '/reviewId'],
       [['watch', 'a b'], '/reviewId'],
       [['holds', 'a b'], '/reviewId'],
       [['cancel', 'casey@example.com'], '/reviewId'],
-      [schedule('--overlap', 'sometimes'), '/overlap'],
-      [schedule('--time-zone', 'Nowhere/City'), '/timeZone'],
-      [['schedule', 'create', 'S-1', 'x.csv', '--cron', 'monthly', ...ORDER], '/cron'],
-      [['schedule', 'create', 'x'.repeat(41), 'x.csv', '--cron', '@monthly', ...ORDER], '/scheduleId'],
-      [['schedule', 'create', 'S-1', '/etc/passwd', '--cron', '@monthly', ...ORDER], '/order/file'],
     ];
     for (const [args, path] of wrong) {
       const { type, problems = [] } = await refused(2, ...args);
       assert.equal(type, 'InvalidInputError', args.join(' '));
       assert.deepEqual([...new Set(problems.map((problem) => problem.path))], [path], args.join(' '));
     }
-    for (const args of [
-      ['start', 'x.csv', '--purpose', '01'],
-      ['start', ...ORDER],
-      start('--rows', '5'),
-      schedule('--jitter', 'ten minutes'),
-      ['schedule', 'create', 'S-1', 'x.csv', ...ORDER],
-      ['schedule', 'pause'],
-    ]) {
+    for (const args of [['start', 'x.csv', '--purpose', '01'], ['start', ...ORDER], start('--rows', '5')]) {
       const ran = await portfolio(...args);
       assert.equal(ran.code, 2, `${args.join(' ')}: ${ran.stdout}`);
       assert.equal(ran.stdout, '');
     }
     assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'JourneyNotFoundError');
-    assert.equal((await refused(1, 'schedule', 'pause', 'S-NOBODY')).type, 'PortfolioScheduleError');
   });
-});
-
-describe('a schedule on the command line', () => {
-  test('is created, listed, paused and triggered, and its reviews have ids of their own', async () => {
-    const { file } = await portfolioOf(['0001', '0404']);
-    const scheduleId = `S-${randomUUID().slice(0, 8)}`;
-    const create = ['schedule', 'create', scheduleId, file, '--cron', '0 6 1 1 *', '--paused', ...ORDER];
-    const more = [
-      '--time-zone',
-      'America/New_York',
-      '--overlap',
-      'allowAll',
-      '--jitter',
-      'PT1S',
-      '--catch-up',
-      'PT10M',
-    ];
-    assert.deepEqual(await answered(0, ...create, ...more), { scheduleId, created: true });
-    assert.equal((await refused(1, ...create)).type, 'PortfolioScheduleError');
-    assert.equal((await untilListed(scheduleId, () => true)).paused, true);
-    assert.deepEqual(await answered(0, 'schedule', 'unpause', scheduleId, '--note', 'ops'), {
-      scheduleId,
-      done: 'unpause',
-    });
-    assert.equal((await untilListed(scheduleId, ({ paused }) => !paused)).nextAt.length > 0, true);
-    await answered(0, 'schedule', 'pause', scheduleId, '--note', 'ops: the provider has asked');
-    assert.equal((await untilListed(scheduleId, ({ paused }) => paused)).note, 'ops: the provider has asked');
-
-    await answered(0, 'schedule', 'trigger', scheduleId);
-    const { lastReviewIds } = await untilListed(scheduleId, (one) => one.lastReviewIds.length > 0);
-    const reviewId = lastReviewIds[0] ?? '';
-    assert.match(reviewId, new RegExp(`^${scheduleId}-\\d{8}T\\d{6}Z$`));
-    while ((await portfolio('watch', reviewId)).code !== 0) await delay(100);
-    const { progress } = await answered(0, 'status', reviewId);
-    assert.deepEqual([progress.record, progress.noRecord], [1, 1]);
-    await answered(0, 'schedule', 'delete', scheduleId);
-    assert.equal((await refused(1, 'schedule', 'delete', scheduleId)).type, 'PortfolioScheduleError');
-  });
-
-  /** Lists lag behind. */
-  async function untilListed(scheduleId: string, isWanted: (one: ListedSchedule) => boolean): Promise<ListedSchedule> {
-    for (;;) {
-      const { schedules } = await answered<{ schedules: ListedSchedule[] }>(0, 'schedule', 'list');
-      const found = schedules.find((one) => one.scheduleId === scheduleId);
-      if (found && isWanted(found)) return found;
-      await delay(100);
-    }
-  }
 });
 
 test('a review that cannot reach its files needs a person, and reads as a sentence', () => {

@@ -15,7 +15,6 @@ const COMMANDS = [
   ['webhooks', 'list'],
   ['webhooks', 'resend', '--all'],
   ['holds', '--no-ledger'],
-  ['portfolio', 'schedule', 'list'],
   ['deploy', 'status', '--deployment', 'never-deployed'],
   ['setup', '--no-ledger'],
 ];

@@ -54,7 +54,7 @@ describe('help', { concurrency: 4 }, () => {
   });
 
   test('is asked for in words too, of a command and of a subcommand', async () => {
-    for (const words of [['advance'], ['audit', 'verify'], ['portfolio', 'schedule', 'create'], []]) {
+    for (const words of [['advance'], ['audit', 'verify'], ['portfolio', 'start'], []]) {
       const [asked, option] = await Promise.all([runCli(['help', ...words]), runCli([...words, '--help'])]);
       assert.deepEqual([asked.code, asked.stdout], [0, option.stdout]);
     }

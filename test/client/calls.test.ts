@@ -167,7 +167,6 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
           journey.advance({ to: 'PREAPP' }, limit),
           journey.result(limit),
           own.start(journeyInput(), limit),
-          own.portfolioSchedules.list(limit),
         ].map((call) => assert.rejects(call, TemporalUnavailableError)),
       );
     });
@@ -284,7 +283,7 @@ test('clients, handles and errors show ids, and never the API key or other metad
   await using own = await connected();
   assert.ok(inspect(sdkClientOf(own), { depth: 20 }).includes(secret), 'the connection has the key');
   const journey = await begun(own);
-  const handles = [own.getPull('P-1'), own.getShare('S-1'), own.getPortfolio('R-1'), own.portfolioSchedules];
+  const handles = [own.getPull('P-1'), own.getShare('S-1'), own.getPortfolio('R-1')];
   assert.equal(
     JSON.stringify(own.get('J-1')),
     JSON.stringify({ ownerId: 'J-1', journeyId: 'J-1' }),

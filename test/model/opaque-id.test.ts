@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
+import { opaqueIdProblem, reviewIdProblem } from '../../src/model/opaque-id.ts';
 
 describe('an opaque id', () => {
   for (const id of [
@@ -37,4 +37,22 @@ describe('an opaque id', () => {
       assert.ok(id.length < 4 || !rule.includes(id));
     });
   }
+});
+
+describe('the id of a portfolio review', () => {
+  for (const id of ['R-1', 'monthly-2026-01-01T11:00:00Z']) {
+    it(`may be ${id}`, () => assert.equal(reviewIdProblem(id), null));
+  }
+
+  for (const [what, id] of [
+    ['a time alone', '2026-01-01T11:00:00Z'.slice(10)],
+    ['a colon elsewhere', 'a:b-2026-01-01T11:00:00Z'],
+    ['a text after the time', 'monthly-2026-01-01T11:00:00Z-x'],
+    ['an SSN before the time', '912345678-2026-01-01T11:00:00Z'],
+    ['too long with the time', `${'x'.repeat(45)}-2026-01-01T11:00:00Z`],
+  ] as const) {
+    it(`may not be ${what}`, () => assert.ok(reviewIdProblem(id)));
+  }
+
+  it('is the only id with a colon', () => assert.ok(opaqueIdProblem('monthly-2026-01-01T11:00:00Z', 64)));
 });

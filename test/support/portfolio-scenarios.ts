@@ -1,8 +1,6 @@
 /** One run of every end that a portfolio review has. They need a harness with PORTFOLIO_DIR. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { Calls } from '../../src/client/connection/calls.ts';
-import { PortfolioSchedules } from '../../src/client/runs/portfolio-schedules.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import type { JourneyHandle } from './journey-harness.ts';
@@ -103,25 +101,4 @@ export const PORTFOLIO_SCENARIOS: readonly PortfolioScenario[] = [
     },
   },
   scenario('invalidInput', ['0001'], undefined, { maxBadRows: -1 }),
-  {
-    name: 'scheduledReview-completed',
-    async play({ client, config }) {
-      const scheduleId = `S-${randomUUID().slice(0, 8)}`;
-      const { window: _, ...order } = ORDER;
-      const file = await writePortfolio(config.portfolioDirectory ?? '', `${scheduleId}.csv`, csvText(2));
-      const schedules = new PortfolioSchedules({ client, calls: new Calls(client), taskQueue: config.taskQueue });
-      await schedules.create({ scheduleId, order: { ...order, file }, cron: '0 6 1 1 *', paused: true });
-      await schedules.trigger(scheduleId);
-      const query = `WorkflowType = 'scheduledReview' AND TaskQueue = '${config.taskQueue}'`;
-      for (;;) {
-        for await (const { workflowId } of client.workflow.list({ query })) {
-          const handle = client.workflow.getHandle(workflowId);
-          await handle.result();
-          await schedules.delete(scheduleId);
-          return handle as unknown as JourneyHandle;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    },
-  },
 ];

@@ -397,7 +397,7 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
   if (file.startsWith('webhookDelivery')) return undefined;
   const result = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
   const isPull = /^(creditReport|failsafeCheck)-/.test(file);
-  const isReview = /^(portfolioReview|scheduledReview)-/.test(file);
+  const isReview = file.startsWith('portfolioReview-');
   const isShare = file.startsWith('shareReport-');
   if (result !== undefined && isPull) return ['result', 'pull-result', result];
   if (result !== undefined && isReview) return ['result', 'portfolio-result', result];

@@ -50,8 +50,8 @@ test('a late grant in the clear is refused, also beside the members of a refusal
 });
 
 for (const [what, decoy] of [
-  ['also beside the members of a refusal', { scheduleId: 'S', consentId: 'x', decision: 'denied' }],
-  ['also where it names no schedule', {}],
+  ['also beside the members of a refusal', { consentId: 'x', decision: 'denied' }],
+  ['also where it names no review', {}],
 ] as const)
   test(`a schedule in the clear posts nothing, ${what}`, async () => {
     const clear = await clearClient(harness);
@@ -66,10 +66,10 @@ for (const [what, decoy] of [
       spec: {},
       action: {
         type: 'startWorkflow',
-        workflowType: 'scheduledReview',
-        workflowId: `scheduled-${scheduleId}`,
+        workflowType: 'portfolioReview',
+        workflowId: `portfolio-${scheduleId}`,
         taskQueue: harness.config.taskQueue,
-        args: [{ order, ...decoy }],
+        args: [{ ...order, ...decoy }],
       },
     });
     await schedule.trigger();

@@ -65,7 +65,6 @@ const STARTS: Record<keyof typeof workflows, { workflowId: string; input: object
     input: { ...shareInput({ journeyId: id, productCode: 'PREQUAL' }), shareId: id, endUser: ssn },
   },
   portfolioReview: { workflowId: `portfolio-${id}`, input: { reviewId: id, ...order } },
-  scheduledReview: { workflowId: `schedule-${id}`, input: { scheduleId: id, order } },
   recordLateConsent: {
     workflowId: `late-consent-${id}-0123456789abcdef`,
     input: { consent: { ...consentMessage(id, { applicantId: '1A' }), evidence: { method: ssn } } },

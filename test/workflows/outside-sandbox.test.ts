@@ -145,14 +145,13 @@ describe('messages in the clear outside the sandbox', () => {
     const input = journeyInput({ applicants: [applicant('1A', SENT_SSN)] });
     const grant = consentMessage(input.journeyId, { applicantId: '1A' });
     const pull = samplePull({ pullId: input.journeyId, productCode: 'CR', loseAnswer: false });
-    const order = { file: 'customers.csv', endUserCode: 'EU123' };
     const { client } = harness;
     harness.client = clear;
     try {
       for (const [workflow, workflowId, start] of [
         ['lendingJourney', `journey-${input.journeyId}`, input],
         ['creditReport', `pull-${input.journeyId}`, pull],
-        ['scheduledReview', `schedule-${input.journeyId}`, { scheduleId: input.journeyId, order }],
+        ['portfolioReview', `portfolio-${input.journeyId}`, { file: 'customers.csv', endUserCode: 'EU123' }],
         // A run would count it, and a later one would hear it.
         ['recordLateConsent', `late-${input.journeyId}`, { consent: grant }],
       ] as const) {
@@ -209,6 +208,6 @@ test('a message in the clear is what it does, not what it looks like', () => {
   assert.equal(mayLeadToPosting({ consent: { ...denial, decision: 'granted' } }), true);
   assert.equal(mayLeadToPosting({ journeyId: 'J', to: 'PREAPP', consent: denial }), true);
   assert.equal(mayLeadToPosting({ ...denial, consent: { ...denial, decision: 'granted' } }), true);
-  assert.equal(mayLeadToPosting({ scheduleId: 'S', order: {} }), true);
+  assert.equal(mayLeadToPosting({ file: 'customers.csv' }), true);
   assert.equal(mayLeadToPosting({ traceparent: '00-1-2-01' }), false);
 });

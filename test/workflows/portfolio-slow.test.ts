@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import type { ScheduleHandle } from '@temporalio/client';
 import {
   type CreditJourneys,
   InputDiffersError,
@@ -12,7 +13,6 @@ import {
   JourneyFailedError,
   type PortfolioHandle,
   type PortfolioReviewInput,
-  PortfolioScheduleError,
   type PortfolioStatus,
   UpdateRefusedError,
 } from '../../src/client.ts';
@@ -290,21 +290,31 @@ describe('a portfolio review', () => {
     assert.equal((await (await journeys.reviewPortfolio(input)).result()).record, 60);
   });
 
-  test('is started by a schedule, each time under an id of its own', async () => {
+  test('is started by a Temporal Schedule, each time under an id of its own', async () => {
     const file = await writePortfolio(directory, 'scheduled.csv', csvText(2));
-    const scheduleId = `S-${randomUUID().slice(0, 8)}`;
-    const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file };
-    const schedules = journeys.portfolioSchedules;
-    const schedule = { scheduleId, order, cron: '0 6 1 1 *', timeZone: 'America/New_York', paused: true } as const;
-    await schedules.create({ ...schedule, jitterMs: 1_000 });
-    await assert.rejects(schedules.create(schedule), PortfolioScheduleError);
-    await schedules.trigger(scheduleId);
-    const reviewId = await lastReviewOf(scheduleId);
-    assert.match(reviewId, new RegExp(`^${scheduleId}-\\d{8}T\\d{6}Z$`));
-    const result = await journeys.getPortfolio(reviewId).result();
-    assert.equal(result.record, 2);
-    await schedules.delete(scheduleId);
-    await assert.rejects(schedules.pause(scheduleId), PortfolioScheduleError);
+    const name = `S-${randomUUID().slice(0, 8)}`;
+    const schedule = await harness.client.schedule.create({
+      scheduleId: name,
+      spec: {},
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'portfolioReview',
+        workflowId: `portfolio-${name}`,
+        taskQueue: harness.config.taskQueue,
+        args: [{ endUserCode: 'EU123', permissiblePurposeCode: '01', file }],
+      },
+    });
+    try {
+      await schedule.trigger();
+      const reviewId = await lastReviewOf(schedule);
+      assert.match(reviewId, new RegExp(`^${name}-\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$`));
+      const result = await journeys.getPortfolio(reviewId).result();
+      assert.deepEqual([result.reviewId, result.record], [reviewId, 2]);
+      assert.equal((await resultsIn(result.resultFile)).length, 2);
+      assert.equal((await inquiriesOf(harness, reviewId, 2)).length, 2);
+    } finally {
+      await schedule.delete();
+    }
   });
 
   test('takes a file as a spreadsheet writes it, sends nothing for what is wrong in it, and loses nothing else', async () => {
@@ -351,13 +361,10 @@ describe('a portfolio review', () => {
   });
 });
 
-/** Lists lag behind; the review's run is there a moment after its schedule has acted. */
-async function lastReviewOf(scheduleId: string): Promise<string> {
+async function lastReviewOf(schedule: ScheduleHandle): Promise<string> {
   for (;;) {
-    const listed = (await journeys.portfolioSchedules.list()).find((one) => one.scheduleId === scheduleId);
-    const [reviewId] = listed?.lastReviewIds ?? [];
-    const query = `WorkflowId = 'portfolio-${reviewId}'`;
-    if (reviewId !== undefined && (await harness.client.workflow.count(query)).count > 0) return reviewId;
+    const [last] = (await schedule.describe()).info.recentActions;
+    if (last) return last.action.workflow.workflowId.replace('portfolio-', '');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -15,7 +15,7 @@ import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
-import { startAnswers, startProblems, startQuery, startReply, startWithinReach } from './starting.ts';
+import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 
 const journey = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max));
 /** Who made the standing decision is the token's to say. */
@@ -41,7 +41,7 @@ export const journeyRoutes: readonly Route[] = [
     query: startQuery,
     body: startSchema,
     answers: startAnswers('journeyId', 'startedJourney'),
-    problems: startProblems(),
+    problems: START_PROBLEMS,
     async handle(call): Promise<Reply<200 | 201>> {
       const { services, caller, noted } = call;
       const input = parseLendingJourneyInput(withDecider(call.body, call.by), services);

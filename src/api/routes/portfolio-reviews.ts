@@ -7,6 +7,7 @@ import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/por
 import { portfolioSchemas } from '../../messages/portfolio/schemas.ts';
 import type { PortfolioMessage } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { openOutput, outputPaths } from '../../portfolio/file-path.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
@@ -14,12 +15,24 @@ import { unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
-import { fileNameSchema, requireFileName } from './file-name.ts';
 import { resultOf } from './results.ts';
-import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
+import { START_PROBLEMS, startAnswers, startReply, startWithinReach } from './starting.ts';
 
 const { review, message } = portfolioSchemas();
 const told = message.omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
+
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
+const FILE_RULE = 'must be the name of a file in PORTFOLIO_DIR, without a folder';
+
+const fileNameSchema = z
+  .string()
+  .regex(FILE_NAME, FILE_RULE)
+  .meta({ description: 'A name in the workers’ PORTFOLIO_DIR; never a path.' });
+
+/** @throws InvalidInputError */
+function requireFileName(file: string): void {
+  if (!FILE_NAME.test(file)) throw new InvalidInputError([{ path: '/file', rule: FILE_RULE }]);
+}
 
 const startSchema = z
   .strictObject({
@@ -109,11 +122,11 @@ export const portfolioReviewRoutes: readonly Route[] = [
     scope: 'portfolios:start',
     body: startSchema,
     answers: startAnswers('reviewId', 'startedPortfolioReview'),
-    problems: startProblems(),
+    problems: START_PROBLEMS,
     async handle(call) {
       const { services, body, noted } = call;
       const input = parsePortfolioReviewInput(body);
-      requireFileName(input.file, '/file');
+      requireFileName(input.file);
       noted({ journeyId: reviewOf(input) });
       const { duplicate } = await startWithinReach(call, {
         ownerId: reviewOf(input),

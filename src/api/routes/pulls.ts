@@ -13,7 +13,7 @@ import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
-import { startAnswers, startProblems, startQuery, startReply, startWithinReach } from './starting.ts';
+import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
 const creditReport = creditReportSchema(applicantsSchema(max)).meta({ id: 'startCreditReport' });
@@ -37,7 +37,7 @@ export const pullRoutes: readonly Route[] = [
     query: startQuery,
     body: z.union([creditReport, failsafeCheck]).meta({ id: 'startPull' }),
     answers: startAnswers('pullId', 'startedPull'),
-    problems: startProblems(),
+    problems: START_PROBLEMS,
     async handle(call) {
       const { services, body, noted } = call;
       const input = parsePullInput(body, services);

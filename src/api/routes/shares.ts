@@ -12,7 +12,7 @@ import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
-import { startAnswers, startProblems, startReply, startWithinReach } from './starting.ts';
+import { START_PROBLEMS, startAnswers, startReply, startWithinReach } from './starting.ts';
 
 const { shareReport, extendShareReport, withdrawShareReport } = shareReportSchemas();
 
@@ -37,7 +37,7 @@ export const shareRoutes: readonly Route[] = [
     scope: 'shares:request',
     body: shareReport.meta({ id: 'startShare' }),
     answers: startAnswers('shareId', 'startedShare'),
-    problems: startProblems(),
+    problems: START_PROBLEMS,
     async handle(call) {
       const { services, body, noted } = call;
       const input = parseShareReportInput(body);

@@ -64,37 +64,20 @@ function taken(): Refusal {
   return conflict('idTaken', 'this id is taken: choose another');
 }
 
-/** What differs in words between a run that is started and a schedule that is created. */
-const WORDS = {
-  started: { same: 'the same input', where: 'Where its status is.', what: 'run' },
-  created: { same: 'the same content', where: 'Where it is.', what: 'schedule' },
-} as const;
-
-/**
- * What a start answers, by whether it was there already.
- *
- * @param idName the member with its id @param id of the answer's schema
- */
-export function startAnswers(
-  idName: string,
-  id: string,
-  done: keyof typeof WORDS = 'started',
-): Record<200 | 201, AnswerForm> {
-  const { same, where } = WORDS[done];
-  const before = `It had been ${done} before, with ${same}.`;
+/** What a start answers. @param idName the member with its id @param id of the answer's schema */
+export function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
+  const before = 'It had been started before, with the same input.';
   const schema = z.object({ [idName]: z.string(), duplicate: z.boolean().meta({ description: before }) }).meta({ id });
-  const headers = { Location: where };
+  const headers = { Location: 'Where its status is.' };
   return {
-    201: { description: `It was ${done}.`, schema, headers },
+    201: { description: 'It was started.', schema, headers },
     200: { description: before, schema, headers },
   };
 }
 
-export function startProblems(done: keyof typeof WORDS = 'started'): Readonly<Record<number, string>> {
-  return {
-    409: `The id is taken: \`inputDiffers\` names the paths that differ, \`idTaken\` tells nothing of a ${WORDS[done].what} that is not yours.`,
-  };
-}
+export const START_PROBLEMS = {
+  409: 'The id is taken: `inputDiffers` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
+} as const;
 
 export function startReply<Body extends { duplicate: boolean }>(location: string, body: Body): Reply<200 | 201> {
   return { status: body.duplicate ? 200 : 201, body, headers: { location } };

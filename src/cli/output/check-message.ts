@@ -23,7 +23,6 @@ const CHECKS = {
   withdrawPull: 'parseWithdrawPull',
   portfolio: 'parsePortfolioReviewInput',
   resolvePortfolio: 'parseResolvePortfolio',
-  portfolioSchedule: 'parsePortfolioSchedule',
   tellPortfolio: 'parsePortfolioMessage',
   shareReport: 'parseShareReportInput',
   resolveShareReport: 'parseResolveShareReport',

@@ -46,18 +46,6 @@ function shareOptions(path: string): Record<string, string> {
 }
 
 /** A review's order, below `path`. */
-function orderOptions(path: string): Record<string, string> {
-  return {
-    [`${path}/file`]: '<file>',
-    [`${path}/endUserCode`]: '--end-user',
-    [`${path}/permissiblePurposeCode`]: '--purpose',
-    [`${path}/profile`]: '--profile',
-    [`${path}/format`]: '--format',
-    [`${path}/window`]: '--window',
-    [`${path}/maxBadRows`]: '--max-bad-rows',
-  };
-}
-
 /** By kind of message and path. A message that is always a file has none. */
 export const OPTION_NAMES = {
   start: { '/journeyId': '--journey-id' },
@@ -106,15 +94,15 @@ export const OPTION_NAMES = {
     '/report/customerTraceNumber': '--trace',
     '/profile': '--profile',
   },
-  portfolio: { '/reviewId': '--review-id', ...orderOptions('') },
-  portfolioSchedule: {
-    '/scheduleId': '<scheduleId>',
-    '/cron': '--cron',
-    '/timeZone': '--time-zone',
-    '/overlap': '--overlap',
-    '/jitterMs': '--jitter',
-    '/catchUpMs': '--catch-up',
-    ...orderOptions('/order'),
+  portfolio: {
+    '/reviewId': '--review-id',
+    '/file': '<file>',
+    '/endUserCode': '--end-user',
+    '/permissiblePurposeCode': '--purpose',
+    '/profile': '--profile',
+    '/format': '--format',
+    '/window': '--window',
+    '/maxBadRows': '--max-bad-rows',
   },
   withdraw: WITHDRAWAL,
   withdrawPull: WITHDRAWAL,

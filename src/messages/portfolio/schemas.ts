@@ -1,6 +1,6 @@
 /** The schema of each message of portfolio reviews (docs/portfolio.md), field by field, as journey/schemas.ts. */
 import { z } from 'zod';
-import { messageFields, text } from '../../fields/fields.ts';
+import { messageFields } from '../../fields/fields.ts';
 import { journeySchemas } from '../journey/schemas.ts';
 import { decisionSchema } from '../pull/schemas.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from './limits.ts';
@@ -13,7 +13,8 @@ const file = z.string().superRefine((value, context) => {
   if (rule) context.addIssue({ code: 'custom', message: rule });
 });
 
-const orderFields = {
+const review = z.strictObject({
+  reviewId: fields.reviewId,
   /** Name of a gateway profile. Default `default`. */
   profile: fields.profileName.exactOptional(),
   endUserCode: fields.endUserCode,
@@ -30,29 +31,6 @@ const orderFields = {
   window: z.int().min(1).max(MAX_WINDOW).exactOptional(),
   /** Where the file has more bad rows than this, nothing is sent. */
   maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),
-};
-
-const review = z.strictObject({ reviewId: fields.reviewId, ...orderFields });
-
-/** Ten years: far above any real schedule. */
-const MAX_WAIT_MS = 3_650 * 24 * 60 * 60 * 1_000;
-const wait = z.int().min(0).max(MAX_WAIT_MS).exactOptional();
-
-/** The server checks the cron expression. */
-const schedule = z.strictObject({
-  /** At most {@link MAX_SCHEDULE_ID_LENGTH}: the ids of its reviews contain it. */
-  scheduleId: fields.scheduleId,
-  order: z.strictObject(orderFields),
-  /** Five fields, or `@monthly` and the like. */
-  cron: text(100),
-  /** IANA name. Default `UTC`. */
-  timeZone: text(64).exactOptional(),
-  overlap: z.enum(['skip', 'bufferOne', 'bufferAll', 'cancelOther', 'allowAll']).exactOptional(),
-  /** Delays each start at random, by up to this long. */
-  jitterMs: wait,
-  /** How old a missed start may be to be made up for after the server was down. Default one hour. */
-  catchUpMs: wait,
-  paused: z.boolean().exactOptional(),
 });
 
 const { journeyId: _, ...withdrawal } = journeySchemas().withdraw.shape;
@@ -63,7 +41,7 @@ export function resolvePortfolioSchema<Applicants extends z.ZodType>(applicants:
   return z.strictObject({ reviewId: fields.reviewId, ...decisionSchema(applicants).shape });
 }
 
-const SCHEMAS = { review, schedule, message };
+const SCHEMAS = { review, message };
 
 /** The schemas of the messages without applicants. */
 export function portfolioSchemas(): typeof SCHEMAS {

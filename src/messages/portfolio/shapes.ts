@@ -11,13 +11,7 @@ type Schemas = ReturnType<typeof inputs.portfolioSchemas>;
 
 /** Input of the workflow `portfolioReview`. */
 export type PortfolioReviewInput = z.infer<Schemas['review']>;
-/** A schedule of reviews, as callers write it. */
-export type PortfolioSchedule = z.infer<Schemas['schedule']>;
-/** Input of the workflow `scheduledReview`, which only a schedule starts. */
-export type ScheduledReviewInput = Pick<PortfolioSchedule, 'scheduleId' | 'order'>;
-/** What a review asks for, without the id of the one run. */
-export type PortfolioOrder = ScheduledReviewInput['order'];
-export type PortfolioFormat = NonNullable<PortfolioOrder['format']>;
+export type PortfolioFormat = NonNullable<PortfolioReviewInput['format']>;
 /** Input of the updates `pause`, `resume` and `withdraw`. */
 export type PortfolioMessage = z.infer<Schemas['message']>;
 export type ResolvePortfolioMessage = z.infer<ReturnType<typeof inputs.resolvePortfolioSchema<z.ZodType<Applicant[]>>>>;

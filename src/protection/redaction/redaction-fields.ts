@@ -54,10 +54,7 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
     ...['accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
   ],
   reference: ['customerTraceNumber', 'otherTraceNumber', 'amends', 'reportReferenceNumber'],
-  id: [
-    ...['journeyId', 'pullId', 'shareId', 'reviewId', 'scheduleId', 'ownerId', 'workflowId'],
-    ...['consentId', 'decisionId'],
-  ],
+  id: [...['journeyId', 'pullId', 'shareId', 'reviewId', 'ownerId', 'workflowId'], ...['consentId', 'decisionId']],
 };
 
 /** `coBorrowerSsn`, `home_phone`, `applicant1Email`. */

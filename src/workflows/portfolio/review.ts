@@ -1,6 +1,8 @@
 /** State of one run of a portfolio review. No waiting. */
+import { workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
+import { isRecord } from '../../base/is-record.ts';
 import type { FlagReason } from '../../ledger/work.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
@@ -17,6 +19,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
 import type { AskedOnce } from '../run/holds.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
@@ -45,7 +48,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
     const asked: AskedOnce = { ...state?.asked };
-    super(input, state && pastOf(input, state), asked);
+    super(withReviewId(input), state && pastOf(input, state), asked);
     this.#asked = asked;
     if (!state) return;
     this.state = state;
@@ -246,6 +249,12 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       ...(badRows > 0 ? { badRowsFile } : {}),
     };
   }
+}
+
+/** The input with the review's id. A Temporal Schedule cannot give one in the input: its time is in the workflow id alone. */
+function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
+  if (!isRecord(input) || isUndecodable(input) || input.reviewId !== undefined) return input;
+  return { ...input, reviewId: workflowInfo().workflowId.replace(/^portfolio-/, '') };
 }
 
 function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {

@@ -1,4 +1,4 @@
-/** `portfolio`: ACCTRVW over a file that the workers have, now or by a schedule. */
+/** `portfolio`: ACCTRVW over a file that the workers have. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { heldByRun } from '../../../client/holds/open-hold.ts';
@@ -6,17 +6,21 @@ import type { PortfolioHandle } from '../../../client.ts';
 import type { PortfolioMessage, PortfolioReviewInput } from '../../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../../model/owner-id.ts';
 import { requireOwnerId, showAnswer, showProgress, showStarted, withJourneys } from '../../decisions/journey-action.ts';
-import { type OrderOptions, orderOf, withOrderOptions } from '../../demo/portfolio-order.ts';
 import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { holdTable } from '../../output/hold-lines.ts';
 import { given } from '../../output/json-input.ts';
 import { needsPerson, statusLines } from '../../output/status-lines.ts';
-import { registerScheduleCommands } from './portfolio-schedule-commands.ts';
 
-interface StartOptions extends ServerOptions, OrderOptions {
+interface StartOptions extends ServerOptions {
   reviewId?: string;
+  profile?: string;
+  endUser?: string;
+  purpose?: string;
+  format?: string;
+  window?: string;
+  maxBadRows?: string;
   watch?: boolean;
 }
 
@@ -35,7 +39,6 @@ export function registerPortfolioCommand(program: Command): void {
   );
   registerCancel(portfolio);
   registerHolds(portfolio);
-  registerScheduleCommands(portfolio);
 }
 
 function registerStart(portfolio: Command): void {
@@ -43,17 +46,25 @@ function registerStart(portfolio: Command): void {
     .command('start')
     .description('start a review; the same id again finds the first')
     .argument('<file>', 'relative to the workers’ PORTFOLIO_DIR')
+    .requiredOption('--end-user <endUserCode>', 'for whom the reports are')
+    .requiredOption('--purpose <permissiblePurposeCode>', 'the permissible purpose')
+    .option('--profile <name>', 'gateway profile')
+    .option('--format <format>', 'csv or jsonl (default: by the file’s name)')
+    .option('--window <rows>', 'rows under way at once (default: 20)')
+    .option('--max-bad-rows <rows>', 'send nothing where there are more (default: 100)')
     .option('--review-id <id>', 'the review’s id (default: a new one)')
     .option('--watch', 'show its progress until it ends, or waits for a person');
   withExamples(
-    withServerOptions(withOrderOptions(command)),
+    withServerOptions(command),
     'credit-journey portfolio start sample.csv --review-id R-1001 --end-user EU123 --purpose 01 --watch',
   );
   command.action(async (file: string, options: StartOptions) => {
-    const input: PortfolioReviewInput = {
-      reviewId: options.reviewId ?? `R-${randomUUID()}`,
-      ...orderOf(file, options),
-    };
+    const { reviewId = `R-${randomUUID()}`, profile, format, window, maxBadRows } = options;
+    const input = given({
+      ...{ reviewId, file, profile, format, endUserCode: options.endUser, permissiblePurposeCode: options.purpose },
+      window: window === undefined ? undefined : Number(window),
+      maxBadRows: maxBadRows === undefined ? undefined : Number(maxBadRows),
+    }) as unknown as PortfolioReviewInput;
     await checkMessage('portfolio', input);
     process.exitCode = await withJourneys(options, async (journeys, output, client) => {
       const review = await journeys.reviewPortfolio(input);
