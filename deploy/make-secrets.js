@@ -18,21 +18,12 @@ const KEY_ID = 'compose';
 const TOKEN_SECONDS = 90 * 24 * 60 * 60;
 /** The image's user. The containers cannot run as root, so root gives the files to this user. */
 const IMAGE_USER = 1000;
-const PASSWORDS = [
-  'postgres',
-  'temporal_db',
-  'grafana',
-  'ledger_db',
-  'ledger_worker_db',
-  'ledger_api_db',
-  'ledger_codec_db',
-];
+const PASSWORDS = ['postgres', 'temporal_db', 'grafana', 'ledger_db', 'ledger_worker_db', 'ledger_api_db'];
 /** Each file of a ledger's address, and the database role in it. */
 const LEDGER_URLS = {
   owner_ledger_url: 'ledger',
   ledger_url: 'ledger_worker',
   api_ledger_url: 'ledger_api',
-  codec_ledger_url: 'ledger_codec',
 };
 const TOKEN_FILES = ['ui_authorization', 'platform_token', 'api_token'];
 /** For an origination platform, which starts, drives and reads journeys, and decides about no hold. */
@@ -117,7 +108,7 @@ function writeTokens() {
   const codecToken = (subject, permissions) => createToken(key, { sub: subject, aud: 'codec-server', permissions });
   const uiToken = codecToken('ui', 'default:encode default:decode-redacted');
   write('ui_authorization', `proxy_set_header Authorization "Bearer ${uiToken}";\n`);
-  write('platform_token', codecToken('platform', 'default:encode default:decode default:report'));
+  write('platform_token', codecToken('platform', 'default:encode default:decode'));
   const reach = { scope: PLATFORM_SCOPES, profiles: '*', end_users: '*' };
   write('api_token', createToken(key, { sub: 'platform', aud: 'credit-journey-api', ...reach }));
 }

@@ -15,7 +15,7 @@ const IMPORT = /(?:\bfrom|^import|\bimport\()\s*['"]([\w@./-]+)['"]/gm;
 const README = `# credit-journey-client
 
 The typed client of credit-journey: starts journeys, pulls, shares and portfolio reviews, sends them messages, and reads what came of them. It holds
-no ledger and no worker. Reports come by the codec server.
+no ledger and no worker. Reports come by the HTTP API.
 
 \`\`\`ts
 import { CreditJourneys } from 'credit-journey-client';

@@ -8,7 +8,6 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { JourneyReport } from '../src/client.ts';
 import type { JourneyResult, UpdateAnswer } from '../src/messages/journey/shapes.ts';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
@@ -47,16 +46,10 @@ async function runJava(): Promise<void> {
   );
   // Maven writes colour codes even into output without colours.
   const answers = stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1);
-  const { answer, result, report } = JSON.parse(answers) as {
-    answer: UpdateAnswer;
-    result: JourneyResult;
-    report: JourneyReport;
-  };
+  const { answer, result } = JSON.parse(answers) as { answer: UpdateAnswer; result: JourneyResult };
   assert.equal(answer.accepted, true);
   assert.equal(result.journeyId, journey.journeyId);
   assert.equal(result.outcome, 'completed');
   assert.equal(result.shares[0]?.state, 'posted');
-  assert.equal(report.redacted, false);
-  assert.equal(report.customerTraceNumber, result.stages[1]?.customerTraceNumber);
-  console.log(`Java: ${result.journeyId} completed, its share was posted and its report read`);
+  console.log(`Java: ${result.journeyId} completed, and its share was posted`);
 }

@@ -26,17 +26,13 @@ export type { ConnectOptions } from './client/connection/connect-options.ts';
 export {
   AnswerUnreadableError,
   CallAbortedError,
-  ChangesNotFoundError,
   ClientClosedError,
   DecisionRefusedError,
   InputDiffersError,
-  JourneyDisposedError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
   KeysMissingError,
-  RefusalNotFoundError,
-  ReportNotFoundError,
   ResultNotReadyError,
   ShareAfterEndError,
   TemporalRefusedError,
@@ -49,18 +45,10 @@ export {
 export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
-export type {
-  JourneyChanges,
-  JourneyReport,
-  ReportReader,
-  ReportRequest,
-  StoredReferences,
-  StoredRefusalBody,
-} from './client/reports/stored-report.ts';
 export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
-export { PullHandle, type StoredPullReferences } from './client/runs/pull-handle.ts';
+export { PullHandle } from './client/runs/pull-handle.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
@@ -149,7 +137,7 @@ export type {
 export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
-export { CreditJourneyError, OtherEndUserError } from './model/credit-journey-error.ts';
+export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {
   contentDigest,
   type DecisionContent,

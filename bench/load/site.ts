@@ -155,7 +155,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     const codec = await startProgram([path('../../src/cli.ts'), 'codec-server', '--port', '0', '--json'], {
       ...env,
       CODEC_NAMESPACES: namespace,
-      CODEC_PATH_ROLES: 'encode,decode,report',
+      CODEC_PATH_ROLES: 'encode,decode',
       CODEC_AUDIT_FILE: join(dataDir, 'codec-audit.log'),
     });
     parts.defer(() => codec.stop(1_000));

@@ -104,8 +104,8 @@ async function tell(
   load: string,
 ): Promise<boolean> {
   const judged = measures.judged();
-  const { ended, rowsReviewed, holdsResolved, reportsRead, failures } = traffic;
-  const said = `${ended} runs and ${rowsReviewed} rows in ${options.minutes} minutes, ${reportsRead} reports read, ${events.delivered} events heard (${events.refused} refused at first), ${holdsResolved} holds resolved, ${failures.length} went wrong; ${load}`;
+  const { ended, rowsReviewed, holdsResolved, failures } = traffic;
+  const said = `${ended} runs and ${rowsReviewed} rows in ${options.minutes} minutes, ${events.delivered} events heard (${events.refused} refused at first), ${holdsResolved} holds resolved, ${failures.length} went wrong; ${load}`;
   await writeFile(options.out, svg('Soak: everything on, two workers', said, measures.panels()));
   console.log(said);
   for (const failure of failures) console.log(`  ${failure}`);

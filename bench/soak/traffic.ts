@@ -2,13 +2,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type CreditJourneys,
-  type JourneyHandle,
-  type JourneyResult,
-  type OpenHold,
-  ReportNotFoundError,
-} from '../../src/client.ts';
+import type { CreditJourneys, JourneyHandle, JourneyResult, OpenHold } from '../../src/client.ts';
 import { newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -24,7 +18,6 @@ export interface Traffic {
   /** The time of single inquiries from start to result, newest last; older ones are dropped. */
   readonly latencies: { at: number; ms: number }[];
   readonly holdsResolved: number;
-  readonly reportsRead: number;
   /** Unexpected results, in words. */
   readonly failures: string[];
   /** Starts no more, and waits for runs in progress. */
@@ -48,7 +41,6 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
     rowsReviewed: 0,
     latencies: [] as { at: number; ms: number }[],
     holdsResolved: 0,
-    reportsRead: 0,
     failures: [] as string[],
   };
   const open = new Set<Promise<void>>();
@@ -69,7 +61,7 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
   const starting = (async () => {
     for (let index = 0; !end.signal.aborted; index++) {
       if (open.size < MOST_OPEN) {
-        if (index % 8 === 3) follow('whole', wholeJourney(keyless, state));
+        if (index % 8 === 3) follow('whole', wholeJourney(keyless));
         else if (index % 8 === 7) follow('shared afterwards', sharedAfterwards(site.journeys));
         else if (index % 4 === 1) follow('two stages', twoStages(site.journeys));
         else if (index % 4 === 2) follow('pull', onePull(site.journeys, index % 8 === 2 ? 'CR' : 'FAILSAFE'));
@@ -107,9 +99,6 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
     },
     get holdsResolved() {
       return state.holdsResolved;
-    },
-    get reportsRead() {
-      return state.reportsRead;
     },
     failures: state.failures,
     async stop() {
@@ -176,9 +165,9 @@ async function portfolio(site: Site, file: string, state: { rowsReviewed: number
 }
 
 /**
- * Two applicants, three stages, one by `advance`, a share with a consent by each channel, and a report that is read.
+ * Two applicants, three stages, one by `advance` and a share with a consent by each channel.
  */
-async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: number }): Promise<string[]> {
+async function wholeJourney(keyless: CreditJourneys): Promise<string[]> {
   const journey = await keyless.start(
     prequal('EU123', {
       stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
@@ -191,13 +180,6 @@ async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: numbe
   await consents(journey);
   const result = checked(await journey.result());
   if (result.shares[0]?.state !== 'posted') throw new Error('the share was not posted');
-  try {
-    await journey.report('PREAPP');
-    state.reportsRead++;
-  } catch (error) {
-    // Where the answer was lost and a person accepted the provider's posting, a reference exists but no report.
-    if (!(error instanceof ReportNotFoundError)) throw error;
-  }
   return [journey.journeyId];
 }
 

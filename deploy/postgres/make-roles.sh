@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gives workers, HTTP API and codec server a role each in the ledger's database, with its grants and the password of its
+# Gives workers and HTTP API a role each in the ledger's database, with its grants and the password of its
 # file. After `credit-journey setup`, which makes the tables. May be run again. Reads PGHOST, PGPORT and PGUSER, as psql does.
 set -eu
 
@@ -21,4 +21,3 @@ SQL
 psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --single-transaction --file "$grants"
 give_password ledger_worker "$secrets/ledger_worker_db_password"
 give_password ledger_api "$secrets/ledger_api_db_password"
-give_password ledger_codec "$secrets/ledger_codec_db_password"

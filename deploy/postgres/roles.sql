@@ -2,7 +2,6 @@
 --
 --   ledger_worker  workers, and operators' commands: writes each row as the code does, and takes none back
 --   ledger_api     the HTTP API: reads, and writes decisions, what was seen, and who has read a report
---   ledger_codec   the codec server: reads, and writes who has read a report
 --
 -- None makes, changes or drops a table, a trigger or a function. Run it as the ledger's owner or an administrator, in the
 -- ledger's database, after `credit-journey setup` and after each migration. May be run again. Then, for each role:
@@ -10,16 +9,16 @@
 DO $$
 DECLARE role TEXT;
 BEGIN
-  FOREACH role IN ARRAY ARRAY['ledger_worker', 'ledger_api', 'ledger_codec'] LOOP
+  FOREACH role IN ARRAY ARRAY['ledger_worker', 'ledger_api'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN EXECUTE format('CREATE ROLE %I NOLOGIN', role); END IF;
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), role);
   END LOOP;
 END $$;
 
 -- What an earlier version of this file has granted. Taking a right on a table takes those on its columns, too.
-REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ledger_worker, ledger_api, ledger_codec;
-GRANT USAGE ON SCHEMA public TO ledger_worker, ledger_api, ledger_codec;
-GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api, ledger_codec;
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ledger_worker, ledger_api;
+GRANT USAGE ON SCHEMA public TO ledger_worker, ledger_api;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 -- ledger_worker ------------------------------------------------------------------------------------------------------
 
@@ -75,9 +74,3 @@ GRANT INSERT ON attention_seen TO ledger_api;
 GRANT UPDATE (seen_at, seen_by, seen_reason) ON kept_consents TO ledger_api;
 -- Who has read what.
 GRANT INSERT ON report_accesses TO ledger_api;
-
--- ledger_codec -------------------------------------------------------------------------------------------------------
-
-GRANT INSERT ON report_accesses TO ledger_codec;
--- PostgreSQL locks a row only for who may change some column of it. Of this one `retention_events` has the truth.
-GRANT UPDATE (disposed_reason) ON inquiries TO ledger_codec;

@@ -24,9 +24,6 @@ class CodecServer(PayloadCodec):
     async def decode(self, payloads):
         return await self._convert("/decode", payloads)
 
-    async def report(self, journey_id: str, product_code: str):
-        return await asyncio.to_thread(self._ask, f"/journeys/{journey_id}/reports/{product_code}")
-
     def data_converter(self) -> DataConverter:
         return dataclasses.replace(
             DataConverter.default,
@@ -43,13 +40,13 @@ class CodecServer(PayloadCodec):
         answer = await asyncio.to_thread(self._ask, route, body)
         return [json_format.ParseDict(payload, Payload()) for payload in answer["payloads"]]
 
-    def _ask(self, route: str, body=None):
+    def _ask(self, route: str, body):
         # Read at each call: a token is renewed in its file.
         with open(self._token_file, encoding="utf-8") as file:
             token = file.read().strip()
         request = urllib.request.Request(
             self._url + route,
-            data=None if body is None else json.dumps(body).encode(),
+            data=json.dumps(body).encode(),
             headers={
                 "authorization": f"Bearer {token}",
                 "content-type": "application/json",

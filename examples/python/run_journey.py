@@ -1,5 +1,5 @@
 """
-Starts a journey, passes its gate, sends consents, waits for the end and reads a report:
+Starts a journey, passes its gate, sends consents and waits for the end:
 
     python run_journey.py journey.json consent-1a.json consent-2a.json
 """
@@ -53,8 +53,7 @@ async def main(journey_file: str, *consent_files: str) -> None:
 
     # A long poll: it returns when the journey ends, be it in weeks.
     result = await handle.result()
-    report = await codec_server.report(journey_id, "PREAPP")
-    print(json.dumps({"answer": answer, "result": result, "report": report}))
+    print(json.dumps({"answer": answer, "result": result}))
 
 
 def read(path: str):

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   InputDiffersError,
-  JourneyDisposedError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
-  ReportNotFoundError,
   ResultNotReadyError,
   TemporalUnavailableError,
   TooManyMessagesError,
@@ -92,7 +90,7 @@ export function refusalOfError(error: unknown): Refusal | undefined {
     const problems = error.problems.slice(0, 50);
     return new Refusal(422, 'Invalid', 'invalidInput', 'the content breaks rules', { problems });
   }
-  if (error instanceof JourneyNotFoundError || error instanceof ReportNotFoundError) return unknownRun();
+  if (error instanceof JourneyNotFoundError) return unknownRun();
   if (error instanceof InputDiffersError) {
     const problems = error.problems.map(({ path }) => ({ path, rule: 'must be as it was sent before' }));
     const message = 'this id was started with other content';
@@ -102,7 +100,7 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof UpdateRefusedError) return conflict('refused', error.reason);
   if (error instanceof JourneyFailedError) return conflict('failed', 'the run has ended without a result');
   if (error instanceof ResultNotReadyError) return conflict('resultNotReady', 'the run has not ended yet');
-  if (error instanceof JourneyDisposedError || error instanceof DisposedError) {
+  if (error instanceof DisposedError) {
     return new Refusal(410, 'Gone', 'disposed', 'it was disposed of');
   }
   if (error instanceof OtherEndUserError) return new Refusal(403, 'Forbidden', error.code, error.message);

@@ -144,18 +144,14 @@ export class CreditJourneys {
   }
 
   /**
-   * A portfolio review by its id, or with `accountId` one of its rows; whether it exists shows with the first call.
+   * A portfolio review by its id; whether it exists shows with the first call.
    *
    * @throws InvalidInputError
    */
-  getPortfolio(reviewId: string, accountId?: string): PortfolioHandle {
-    for (const [path, rule] of [
-      ['/reviewId', reviewIdProblem(reviewId)],
-      ['/accountId', accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH)],
-    ] as const) {
-      if (rule) throw new InvalidInputError([{ path, rule }]);
-    }
-    return new PortfolioHandle(this.context(), reviewId, accountId);
+  getPortfolio(reviewId: string): PortfolioHandle {
+    const rule = reviewIdProblem(reviewId);
+    if (rule) throw new InvalidInputError([{ path: '/reviewId', rule }]);
+    return new PortfolioHandle(this.context(), reviewId);
   }
 
   /**
@@ -196,19 +192,19 @@ export class CreditJourneys {
 
   /**
    * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
-   * `share:<shareId>`, `portfolio:<reviewId>`, `portfolio:<reviewId>/<accountId>`.
+   * `share:<shareId>`, `portfolio:<reviewId>`.
    *
    * @throws InvalidInputError
    */
   run(ownerId: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
-    const { kind, id, accountId } = ownerOf(ownerId);
+    const { kind, id } = ownerOf(ownerId);
     switch (kind) {
       case 'journey':
         return this.get(id);
       case 'pull':
         return this.getPull(id);
       case 'portfolio':
-        return this.getPortfolio(id, accountId);
+        return this.getPortfolio(id);
       case 'share':
         return this.getShare(id);
     }
@@ -249,7 +245,7 @@ export class CreditJourneys {
 
   /** @internal */
   protected context(): RunContext & { ledger?: () => Promise<Ledger> } {
-    const { client, taskQueue, maxApplicants, queryTimeoutMs, reports } = this.#parts;
-    return { client, calls: this.#calls, taskQueue, maxApplicants, queryTimeoutMs, reports };
+    const { client, taskQueue, maxApplicants, queryTimeoutMs } = this.#parts;
+    return { client, calls: this.#calls, taskQueue, maxApplicants, queryTimeoutMs };
   }
 }

@@ -3,7 +3,6 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { surveyJson } from '../base/json-safety.ts';
 import { base64, jsonPayload, jsonValueOf, type PayloadJson, payloadJson, readPayloads } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { View } from '../http/report-answers.ts';
 import type { Problem } from '../model/problems.ts';
 import { isUndecodable, undecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
@@ -12,7 +11,7 @@ import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload
 import { bytesOf, encodingOf } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
 import type { CodecServerLimits } from './limits.ts';
-import type { Permission } from './roles.ts';
+import type { Permission, View } from './roles.ts';
 
 interface CodecSettings {
   keys: PayloadKeys;

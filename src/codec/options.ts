@@ -2,7 +2,6 @@
 
 import type { AuditDestination } from '../http/audit.ts';
 import type { RequestMetrics } from '../http/request-metrics.ts';
-import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import type { CodecTokenSettings } from './access.ts';
@@ -23,12 +22,10 @@ export interface CodecServerOptions {
   environment: Environment;
   keys: PayloadKeys;
   authentication: Authentication;
-  /** The namespaces that are served; reports and references belong to the first. */
+  /** The namespaces that are served. */
   namespaces: readonly [string, ...string[]];
   /** Origins of payloads that are decoded in every namespace served, besides its own: of histories that were moved. */
   originNamespaces?: readonly string[];
-  /** Opened when a report is first asked for, closed with the server. Without it there are no reports here. */
-  openLedger?: () => Promise<Ledger>;
   /** `https://host[:port]` of the UIs whose pages may call; without any, no page may. */
   uiOrigins?: readonly string[];
   /** Default: lines on standard error. */

@@ -1,6 +1,5 @@
 /** Who may do what (docs/protection.md): roles per namespace, and how much of a value each may see. */
 import { forbidden } from '../http/refusal.ts';
-import type { View } from '../http/report-answers.ts';
 import { type Identity, wordsIn } from '../http/token-verifier.ts';
 
 /**
@@ -8,9 +7,8 @@ import { type Identity, wordsIn } from '../http/token-verifier.ts';
  * - `decode-redacted`: people; see decoded payloads with what is personal masked
  * - `decode`: services; see everything
  * - `reveal`: people; as `decode-redacted`, and everything where they ask for it
- * - `report`: read reports and references, of which the other roles say how much is shown
  */
-export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal', 'report'] as const;
+export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** The subject of a caller that knows the unguessable path. */
@@ -22,8 +20,10 @@ export interface Caller extends Identity {
   roles: ReadonlyMap<string, ReadonlySet<Role>>;
 }
 
-/** What a route does; the role it takes is the same, but for `decode`. */
-export type RouteAction = 'encode' | 'decode' | 'report';
+export type RouteAction = 'encode' | 'decode';
+
+/** How much is shown. */
+export type View = 'whole' | 'redacted';
 
 export interface Permission {
   namespace: string;

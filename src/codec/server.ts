@@ -1,9 +1,9 @@
-/** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode, encode and read reports. */
+/** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defined } from '../base/defined.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
-import { openAuditLog } from '../http/audit.ts';
+import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, type Refusal } from '../http/refusal.ts';
 import { RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, isLoopbackHost, protectAnswers } from '../http/server.ts';
@@ -13,7 +13,6 @@ import { type CodecGuard, codecPolicy, codecTokenVerifier, type Gate } from './a
 import { CodecWork } from './codec-work.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { CodecServerOptions } from './options.ts';
-import { ReportWork } from './report-work.ts';
 import { PATH_CALLER, type Role } from './roles.ts';
 import { addRoutes } from './routes.ts';
 
@@ -27,12 +26,12 @@ export interface RunningCodecServer {
   path?: string;
   /** What the Temporal UI and CLI are given: `url` and `path`. */
   endpoint: string;
-  /** Ends open connections, and closes the ledger and the audit log. */
+  /** Ends open connections, and closes the audit log. */
   close(): Promise<void>;
 }
 
 /** Default roles of a caller that knows the path. */
-const PATH_ROLES: readonly Role[] = ['encode', 'decode-redacted', 'report'];
+const PATH_ROLES: readonly Role[] = ['encode', 'decode-redacted'];
 
 /**
  * Listens when it resolves. `ConfigError` where the options may not be: an unguessable path in production or beyond
@@ -43,7 +42,6 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   const gate = gateOf(options, host);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const audit = openAuditLog(options.audit ?? process.stderr);
-  const reports = new ReportWork(options.openLedger, options.namespaces[0]);
   const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
   const { tls, metrics } = options;
   const app = createHttpServer({
@@ -74,7 +72,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   protectAnswers(app);
   app.addHook('onRequest', (request, reply) => guard.check(request, reply));
   answerRefusals(app, { guard, audit, write: writeError, onUnexpected: options.onUnexpected ?? (() => {}) });
-  addRoutes(app, { guard, audit, codec, reports, prefix: gate.kind === 'path' ? '/:segment' : '' });
+  addRoutes(app, { guard, audit, codec, prefix: gate.kind === 'path' ? '/:segment' : '' });
   try {
     await app.listen({ port: options.port ?? 0, host });
   } catch (error) {
@@ -85,15 +83,15 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     host,
     gate,
     isSecure: tls !== undefined,
-    release: [() => reports.close(), () => audit.close()],
+    audit,
   });
 }
 
 function running(
   app: FastifyInstance,
-  about: { host: string; gate: Gate; isSecure: boolean; release: (() => void | Promise<void>)[] },
+  about: { host: string; gate: Gate; isSecure: boolean; audit: AuditLog },
 ): RunningCodecServer {
-  const { host, gate, isSecure, release } = about;
+  const { host, gate, isSecure, audit } = about;
   const { url, port } = addressOf(app, host, isSecure);
   const path = gate.kind === 'path' ? `/${gate.segment}` : undefined;
   return {
@@ -104,7 +102,7 @@ function running(
     async close() {
       app.server.closeAllConnections();
       await app.close();
-      for (const step of release) await step();
+      audit.close();
     },
   };
 }

@@ -1,8 +1,8 @@
 /** From environment variables to the codec server's options; docs/codec-server.md has the table. */
 import { defined } from '../base/defined.ts';
-import type { LedgerAccess, ListenAddress } from '../config/config-shape.ts';
+import type { ListenAddress } from '../config/config-shape.ts';
 import { EnvironmentReader } from '../config/environment-reader.ts';
-import { readLedgerAccess } from '../config/ledger-settings.ts';
+import { SANDBOX_KEY_RING_FILE } from '../config/ledger-settings.ts';
 import { type LogLevel, readLogLevel } from '../config/log-level.ts';
 import { checkProcess } from '../config/process-rules.ts';
 import { readListenAddress } from '../config/telemetry-settings.ts';
@@ -19,15 +19,13 @@ export const DEFAULT_PORT = 7281;
 /** Where `credit-journey dev` has its UI. */
 const DEV_UI_ORIGINS = 'http://127.0.0.1:8233,http://localhost:8233';
 
-/** All of the options that the environment says, and where keys and ledger are. */
+/** All of the options that the environment says, and where the keys are. */
 export interface CodecServerSettings {
-  options: Omit<CodecServerOptions, 'keys' | 'openLedger'>;
+  options: Omit<CodecServerOptions, 'keys'>;
   keyRingFile: string;
   logLevel: LogLevel;
   /** Where Prometheus scrapes. */
   metricsAddress?: ListenAddress;
-  /** Absent where reports are not to be read here. */
-  ledgerAccess?: LedgerAccess;
 }
 
 /**
@@ -63,23 +61,12 @@ export function loadCodecServerSettings(
       port: reader.integer('CODEC_SERVER_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
       limits: readLimits(reader, 'CODEC', DEFAULT_LIMITS),
     },
-    ...readKeysAndLedger(reader, environment),
+    keyRingFile: reader.text('KEY_RING_FILE', environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined),
     logLevel: readLogLevel(reader, environment),
     ...defined({ metricsAddress: readListenAddress(reader, 'METRICS_ADDRESS') }),
   };
   reader.throwIfWrong();
   return settings;
-}
-
-/** Keys of one use open nothing of the other: a codec server may well have no ledger. */
-function readKeysAndLedger(
-  reader: EnvironmentReader,
-  environment: Environment,
-): Pick<CodecServerSettings, 'keyRingFile' | 'ledgerAccess'> {
-  const isNamed = ['LEDGER_URL', 'LEDGER_URL_FILE'].some((variable) => reader.optional(variable) !== undefined);
-  if (!isNamed && environment !== 'sandbox') return { keyRingFile: reader.text('KEY_RING_FILE', undefined) };
-  const ledgerAccess = readLedgerAccess(reader, environment, { needsId: true });
-  return { keyRingFile: ledgerAccess.keyRingFile, ledgerAccess };
 }
 
 function readAuthentication(reader: EnvironmentReader, environment: Environment, host: string): Authentication {

@@ -37,11 +37,6 @@ export type PayloadAccess =
   /** Only where `PAYLOAD_ENCRYPTION` is off. */
   { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
 
-/** The source from which a client reads reports. */
-export type ReportAccess =
-  | { kind: 'ledger'; access: LedgerAccess }
-  | { kind: 'codecServer'; server: CodecServerAccess; namespace: string };
-
 /** The settings of a program that only talks to Temporal: no secret of the gateway, no ledger. */
 export interface ClientSettings {
   payloads: PayloadAccess;

@@ -11,15 +11,8 @@ import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
 import { readEncryption, readEnvironment, readMaxApplicants, readTaskQueue, readTemporal } from './client-config.ts';
-import { type ClientUse, readCodecServer, refuseKeys } from './client-settings.ts';
-import type {
-  ClientSettings,
-  CodecServerAccess,
-  Config,
-  DeploymentAccess,
-  LedgerAccess,
-  ReportAccess,
-} from './config-shape.ts';
+import { type ClientUse, readCodecServer } from './client-settings.ts';
+import type { ClientSettings, CodecServerAccess, Config, DeploymentAccess, LedgerAccess } from './config-shape.ts';
 import { readDefaultProfile, rehearsalProblem, timeZoneProblem } from './default-profile.ts';
 import { readDeploymentNames } from './deployment.ts';
 import { EnvironmentReader } from './environment-reader.ts';
@@ -214,22 +207,6 @@ export function loadTimeZone(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The source from which a client reads reports: the codec server where one is named, else the ledger.
- *
- * @throws ConfigError
- */
-export function loadReportAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): ReportAccess {
-  const reader = new EnvironmentReader(env);
-  const environment = readEnvironment(reader);
-  const server = readCodecServer(reader, environment);
-  if (!server) return { kind: 'ledger', access: loadClientLedgerAccess(env, use) };
-  refuseKeys(reader, environment, use);
-  const { namespace } = readTemporal(reader);
-  reader.throwIfWrong();
-  return { kind: 'codecServer', server, namespace };
-}
-
-/**
  * Access to the ledger for a client. In production only programs that run beside the ledger get it.
  *
  * @throws ConfigError
@@ -237,9 +214,7 @@ export function loadReportAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): R
 export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
   const reader = new EnvironmentReader(env);
   if (readEnvironment(reader) === 'production' && !use.besideLedger) {
-    const rule = 'is required in production: a client reads reports through it, and opens no ledger';
-    if (reader.optional('CODEC_SERVER_URL') === undefined) reader.report('CODEC_SERVER_URL', rule);
-    else reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
+    reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
     reader.throwIfWrong();
   }
   return loadLedgerAccess(env);

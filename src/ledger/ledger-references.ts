@@ -6,8 +6,8 @@ import type { ProductCode } from '../model/products.ts';
 import type { ProviderText, ReportReference } from '../model/report-outcome.ts';
 import type { InquiryView } from './records.ts';
 
-/** Answer of `…/references`. `consumerId` is masked where `redacted`. */
-interface LedgerReferences {
+/** What the ledger knows of an owner's references. */
+export interface LedgerReferences {
   /** The owner's id (model/owner-id.ts). */
   journeyId: string;
   references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];

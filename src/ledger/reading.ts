@@ -28,9 +28,9 @@ export interface StoredRefusal extends ReportOrigin {
 
 /** Who reads. */
 export interface Reader {
-  /** A person or a program, by the name that the codec server, the HTTP API or the command line knows. */
+  /** A person or a program, by the name that the HTTP API or the command line knows. */
   by: string;
-  via: 'ledger' | 'codecServer' | 'api';
+  via: 'ledger' | 'api';
   /** The end user that it is read for. Refused unless the report was pulled for that one. */
   endUser?: string;
   /** With a purpose the report is served again to its end user, without a new inquiry; otherwise it is a look. */

@@ -1,5 +1,5 @@
 /**
- * The client of programs beside the ledger, such as the command line: it also reads reports from the ledger, decides
+ * The client of programs beside the ledger, such as the command line: it also decides
  * about inquiries whose run is gone, and traces its calls.
  */
 
@@ -23,7 +23,6 @@ import {
   openInLedger,
   type RunSeenBy,
 } from './ledger-decisions.ts';
-import { ledgerReports } from './ledger-reports.ts';
 import { type SentConsents, sendConsents } from './sent-consents.ts';
 import { type BehindRun, type ComparedWithTemporal, compareWithTemporal } from './temporal-behind.ts';
 
@@ -55,13 +54,7 @@ export class LedgerJourneys extends CreditJourneys {
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
     const ledger = new LazyLedger(options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))));
-    // A program's options override its environment.
-    const fromLedger = options.openLedger !== undefined && options.codecServer === undefined;
     const additions: Additions = {
-      reports: async (codecServer) =>
-        codecServer && !fromLedger
-          ? (await import('../client/reports/remote-reports.ts')).remoteReports(codecServer)
-          : ledgerReports(() => ledger.open()),
       tracing: async () => (await import('../telemetry/client-tracing.ts')).clientTracing(),
       ...(options.traces === undefined ? {} : { traces: options.traces }),
     };

@@ -1,52 +1,171 @@
-/** Reports and references from the ledger itself, as the codec server gives them out. */
+/** Reads reports, refusals, lists of changes and references from the ledger, for programs beside it. Personal throughout. */
 import { userInfo } from 'node:os';
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import type { SealedChanges } from '../changes/sealed-changes.ts';
-import { JourneyDisposedError } from '../client/connection/errors.ts';
-import type { ReportReader, StoredReports } from '../client/reports/stored-report.ts';
 import { DisposedError } from '../ledger/errors.ts';
+import { type LedgerReferences, referencesOf } from '../ledger/ledger-references.ts';
 import type { Ledger } from '../ledger/port.ts';
-import { type Reader, readerProblems } from '../ledger/reading.ts';
+import { type Reader, readerProblems, type StoredRefusal } from '../ledger/reading.ts';
+import type { ReportOrigin } from '../ledger/records.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
+import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import type { ProductCode } from '../model/products.ts';
 
-/** Reads reports from the ledger, for programs that may open it. */
-export function ledgerReports(openLedger: () => Promise<Ledger>): StoredReports {
-  return {
-    async report(journeyId, productCode, { customerTraceNumber, ...reader } = {}) {
-      const ledger = await openLedger();
-      const wanted = { ownerId: journeyId, productCode, ...defined({ customerTraceNumber }) };
-      const stored = await ledger.reading.report(wanted, readerOf(reader)).catch(disposedOf(journeyId));
-      if (!stored) return undefined;
-      const { body, ...about } = stored;
-      return { ...about, redacted: false, report: parsed(body) };
-    },
-    async refusal(customerTraceNumber, attempt, reader = {}) {
-      const ledger = await openLedger();
-      const of = { customerTraceNumber, attempt };
-      const stored = await ledger.reading.refusal(of, readerOf(reader)).catch(disposedOf(customerTraceNumber));
-      return stored ? { ...stored, redacted: false, body: jsonOrText(stored.body) } : undefined;
-    },
-    async changes(journeyId, reader = {}) {
-      const ledger = await openLedger();
-      const stored = await ledger.reading.changes(journeyId, readerOf(reader)).catch(disposedOf(journeyId));
-      if (!stored) return undefined;
-      const { body, of, storedAt } = stored;
-      return { ...of, storedAt, redacted: false, changes: parsed(body) as SealedChanges };
-    },
-    async references(journeyId) {
-      const inquiries = await (await openLedger()).inquiriesOf(journeyId);
-      if (inquiries.length === 0) return undefined;
-      if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw new JourneyDisposedError(journeyId);
-      // As the codec server makes them; loaded when needed.
-      const { referencesOf } = await import('../ledger/ledger-references.ts');
-      return { ...referencesOf(journeyId, inquiries), redacted: false };
-    },
-  };
+/** A report as the gateway answered it. */
+export interface JourneyReport extends ReportOrigin {
+  productCode: ProductCode;
+  /** RFC 3339. */
+  storedAt: string;
+  /** The answer's JSON (interface 2.4, 2.5). */
+  report: unknown;
+}
+
+/** What changed between two reports of a journey; its origin is the later one. */
+export interface JourneyChanges extends ReportOrigin {
+  /** RFC 3339. */
+  storedAt: string;
+  changes: SealedChanges;
+}
+
+/** Who reads, and for what. The ledger keeps a row of each reading. */
+export interface ReportReader {
+  /** The person or program. Default: the system's user. */
+  by?: string;
+  /** With a purpose the report is served again to the end user that it was pulled for, without a new inquiry. */
+  purpose?: string;
+  /** Refused (`OtherEndUserError`) unless the report was pulled for this end user: code or name. */
+  endUser?: string;
+}
+
+/** Thrown when the ledger holds no such report. */
+export class ReportNotFoundError extends CreditJourneyError {
+  override readonly name = 'ReportNotFoundError';
+  override readonly code = 'reportNotFound';
+  readonly journeyId: string;
+  readonly productCode: string;
+
+  constructor(journeyId: string, productCode: string) {
+    super(`the ledger holds no ${productCode} report of ${runName(journeyId)}`);
+    this.journeyId = journeyId;
+    this.productCode = productCode;
+  }
+}
+
+/** Thrown when the ledger keeps no body of the attempt's refusal: there was none, or it was not refused. */
+export class RefusalNotFoundError extends CreditJourneyError {
+  override readonly name = 'RefusalNotFoundError';
+  override readonly code = 'refusalNotFound';
+
+  constructor(customerTraceNumber: string, attempt: number) {
+    super(
+      `the ledger keeps nothing that the gateway wrote beside a refusal of ${customerTraceNumber}, attempt ${attempt}`,
+    );
+  }
+}
+
+/**
+ * Thrown when the ledger holds no list of changes: there was no preclose report, or none before it to compare it with.
+ */
+export class ChangesNotFoundError extends CreditJourneyError {
+  override readonly name = 'ChangesNotFoundError';
+  override readonly code = 'changesNotFound';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`the ledger holds no list of changes of journey ${journeyId}`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** Thrown when what the caller asks for was disposed of for good (docs/retention.md). */
+export class JourneyDisposedError extends CreditJourneyError {
+  override readonly name = 'JourneyDisposedError';
+  override readonly code = 'journeyDisposed';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`this was disposed of: ${runName(journeyId)} has nothing of it left`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** Thrown when the ledger has no inquiry of such a run. */
+export class ReferencesNotFoundError extends CreditJourneyError {
+  override readonly name = 'ReferencesNotFoundError';
+  override readonly code = 'referencesNotFound';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`the ledger has no inquiry of ${runName(journeyId)}`);
+    this.journeyId = journeyId;
+  }
+}
+
+/**
+ * The newest report of a product, or that of one inquiry.
+ *
+ * @throws ReportNotFoundError, JourneyDisposedError, OtherEndUserError, InvalidInputError
+ */
+export async function readReport(
+  ledger: Ledger,
+  wanted: { ownerId: string; productCode: ProductCode; customerTraceNumber?: string },
+  reader: ReportReader = {},
+): Promise<JourneyReport> {
+  const { ownerId, productCode } = wanted;
+  const stored = await ledger.reading.report(wanted, checkedReader(reader)).catch(throwDisposed(ownerId));
+  if (!stored) throw new ReportNotFoundError(ownerId, productCode);
+  const { body, ...about } = stored;
+  return { ...about, report: parsed(body) };
+}
+
+/**
+ * What the gateway wrote beside the refusal of an attempt: JSON where it is JSON, else the text.
+ *
+ * @throws RefusalNotFoundError, JourneyDisposedError, OtherEndUserError, InvalidInputError
+ */
+export async function readRefusal(
+  ledger: Ledger,
+  origin: ReportOrigin,
+  reader: ReportReader = {},
+): Promise<Omit<StoredRefusal, 'body'> & { body: unknown }> {
+  const { customerTraceNumber, attempt } = origin;
+  const stored = await ledger.reading.refusal(origin, checkedReader(reader)).catch(throwDisposed(customerTraceNumber));
+  if (!stored) throw new RefusalNotFoundError(customerTraceNumber, attempt);
+  return { ...stored, body: jsonOrText(stored.body) };
+}
+
+/**
+ * What changed between the newest report that was compared and the report before it.
+ *
+ * @throws ChangesNotFoundError, JourneyDisposedError, InvalidInputError
+ */
+export async function readChanges(
+  ledger: Ledger,
+  journeyId: string,
+  reader: ReportReader = {},
+): Promise<JourneyChanges> {
+  const stored = await ledger.reading.changes(journeyId, checkedReader(reader)).catch(throwDisposed(journeyId));
+  if (!stored) throw new ChangesNotFoundError(journeyId);
+  const { body, of, storedAt } = stored;
+  return { ...of, storedAt, changes: parsed(body) as SealedChanges };
+}
+
+/**
+ * What has to be stored for later shares.
+ *
+ * @throws ReferencesNotFoundError, JourneyDisposedError
+ */
+export async function readReferences(ledger: Ledger, ownerId: string): Promise<LedgerReferences> {
+  const inquiries = await ledger.inquiriesOf(ownerId);
+  if (inquiries.length === 0) throw new ReferencesNotFoundError(ownerId);
+  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw new JourneyDisposedError(ownerId);
+  return referencesOf(ownerId, inquiries);
 }
 
 /** @throws InvalidInputError */
-function readerOf({ by, purpose, endUser }: ReportReader): Reader {
+function checkedReader({ by, purpose, endUser }: ReportReader): Reader {
   const problems = readerProblems(defined({ by, purpose, endUser }));
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { by: by ?? systemUser(), via: 'ledger', ...defined({ purpose, endUser }) };
@@ -61,7 +180,7 @@ function systemUser(): string {
   }
 }
 
-function disposedOf(journeyId: string): (error: unknown) => never {
+function throwDisposed(journeyId: string): (error: unknown) => never {
   return (error) => {
     throw error instanceof DisposedError ? new JourneyDisposedError(journeyId) : error;
   };

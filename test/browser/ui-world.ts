@@ -43,7 +43,6 @@ export async function startUiWorld(t: TestContext): Promise<UiWorld> {
     dataDir,
     namespace: NAMESPACE,
     keyRingFile,
-    ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
     ports: { temporalPort, uiPort, sandboxPort },
     headless: false,
     memory: null,

@@ -4,8 +4,8 @@ import pc from 'picocolors';
 import { DEFAULT_CHANGE_OPTIONS } from '../../src/changes/change-options.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
 import { changeLines } from '../../src/cli/output/change-lines.ts';
-import type { JourneyChanges } from '../../src/client/reports/stored-report.ts';
 import type { ConsumerAccount, GatewayResponse } from '../../src/gateway/responses.ts';
+import type { JourneyChanges } from '../../src/operator/ledger-reports.ts';
 
 const CARD: ConsumerAccount = {
   contributor: 'EXAMPLE BANK',

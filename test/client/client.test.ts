@@ -9,7 +9,6 @@ import {
   JourneyFinishedError,
   JourneyNotFoundError,
   type JourneyStatus,
-  ReportNotFoundError,
   TemporalUnavailableError,
   UpdateRefusedError,
   WorkerUnavailableError,
@@ -79,14 +78,6 @@ describe('the client', { concurrency: 8 }, () => {
       result.stages.map(({ productCode, reportReferenceNumber }) => [productCode, reportReferenceNumber]),
     );
     assert.equal(shares[0]?.reportReferenceNumber, result.shares[0]?.reportReferenceNumber);
-
-    const { productCode, report } = await journey.report('PREAPP');
-    assert.equal(productCode, 'PREAPP');
-    assert.equal(
-      (report as { reportReferenceNumber: string }).reportReferenceNumber,
-      references[1]?.reference.reportReferenceNumber,
-    );
-    await assert.rejects(journey.report('CR'), ReportNotFoundError);
   });
 
   test('returns a journey that is running, refuses another input for it, and one that has completed', async () => {

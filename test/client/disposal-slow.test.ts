@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
-import { JourneyDisposedError, JourneyNotFoundError } from '../../src/client/connection/errors.ts';
+import { JourneyNotFoundError } from '../../src/client/connection/errors.ts';
 import { runsOf } from '../../src/client/connection/journey-runs.ts';
 import { startLateConsent } from '../../src/client/runs/late-consent.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
@@ -15,7 +15,7 @@ import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { type DisposalContext, disposeOf, planDisposal } from '../../src/operator/disposal.ts';
-import { ledgerReports } from '../../src/operator/ledger-reports.ts';
+import { JourneyDisposedError, readReferences, readReport } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -175,9 +175,8 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   }
   const logged = await ledger.retention.events(journeyId);
   assert.deepEqual(logged.at(-1)?.details, { inquiries: 1, reports: 1, runs: 2 });
-  const reports = ledgerReports(async () => ledger);
-  await assert.rejects(reports.report(journeyId, 'PREQUAL'), JourneyDisposedError);
-  await assert.rejects(reports.references(journeyId), JourneyDisposedError);
+  await assert.rejects(readReport(ledger, { ownerId: journeyId, productCode: 'PREQUAL' }), JourneyDisposedError);
+  await assert.rejects(readReferences(ledger, journeyId), JourneyDisposedError);
 
   const again = await harness.start(input);
   await assert.rejects(again.result(), (error: { cause?: { type?: string; details?: unknown[] } }) => {
@@ -214,10 +213,10 @@ test('of a journey that has handed over lists show one run, its records are foun
   while ((await listed()).join() !== 'COMPLETED') await new Promise((go) => setTimeout(go, 50));
   const { stages, refusedMessagesTotal } = await statusOf(handle);
   assert.deepEqual([stages.length, refusedMessagesTotal], [2, 110]);
-  const reports = ledgerReports(async () => ledger);
-  for (const product of ['PREQUAL', 'PREAPP'] as const) assert.ok(await reports.report(journeyId, product), product);
-  const stored = await reports.references(journeyId);
-  assert.equal(stored?.references.length, 2);
+  for (const product of ['PREQUAL', 'PREAPP'] as const)
+    assert.ok(await readReport(ledger, { ownerId: journeyId, productCode: product }), product);
+  const stored = await readReferences(ledger, journeyId);
+  assert.equal(stored.references.length, 2);
   assert.equal((await ledger.inquiriesOf(journeyId)).length, 2);
   const { currentDetails } = await harness.client.workflow
     .getHandle(handle.workflowId)

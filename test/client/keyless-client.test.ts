@@ -5,24 +5,18 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import {
-  ChangesNotFoundError,
   CodecServerError,
   type CodecServerErrorCode,
   type CreditJourneys,
   InvalidInputError,
   JourneyNotFoundError,
   KeysMissingError,
-  ReportNotFoundError,
   UpdateRefusedError,
 } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { KEY_SET, type Server, startServer, token } from '../codec-server/fixtures.ts';
-import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -42,18 +36,12 @@ before(async () => {
   server = await startServer({ after: (close) => void closing.unshift(close as () => Promise<void>) }, keySet, {
     keys,
     namespaces: [config.temporal.namespace],
-    openLedger: ledger,
   });
-  platform = await connected(['encode', 'decode', 'report']);
+  platform = await connected(['encode', 'decode']);
 });
 after(async () => {
   for (const close of closing) await close();
 });
-
-async function ledger(): Promise<Ledger> {
-  const { url } = harness.config.ledger;
-  return openLedger({ url, environment: 'sandbox', keyRing: await loadKeyRing(harness.config.keyRingFile) });
-}
 
 function tokenOf(roles: readonly string[]): Promise<string> {
   return token({ roles: roles.map((role) => `${harness.config.temporal.namespace}:${role}`) });
@@ -74,7 +62,7 @@ function isCodecServerError(code: CodecServerErrorCode) {
 const oneStage = (overrides = {}) => journeyInput({ stages: ['PREQUAL'], ...overrides });
 
 describe('a client without a key', { concurrency: 4 }, () => {
-  test('starts a journey, moves it on, and reads status, result, report and references', async () => {
+  test('starts a journey, moves it on, and reads status, result and references', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const journey = await platform.start(input);
     assert.equal((await journey.advance({ to: 'PREAPP' })).accepted, true);
@@ -94,14 +82,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
 
     const { redacted, references } = await journey.references();
     assert.equal(redacted, false);
-    const report = await journey.report('PREAPP');
-    assert.equal(report.redacted, false);
-    assert.equal(
-      (report.report as { reportReferenceNumber: string }).reportReferenceNumber,
-      references[1]?.reference.reportReferenceNumber,
-    );
-    await assert.rejects(journey.report('CR'), ReportNotFoundError);
-    await assert.rejects(journey.changes(), ChangesNotFoundError);
+    assert.equal(references.length, 2);
 
     const history = historyToJSON(
       await harness.client.workflow.getHandle(journey.workflowId, undefined).fetchHistory(),
@@ -130,40 +111,14 @@ describe('a client without a key', { concurrency: 4 }, () => {
     assert.equal(failure?.message, 'Encoded failure');
   });
 
-  test('finds the references of a run that is gone, and knows a journey that never was', async () => {
-    const journeyId = 'gone-from-temporal';
-    const inLedger = await ledger();
-    const claim = claimOf(inLedger, { inquiry: { ownerId: journeyId } });
-    await inLedger.claim(claim);
-    await inLedger.recordOutcome(outcomeOf(inLedger, { state: 'answered', answer: RECORD }));
-    await inLedger.close();
-    const { customerTraceNumber } = claim.inquiry;
-    const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
-    const references = [{ productCode: 'PREQUAL', customerTraceNumber, reference }];
-    const { address, namespace } = harness.config.temporal;
-    await using beside = await LedgerJourneys.connect({ address, namespace, taskQueue: 'any', openLedger: ledger });
-    for (const journeys of [platform, beside]) {
-      assert.deepEqual(await journeys.get(journeyId).references(), {
-        journeyId,
-        references,
-        shares: [],
-        redacted: false,
-      });
-      await assert.rejects(journeys.get('never-was').references(), JourneyNotFoundError);
-    }
-  });
-
   test('may see masked values where its roles say so: enough for a status, and marked in what is to be stored', async () => {
-    const desk = await connected(['encode', 'decode-redacted', 'report']);
+    const desk = await connected(['encode', 'decode-redacted']);
     const journey = await desk.start(oneStage());
     await journey.result();
     assert.equal((await journey.status()).state, 'completed');
     const references = await journey.references();
     assert.equal(references.redacted, true);
     assert.equal(references.references[0]?.reference.applicants[0]?.consumerId, MASKED);
-    const { redacted, report } = await journey.report('PREQUAL');
-    assert.equal(redacted, true);
-    assert.match(JSON.stringify(report), new RegExp(MASKED));
   });
 
   test('waits in a watch for a codec server that is away', async (t) => {
@@ -192,7 +147,6 @@ describe('a client without a key', { concurrency: 4 }, () => {
     const journey = await platform.start(input);
     await journey.result();
     assert.equal((await reader.get(input.journeyId).status()).state, 'completed');
-    await assert.rejects(reader.get(input.journeyId).report('PREQUAL'), isCodecServerError('roleTooLow'));
     const writer = await connected(['encode']);
     await assert.rejects(writer.get(input.journeyId).status(), isCodecServerError('roleTooLow'));
   });
@@ -204,12 +158,12 @@ describe('a client without a key', { concurrency: 4 }, () => {
     await assert.rejects(keyless.get(journey.journeyId).status(), KeysMissingError);
   });
 
-  test('is what the command line is, too: report and status by token, keys refused in production', async () => {
+  test('is what the command line is, too: status by token, keys refused in production', async () => {
     const journey = await platform.start(oneStage());
     await journey.result();
     const { temporal, taskQueue, keyRingFile } = harness.config;
     const tokenFile = join(harness.dataDir, 'token');
-    writeFileSync(tokenFile, await tokenOf(['decode-redacted', 'report']), { mode: 0o600 });
+    writeFileSync(tokenFile, await tokenOf(['decode-redacted']), { mode: 0o600 });
     const env = {
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
@@ -218,16 +172,13 @@ describe('a client without a key', { concurrency: 4 }, () => {
       CODEC_SERVER_URL: server.endpoint,
       CODEC_SERVER_TOKEN_FILE: tokenFile,
     };
-    const [report, status, refused] = await Promise.all([
-      runCli(['report', journey.journeyId, 'PREQUAL'], { env, cwd: harness.dataDir }),
+    const [status, refused] = await Promise.all([
       runCli(['status', journey.journeyId], { env, cwd: harness.dataDir }),
       runCli(['status', journey.journeyId], {
         env: { ...env, GATEWAY_ENVIRONMENT: 'production', KEY_RING_FILE: keyRingFile },
         cwd: harness.dataDir,
       }),
     ]);
-    assert.equal(report.code, 0, report.stderr);
-    assert.equal(JSON.parse(report.stdout).redacted, true);
     assert.equal(status.code, 0, status.stderr);
     assert.equal(JSON.parse(status.stdout).state, 'completed');
     assert.equal(refused.code, 2);

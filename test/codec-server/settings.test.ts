@@ -40,22 +40,18 @@ function faults(env: Record<string, string>): string[] {
 }
 
 test('the sandbox needs nothing', () => {
-  const { options, keyRingFile, ledgerAccess } = loadCodecServerSettings({});
+  const { options, keyRingFile } = loadCodecServerSettings({});
   assert.deepEqual(options.authentication, { kind: 'path' });
   assert.deepEqual([options.host, options.port, options.namespaces], ['127.0.0.1', DEFAULT_PORT, ['default']]);
   assert.deepEqual(options.uiOrigins, ['http://127.0.0.1:8233', 'http://localhost:8233']);
   assert.equal(keyRingFile, '.credit-journey/keys.json');
-  assert.ok(ledgerAccess);
 });
 
-test('production reads tokens, and a ledger only where one is named', () => {
-  const { options, ledgerAccess } = loadCodecServerSettings({ ...PRODUCTION, CODEC_NAMESPACES: 'loans, cards' });
+test('production reads tokens', () => {
+  const { options } = loadCodecServerSettings({ ...PRODUCTION, CODEC_NAMESPACES: 'loans, cards' });
   assert.equal(options.authentication.kind, 'jwt');
   assert.deepEqual(options.namespaces, ['loans', 'cards']);
   assert.deepEqual(options.uiOrigins, []);
-  assert.equal(ledgerAccess, undefined);
-  const withLedger = loadCodecServerSettings({ ...PRODUCTION, LEDGER_URL: 'file:l.db', LEDGER_ID: 'ledger-1' });
-  assert.equal(withLedger.ledgerAccess?.ledger.url, 'file:l.db');
 });
 
 describe('start-up is refused, with every problem at once:', () => {

@@ -3,12 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import {
-  type ClientUse,
-  loadClientLedgerAccess,
-  loadClientSettings,
-  loadReportAccess,
-} from '../../src/config/config.ts';
+import { type ClientUse, loadClientLedgerAccess, loadClientSettings } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 
 type Env = Record<string, string>;
@@ -45,8 +40,6 @@ describe('a client in production', () => {
     assert.deepEqual(payloads, { kind: 'codecServer' });
     assert.equal(codecServer?.url, 'https://codec.example.com');
     assert.equal(await codecServer?.readToken?.(), 'a-token');
-    const reports = loadReportAccess({ ...PRODUCTION, TEMPORAL_NAMESPACE: 'loans' });
-    assert.equal(reports.kind === 'codecServer' && reports.namespace, 'loans');
   });
 
   it('reaches Temporal by TLS alone, unless the connection is its own', () => {
@@ -113,16 +106,8 @@ describe('a client in production', () => {
     });
   }
 
-  it('opens no ledger, and reads no report from one', () => {
+  it('opens no ledger', () => {
     const env = { ...PRODUCTION, ...LEDGER };
-    assert.deepEqual(
-      wrongVariables(() => loadReportAccess(env)),
-      ['KEY_RING_FILE', 'LEDGER_URL'],
-    );
-    assert.deepEqual(
-      wrongVariables(() => loadReportAccess(WITHOUT_CODEC_SERVER)),
-      ['CODEC_SERVER_URL'],
-    );
     assert.deepEqual(
       wrongVariables(() => loadClientLedgerAccess(env)),
       ['LEDGER_URL'],
@@ -139,20 +124,18 @@ describe('a client in production', () => {
 });
 
 describe('a client elsewhere', () => {
-  it('prefers the codec server to a key ring, for payloads and reports', () => {
+  it('prefers the codec server to a key ring', () => {
     const codec = { CODEC_SERVER_URL: 'http://127.0.0.1:7281/a-path', CODEC_SERVER_TOKEN: 'a-token' };
     for (const environment of [{}, UAT]) {
       const env = { ...environment, ...LEDGER, ...codec };
       assert.equal(loadClientSettings(env).payloads.kind, 'codecServer');
-      assert.equal(loadReportAccess(env).kind, 'codecServer');
     }
   });
 
-  it('uses the key ring, and the ledger for reports, where no codec server is named', () => {
+  it('uses the key ring where no codec server is named', () => {
     assert.deepEqual(loadClientSettings(LEDGER).payloads, { kind: 'keyRing', file: 'keys.json' });
     const { payloads } = loadClientSettings({ ...UAT, ...LEDGER });
     assert.deepEqual(payloads, { kind: 'keyRing', file: 'keys.json' });
-    assert.equal(loadReportAccess({ ...UAT, ...LEDGER }).kind, 'ledger');
   });
 
   it('sends in the clear in the sandbox alone, and only where it was said', () => {

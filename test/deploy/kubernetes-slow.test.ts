@@ -88,7 +88,6 @@ async function environment(
     '/run/secrets/credit-journey/gateway-client-secret': 'example',
     '/run/secrets/owner/ledger-url': LEDGER_URL,
     '/run/secrets/credit-journey/ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_worker:'),
-    '/run/secrets/credit-journey/codec-ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_codec:'),
     '/run/secrets/credit-journey/api-ledger-url': LEDGER_URL.replace('//ledger:', '//ledger_api:'),
     '/run/secrets/credit-journey/ledger-ca.pem': '-----BEGIN CERTIFICATE-----',
     '/run/secrets/credit-journey/consent-jwks.json': JSON.stringify(CONSENT_KEYS),
@@ -120,7 +119,6 @@ test('worker, codec server, API and setup start in production with what the mani
   assert.match(config.ledger.url, /^postgres:\/\/ledger_worker:/);
   const codec = loadCodecServerSettings(await environment(t, CODEC_SERVER, apiKey));
   assert.ok(codec.options.tls);
-  assert.match(codec.ledgerAccess?.ledger.url ?? '', /^postgres:\/\/ledger_codec:/);
   const api = loadApiSettings(await environment(t, API, apiKey));
   assert.ok(api.options.tls);
   assert.match(api.ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:/);

@@ -117,7 +117,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await withReport(ledger);
     const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
     assert.equal((await ledger.reading.report(wanted, OPERATOR))?.body, '{"report":1}');
-    const service: Reader = { by: 'svc', via: 'codecServer', isRedacted: true };
+    const service: Reader = { by: 'svc', via: 'api', isRedacted: true };
     await nextMillisecond();
     await ledger.reading.report({ ...wanted, customerTraceNumber: TRACE }, service);
     const again = { ...OPERATOR, purpose: 'adverse action letter', endUser: 'EU1' };
@@ -130,7 +130,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
       found.map(({ accessId: _id, recordedAt: _at, ...one }) => one),
       [
         { ...of, by: 'ops-1', via: 'ledger', redacted: false },
-        { ...of, by: 'svc', via: 'codecServer', redacted: true },
+        { ...of, by: 'svc', via: 'api', redacted: true },
         { ...of, by: 'ops-1', via: 'ledger', purpose: 'adverse action letter', redacted: false },
       ],
     );

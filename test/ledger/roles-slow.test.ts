@@ -1,5 +1,5 @@
 /**
- * The roles of the ledger's database: what workers, HTTP API and codec server need works with theirs, and nothing else
+ * The roles of the ledger's database: what workers and HTTP API need works with theirs, and nothing else
  * does. A whole journey under the workers': worker-role-slow.test.ts.
  */
 import assert from 'node:assert/strict';
@@ -26,7 +26,6 @@ const ring = keyRing();
 let databases = 0;
 let ledger: Ledger;
 let api: Ledger;
-let codec: Ledger;
 let roles: Record<(typeof LEDGER_ROLES)[number], { url: string; client: pg.Client }>;
 
 async function connected(url: string): Promise<pg.Client> {
@@ -45,11 +44,11 @@ before(async () => {
   roles = Object.fromEntries(await Promise.all(made));
   const opened = (role: (typeof LEDGER_ROLES)[number]) =>
     openLedger({ url: urls[role], environment: 'sandbox', keyRing: ring, create: false });
-  [api, codec] = await Promise.all([opened('ledger_api'), opened('ledger_codec')]);
+  api = await opened('ledger_api');
 });
 after(async () => {
   for (const { client } of Object.values(roles ?? {})) await client.end();
-  for (const opened of [api, codec, ledger]) await opened?.close();
+  for (const opened of [api, ledger]) await opened?.close();
   await server.stop();
 });
 
@@ -199,42 +198,6 @@ describe('the database role of the HTTP API', () => {
       'UPDATE audit_head SET only_row = 1',
       'UPDATE work_for_people SET reason = reason',
       'UPDATE ledger_identity SET secret_key_id = secret_key_id',
-    ]));
-});
-
-describe('the database role of the codec server', () => {
-  test('reads a report and writes down who has read it', async () => {
-    const customerTraceNumber = traceOf('40');
-    const { ownerId, productCode } = INQUIRY;
-    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber } }));
-    await ledger.recordOutcome(
-      outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }),
-      '{"a":1}',
-    );
-    const wanted = { ownerId, productCode, customerTraceNumber };
-    const reader = { by: 'platform', via: 'codecServer' } as const;
-    assert.equal((await codec.reading.report(wanted, reader))?.body, '{"a":1}');
-    assert.equal(await codec.reading.refusal({ customerTraceNumber, attempt: 1 }, reader), null);
-    assert.equal(await codec.reading.changes(ownerId, reader), null);
-    const readers = [];
-    for await (const { via, customerTraceNumber: of } of ledger.reading.accessesBetween()) {
-      if (of === customerTraceNumber) readers.push(via);
-    }
-    assert.deepEqual(readers, ['codecServer']);
-  });
-
-  test('claims, decides and destroys nothing', () =>
-    refused('ledger_codec', [
-      "INSERT INTO attempts (customer_trace_number, attempt) VALUES ('T', 1)",
-      "UPDATE attempts SET state = 'accepted'",
-      'UPDATE inquiries SET abandoned_at = 0',
-      'UPDATE inquiries SET disposed_at = 0',
-      'INSERT INTO inquiries DEFAULT VALUES',
-      'INSERT INTO decisions DEFAULT VALUES',
-      'INSERT INTO consents DEFAULT VALUES',
-      'INSERT INTO audit_chain DEFAULT VALUES',
-      'UPDATE audit_head SET entries = 0',
-      'UPDATE reports SET body = NULL',
     ]));
 });
 

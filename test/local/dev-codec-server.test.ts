@@ -18,7 +18,6 @@ async function optionsIn(t: TestContext): Promise<DevCodecServerOptions & { even
     dataDir,
     namespace: 'default',
     keyRingFile,
-    ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
     ports: { temporalPort, uiPort, sandboxPort },
     headless: false,
     memory: null,

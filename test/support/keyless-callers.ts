@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { KEY_SET, startServer, token } from '../codec-server/fixtures.ts';
@@ -23,7 +22,7 @@ export function example(path: string): string {
   return fileURLToPath(new URL(`../../examples/${path}`, import.meta.url));
 }
 
-/** Payloads are encrypted, and the caller's token lets it encrypt, decrypt and read reports. */
+/** Payloads are encrypted, and the caller's token lets it encrypt and decrypt. */
 export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<KeylessWorld> {
   const [harness, temporal] = await Promise.all([startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } }), testServer()]);
   t.after(() => harness.close());
@@ -38,9 +37,8 @@ export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<
   const codecServer = await startServer(t, await put('jwks.json', KEY_SET), {
     keys,
     namespaces: [namespace],
-    openLedger: () => openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing: keys }),
   });
-  const roles = ['encode', 'decode', 'report'].map((role) => `${namespace}:${role}`);
+  const roles = ['encode', 'decode'].map((role) => `${namespace}:${role}`);
   const expiresAt = Math.floor(Date.now() / 1000) + 900;
   return {
     harness,

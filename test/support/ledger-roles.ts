@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 
-export const LEDGER_ROLES = ['ledger_worker', 'ledger_api', 'ledger_codec'] as const;
+export const LEDGER_ROLES = ['ledger_worker', 'ledger_api'] as const;
 
 const GRANTS = new URL('../../deploy/postgres/roles.sql', import.meta.url);
 

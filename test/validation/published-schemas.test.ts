@@ -11,7 +11,6 @@ import * as messages from '../../src/messages/parse-messages.ts';
 import type { WebhookBodies } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
-import { PRODUCTS } from '../../src/model/products.ts';
 import { DESCRIPTIONS } from '../../src/workflows/run/messages/message-descriptions.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
@@ -265,11 +264,6 @@ describe('the published schemas', () => {
       const missing = Object.keys(DESCRIPTIONS).filter((name) => !text.includes(`\`${name}\``));
       assert.deepEqual(missing, [], page);
     }
-  });
-
-  it('name the same products as the codec server’s document, which is written by hand', () => {
-    const { components } = JSON.parse(readFileSync(join(root, 'schemas', 'codec-server.openapi.json'), 'utf8'));
-    assert.deepEqual([...components.schemas.ProductCode.enum].sort(), [...PRODUCTS].sort());
   });
 
   it('take a form that is not only JavaScript’s: no shorthand classes but whitespace, no look-around, no Unicode classes', () => {

@@ -1,13 +1,6 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import {
-  changesAnswer,
-  type Reading,
-  referencesAnswer,
-  refusalAnswer,
-  reportAnswer,
-} from '../../http/report-answers.ts';
 import { readerProblems } from '../../ledger/reading.ts';
 import { journeyReferencesSchema } from '../../messages/journey/result-schemas.ts';
 import { consumerResultSchema } from '../../messages/pull/result-schemas.ts';
@@ -16,6 +9,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
+import { changesAnswer, type Reading, referencesAnswer, refusalAnswer, reportAnswer } from '../report-answers.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const reveal = z

@@ -7,8 +7,8 @@ import type {
   Tradeline,
   UnreadableField,
 } from '../../changes/report-changes.ts';
-import type { JourneyChanges } from '../../client/reports/stored-report.ts';
 import type { ChangeTotals } from '../../messages/journey/change-summary.ts';
+import type { JourneyChanges } from '../../operator/ledger-reports.ts';
 import { type Output, table, wrap } from './output.ts';
 
 type Row = readonly [what: string, account: string, number: string, detail: string];

@@ -16,7 +16,7 @@ const BODY_TIMEOUT_MS = 15_000;
 /** Below what servers and proxies keep an idle connection for: one that is being closed costs a repetition. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-/** What the server decodes for one request, in base64, and the longest report that the gateway's limits let in. */
+/** What the server decodes for one request, in base64. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /**
  * Before each repetition: a server that is restarted is back by then, and who waits has noticed little. Nothing that is
@@ -68,12 +68,12 @@ export class CodecServerConnection {
   }
 
   /**
-   * The text of the server's answer; `null` where it says that there is no such report or journey.
+   * The text of the server's answer.
    *
    * @param route such as `/encode`, behind the address
    * @throws CodecServerError
    */
-  async ask(route: string, body?: string): Promise<string | null> {
+  async ask(route: string, body: string): Promise<string> {
     this.#asking++;
     try {
       return await this.#ask(route, body);
@@ -82,12 +82,11 @@ export class CodecServerConnection {
     }
   }
 
-  async #ask(route: string, body: string | undefined): Promise<string | null> {
+  async #ask(route: string, body: string): Promise<string> {
     for (let tries = 0; ; tries++) {
       const answer = await this.#answerOf(route, body);
       if (answer !== null && answer.status === 200) return answer.text;
       const failure = answer === null ? { code: 'unreachable' as const } : failureOf(answer);
-      if (failure === null) return null;
       const error = new CodecServerError(failure.code, failure.reason);
       const ownMs = REPEAT_AFTER_MS[tries];
       if (!error.mayPass || ownMs === undefined) throw error;
@@ -100,11 +99,11 @@ export class CodecServerConnection {
   }
 
   /** `null` where the connection failed. A server that is only slow is not asked again: it may be busy with it. */
-  async #answerOf(route: string, body: string | undefined): Promise<Answer | null> {
+  async #answerOf(route: string, body: string): Promise<Answer | null> {
     const headers = {
       'x-namespace': this.#namespace,
       ...(await this.#authorization()),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      'content-type': 'application/json',
     };
     try {
       const {
@@ -114,9 +113,9 @@ export class CodecServerConnection {
       } = await this.#agent.request({
         origin: this.#base.origin,
         path: `${this.#base.pathname.replace(/\/+$/, '')}${route}`,
-        method: body === undefined ? 'GET' : 'POST',
+        method: 'POST',
         headers,
-        ...(body === undefined ? {} : { body }),
+        body,
       });
       const seconds = Number(answered['retry-after']);
       return {
@@ -150,21 +149,15 @@ interface Failure {
   reason?: string;
 }
 
-/** docs/codec-server.md, "Errors". `null` where the ledger has no such report, list or journey. */
-function failureOf({ status, text }: Answer): Failure | null {
+/** docs/codec-server.md, "Errors". */
+function failureOf({ status, text }: Answer): Failure {
   const { code, reason } = errorIn(text);
   switch (status) {
     case 401:
       return { code: 'tokenRefused', reason };
     case 403:
       if (reason === 'role') return { code: 'roleTooLow' };
-      if (reason === 'otherEndUser') return { code: 'otherEndUser' };
       return { code: reason === 'namespace' ? 'namespaceRefused' : 'refused' };
-    case 404:
-      if (['noReport', 'noRefusal', 'noChanges', 'noJourney'].includes(reason)) return null;
-      return { code: reason === 'noLedger' ? 'noLedger' : 'unexpected' };
-    case 410:
-      return { code: reason === 'disposed' ? 'disposed' : 'unexpected' };
     case 413:
       return { code: 'tooLarge' };
     case 400:

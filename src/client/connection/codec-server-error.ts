@@ -7,14 +7,11 @@ import { CreditJourneyError } from '../../model/credit-journey-error.ts';
  * - `tokenMissing`: the token cannot be read here
  * - `tokenRefused`: expired, or not one that it takes
  * - `roleTooLow`: the token's roles do not allow this
- * - `namespaceRefused`: the token has no role in the namespace, or reports belong to another
+ * - `namespaceRefused`: the token has no role in the namespace
  * - `keyUnknown`: it lacks the key that a payload was encrypted under
  * - `masked`: what was shown masked was about to be sent as input
  * - `refused`: it takes the request for wrong
  * - `tooLarge`: the request, or the answer
- * - `disposed`: what was asked for was destroyed; reports throw `JourneyDisposedError` instead
- * - `noLedger`: it has none, and so no reports
- * - `otherEndUser`: the report was pulled for another; reports throw `OtherEndUserError` instead
  * - `unexpected`: what answers is no codec server, or one that failed
  */
 export type CodecServerErrorCode =
@@ -28,27 +25,21 @@ export type CodecServerErrorCode =
   | 'masked'
   | 'refused'
   | 'tooLarge'
-  | 'disposed'
-  | 'noLedger'
-  | 'otherEndUser'
   | 'unexpected';
 
 const MESSAGES: Record<CodecServerErrorCode, string> = {
   unreachable:
     'the codec server cannot be reached: is CODEC_SERVER_URL right, and its certificate trusted (CODEC_SERVER_CA_FILE)?',
-  busy: 'the codec server has too much to do, or waits for its ledger: try again',
+  busy: 'the codec server has too much to do: try again',
   tokenMissing: 'there is no token for the codec server: the file that CODEC_SERVER_TOKEN_FILE names is empty or away',
   tokenRefused: 'the codec server refuses the token',
   roleTooLow:
-    'the codec server refuses this to the roles of the token: sending takes encode, reading decode or decode-redacted, reports take report',
+    'the codec server refuses this to the roles of the token: sending takes encode, reading decode or decode-redacted',
   namespaceRefused: 'the codec server refuses this to the token in the namespace of TEMPORAL_NAMESPACE',
   keyUnknown: 'the codec server lacks the key that this was encrypted under: its key ring is not the workers’',
   masked: 'what was shown masked cannot be sent as input: ask for the real value, or enter it anew',
   refused: 'the codec server refuses what it was asked',
   tooLarge: 'this is more than the codec server takes or gives at once',
-  disposed: 'it was disposed of: nothing of it is left',
-  otherEndUser: 'the report was pulled for another end user: to give it to this one, share it',
-  noLedger: 'the codec server has no ledger, and so no reports',
   unexpected: 'what answers at CODEC_SERVER_URL does not answer as a codec server does',
 };
 

@@ -241,58 +241,6 @@ export class ResultNotReadyError extends CreditJourneyError {
   }
 }
 
-/** Thrown when the ledger holds no such report. */
-export class ReportNotFoundError extends CreditJourneyError {
-  override readonly name = 'ReportNotFoundError';
-  override readonly code = 'reportNotFound';
-  readonly journeyId: string;
-  readonly productCode: string;
-
-  constructor(journeyId: string, productCode: string) {
-    super(`the ledger holds no ${productCode} report of ${runName(journeyId)}`);
-    this.journeyId = journeyId;
-    this.productCode = productCode;
-  }
-}
-
-/** Thrown when the ledger keeps no body of the attempt's refusal: there was none, or it was not refused. */
-export class RefusalNotFoundError extends CreditJourneyError {
-  override readonly name = 'RefusalNotFoundError';
-  override readonly code = 'refusalNotFound';
-
-  constructor(customerTraceNumber: string, attempt: number) {
-    super(
-      `the ledger keeps nothing that the gateway wrote beside a refusal of ${customerTraceNumber}, attempt ${attempt}`,
-    );
-  }
-}
-
-/**
- * Thrown when the ledger holds no list of changes: there was no preclose report, or none before it to compare it with.
- */
-export class ChangesNotFoundError extends CreditJourneyError {
-  override readonly name = 'ChangesNotFoundError';
-  override readonly code = 'changesNotFound';
-  readonly journeyId: string;
-
-  constructor(journeyId: string) {
-    super(`the ledger holds no list of changes of journey ${journeyId}`);
-    this.journeyId = journeyId;
-  }
-}
-
-/** Thrown when what the caller asks for was disposed of for good (docs/retention.md). */
-export class JourneyDisposedError extends CreditJourneyError {
-  override readonly name = 'JourneyDisposedError';
-  override readonly code = 'journeyDisposed';
-  readonly journeyId: string;
-
-  constructor(journeyId: string) {
-    super(`this was disposed of: ${runName(journeyId)} has nothing of it left`);
-    this.journeyId = journeyId;
-  }
-}
-
 /** Thrown when this client has no key to read an answer, or to send where other runs are encrypted. */
 export class KeysMissingError extends CreditJourneyError {
   override readonly name = 'KeysMissingError';

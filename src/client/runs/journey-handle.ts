@@ -1,6 +1,5 @@
 /** One journey as platforms see it: its state and result, and the messages to it. */
 
-import { defined } from '../../base/defined.ts';
 import type {
   ConsentMessage,
   ExtendMessage,
@@ -27,14 +26,12 @@ import {
   parseWithdraw,
   parseWithdrawShare,
 } from '../../messages/parse-messages.ts';
-import type { ProductCode } from '../../model/products.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
-import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
-import type { JourneyChanges, JourneyReport, ReportRequest, StoredReferences } from '../reports/stored-report.ts';
+import { JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
-import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
 export type ConsentAnswer = (UpdateAnswer & { late: false }) | LateConsentAnswer;
@@ -153,43 +150,10 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     return this.update('withdraw', businessKeys.withdraw(), checked, options);
   }
 
-  /**
-   * The newest report of a product, or that of one inquiry, from the codec server or the ledger. Personal throughout.
-   * The ledger keeps who read it; with a `purpose` it is served again to its end user, without a new inquiry.
-   *
-   * @throws ReportNotFoundError, OtherEndUserError; CodecServerError, or what opening the ledger throws
-   */
-  report(
-    productCode: ProductCode,
-    { customerTraceNumber, by, purpose, endUser, ...options }: ReportRequest & CallOptions = {},
-  ): Promise<JourneyReport> {
-    return this.storedReport(productCode, options, defined({ customerTraceNumber, by, purpose, endUser }));
-  }
-
-  /**
-   * What changed between the newest preclose report and the journey's report before it, from the codec server or the
-   * ledger. Personal throughout; the status has counts and sums.
-   *
-   * @throws ChangesNotFoundError; CodecServerError, or what opening the ledger throws
-   */
-  async changes(options: CallOptions = {}): Promise<JourneyChanges> {
-    const changes = await this.stored(options, (reports) => reports.changes(this.journeyId));
-    if (!changes) throw new ChangesNotFoundError(this.journeyId);
-    return changes;
-  }
-
-  /**
-   * What a caller must store for later shares (interface 2.4). `consumerId` is personal. Once the run is gone from
-   * Temporal, it comes from the source of reports.
-   */
-  references(options: CallOptions = {}): Promise<StoredReferences> {
-    return referencesOr<StoredReferences>(
-      async () => {
-        const references = await this.query<JourneyReferences>('references', options);
-        return { ...references, redacted: redactedPointer(references) !== null };
-      },
-      () => this.storedReferences(options),
-    );
+  /** What a caller must store for later shares (interface 2.4). `consumerId` is personal, and masked where `redacted`. */
+  async references(options: CallOptions = {}): Promise<JourneyReferences & { redacted: boolean }> {
+    const references = await this.query<JourneyReferences>('references', options);
+    return { ...references, redacted: redactedPointer(references) !== null };
   }
 
   protected statusOfResult({ journeyId, environment, outcome, stages, shares }: JourneyResult): JourneyStatus {

@@ -8,42 +8,22 @@ import type {
   PortfolioUpdateAnswer,
   ResolvePortfolioMessage,
 } from '../../messages/portfolio/shapes.ts';
-import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
-import { ReportNotFoundError, TemporalUnavailableError } from '../connection/errors.ts';
-import type { JourneyReport, StoredReferences } from '../reports/stored-report.ts';
+import { TemporalUnavailableError } from '../connection/errors.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 type Message = Omit<PortfolioMessage, 'reviewId'>;
 
-/** Errors: run-handle.ts. Reports and references are those of one of its rows. */
+/** Errors: run-handle.ts. */
 export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult> {
   readonly reviewId: string;
 
-  /**
-   * @param accountId of the row whose report and references are asked for
-   * @internal
-   */
-  constructor(context: RunContext, reviewId: string, accountId?: string) {
-    super(context, accountId === undefined ? ownerIdOf('portfolio', reviewId) : rowOwnerId(reviewId, accountId));
+  /** @internal */
+  constructor(context: RunContext, reviewId: string) {
+    super(context, ownerIdOf('portfolio', reviewId));
     this.reviewId = reviewId;
-  }
-
-  /**
-   * The row's report as the gateway answered it, from the codec server or the ledger. Personal throughout.
-   *
-   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
-   */
-  report(options: CallOptions = {}): Promise<JourneyReport> {
-    return this.storedReport('ACCTRVW', options);
-  }
-
-  /** What the interface says a caller must store of the row for later shares. `consumerId` is personal. */
-  async references(options: CallOptions = {}): Promise<StoredReferences> {
-    const stored = await this.storedReferences(options);
-    if (!stored) throw new ReportNotFoundError(this.ownerId, 'ACCTRVW');
-    return stored;
   }
 
   /** A person's decision about one of the inquiries on hold. */

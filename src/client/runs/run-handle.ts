@@ -1,33 +1,14 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { defined } from '../../base/defined.ts';
-import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import type { ProductCode } from '../../model/products.ts';
 import { updateIdOf } from '../connection/business-keys.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
-import { CodecServerError } from '../connection/codec-server-error.ts';
 import { isInternal } from '../connection/error-translation.ts';
-import {
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  RefusalNotFoundError,
-  ReportNotFoundError,
-  ResultNotReadyError,
-  WorkerUnavailableError,
-} from '../connection/errors.ts';
+import { JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
 import { sendPatiently } from '../connection/send-message.ts';
-import type {
-  JourneyReport,
-  ReportReader,
-  ReportRequest,
-  StoredReferences,
-  StoredRefusalBody,
-  StoredReports,
-} from '../reports/stored-report.ts';
 import { askRun } from './ask-run.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -42,7 +23,6 @@ export interface RunContext {
   taskQueue: string;
   maxApplicants: number;
   queryTimeoutMs: number;
-  reports: () => Promise<StoredReports>;
 }
 
 /** Options of a message beside its content. */
@@ -126,51 +106,6 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     return this.#context.calls.make(call, () => this.handle().result() as Promise<Result>);
   }
 
-  /** The newest report of a product, from the codec server or the ledger. */
-  protected async storedReport(
-    productCode: ProductCode,
-    options: CallOptions,
-    request: ReportRequest = {},
-  ): Promise<JourneyReport> {
-    const report = await this.stored(options, (reports) => reports.report(this.ownerId, productCode, request));
-    if (!report) throw new ReportNotFoundError(this.ownerId, productCode);
-    return report;
-  }
-
-  /**
-   * What the gateway wrote beside the refusal of an attempt, as a hold with `refusalKept` says. It may repeat the whole
-   * request.
-   *
-   * @throws RefusalNotFoundError, OtherEndUserError; CodecServerError, or what opening the ledger throws
-   */
-  async refusal(
-    customerTraceNumber: string,
-    attempt: number,
-    { by, endUser, ...options }: Omit<ReportReader, 'purpose'> & CallOptions = {},
-  ): Promise<StoredRefusalBody> {
-    const reader = defined({ by, endUser });
-    const found = await this.stored(options, (reports) => reports.refusal(customerTraceNumber, attempt, reader));
-    if (!found) throw new RefusalNotFoundError(customerTraceNumber, attempt);
-    return found;
-  }
-
-  /** `undefined` also where the client is not configured for reports. */
-  protected async storedReferences(options: CallOptions): Promise<StoredReferences | undefined> {
-    try {
-      return await this.stored(options, (reports) => reports.references(this.ownerId));
-    } catch (error) {
-      if (hasNoReports(error)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Asks the codec server or the ledger. */
-  protected stored<T>(options: CallOptions, ask: (reports: StoredReports) => Promise<T>): Promise<T> {
-    const { calls, reports } = this.#context;
-    const late = () => new CodecServerError('unreachable');
-    return calls.make({ ...options, ownerId: this.ownerId, late }, async () => ask(await reports()));
-  }
-
   protected async query<T>(name: 'status' | 'references', options: CallOptions): Promise<T> {
     const { calls, queryTimeoutMs } = this.#context;
     const call = { timeoutMs: queryTimeoutMs, ...options, ownerId: this.ownerId };
@@ -229,24 +164,4 @@ export abstract class RunHandle<Status extends object, Result extends object> {
       return false;
     }
   }
-}
-
-/** Once the run is gone from Temporal, `stored` is asked. */
-export async function referencesOr<T>(ask: () => Promise<T>, stored: () => Promise<T | undefined>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof JourneyNotFoundError)) throw error;
-    const found = await stored();
-    if (!found) throw error;
-    return found;
-  }
-}
-
-/** By code: the ledger's own errors are not loaded here. */
-const NO_REPORTS = ['noLedger', 'ledgerNotFound', 'invalidConfiguration', 'keyRingUnusable', 'keyServiceFailed'];
-
-/** Whether the client only talks to Temporal: reports are not configured, or there are none at that address. */
-function hasNoReports(error: unknown): boolean {
-  return error instanceof CreditJourneyError && NO_REPORTS.includes(error.code);
 }

@@ -1,7 +1,6 @@
 /** The codec server of a development environment: what makes its Temporal UI readable. */
 import { join } from 'node:path';
 import { type RunningCodecServer, startCodecServer } from '../../codec/server.ts';
-import { openLedger } from '../../ledger/sql/open-ledger.ts';
 import { KeyRingError } from '../../protection/errors.ts';
 import { WatchedKeyRing } from '../../protection/keys/watched-key-ring.ts';
 import { freePorts } from '../free-ports.ts';
@@ -12,7 +11,6 @@ export interface DevCodecServerOptions {
   namespace: string;
   /** The key ring must be there already; it is followed while the server runs. */
   keyRingFile: string;
-  ledgerUrl: string;
   /** Of the environment's other servers, which may not be up yet: none of them is taken. */
   ports: DevPorts;
   /** Without a UI no page may call. */
@@ -33,8 +31,7 @@ export interface DevCodecServer {
 }
 
 /**
- * Starts the codec server on loopback. Reports come from the ledger, which is opened when one is first asked for; the
- * audit log is `<dataDir>/codec-audit.log`.
+ * Starts the codec server on loopback. The audit log is `<dataDir>/codec-audit.log`.
  *
  * @throws KeyRingError
  */
@@ -79,7 +76,7 @@ async function listen(options: DevCodecServerOptions, keys: WatchedKeyRing): Pro
 }
 
 function start(options: DevCodecServerOptions, keys: WatchedKeyRing, port: number): Promise<RunningCodecServer> {
-  const { dataDir, headless, ledgerUrl, memory, namespace, onEvent, ports } = options;
+  const { dataDir, headless, memory, namespace, onEvent, ports } = options;
   const segment = memory?.codecSegment;
   return startCodecServer({
     environment: 'sandbox',
@@ -89,7 +86,6 @@ function start(options: DevCodecServerOptions, keys: WatchedKeyRing, port: numbe
     authentication: { kind: 'path', ...(segment === undefined ? {} : { segment }) },
     namespaces: [namespace],
     uiOrigins: headless ? [] : ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${ports.uiPort}`),
-    openLedger: () => openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing: keys }),
     audit: { file: join(dataDir, 'codec-audit.log') },
     onUnknownKey: (keyId) => onEvent(`the codec server lacks the key ${keyId}, which a payload was encrypted under`),
     onUnexpected: (error) => onEvent(`the codec server has failed: ${told(error)}`),

@@ -175,12 +175,11 @@ async function startCodec(
   parts: AsyncDisposableStack,
 ): Promise<DevCodecServer> {
   const { dataDir, ports } = about;
-  const { keyRingFile, ledgerUrl } = dataAddresses(dataDir);
+  const { keyRingFile } = dataAddresses(dataDir);
   await openKeyRing({ keyRingFile, keyRingMayBeMade: true });
   const codec = await startDevCodecServer({
     ...about,
     keyRingFile,
-    ledgerUrl,
     namespace: NAMESPACE,
     headless: options.headless ?? false,
   });

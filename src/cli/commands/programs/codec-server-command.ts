@@ -2,9 +2,6 @@
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { CodecServerSettings } from '../../../codec/settings.ts';
-import type { LedgerAccess } from '../../../config/config-shape.ts';
-import type { Ledger } from '../../../ledger/port.ts';
-import type { KeyWrapper } from '../../../protection/keys/key-ring.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
 
@@ -24,7 +21,7 @@ docs/codec-server.md lists the variables, the roles and the routes.`;
 export function registerCodecServerCommand(program: Command): void {
   const command = program
     .command('codec-server')
-    .description('let the Temporal UI and other languages decode, encode and read reports')
+    .description('let the Temporal UI and other languages decode and encode payloads')
     .option('--host <address>', 'address to listen on (default: CODEC_SERVER_HOST, else 127.0.0.1)')
     .option('--port <number>', 'port to listen on; 0 takes a free one (default: CODEC_SERVER_PORT, else 7281)');
   withOutputOptions(command)
@@ -55,7 +52,7 @@ export function registerCodecServerCommand(program: Command): void {
     });
 }
 
-async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddress }: CodecServerSettings) {
+async function start({ options, keyRingFile, logLevel, metricsAddress }: CodecServerSettings) {
   const [{ startCodecServer }, { WatchedKeyRing }, { serveMetrics }, { createLogger }] = await Promise.all([
     import('../../../codec/server.ts'),
     import('../../../protection/keys/watched-key-ring.ts'),
@@ -75,9 +72,6 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddr
       ...options,
       ...defined({ metrics: shown?.metrics }),
       keys,
-      ...(ledgerAccess === undefined
-        ? {}
-        : { openLedger: () => ledgerOf(ledgerAccess, keys, (news) => logger.warn({}, news)) }),
       onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
       onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),
     });
@@ -92,14 +86,4 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel, metricsAddr
     keys.close();
     throw error;
   }
-}
-
-/** For reading: neither a ledger nor its tables are made here. */
-async function ledgerOf(
-  { ledger, environment }: LedgerAccess,
-  keyRing: KeyWrapper,
-  onAddress: (news: string) => void,
-): Promise<Ledger> {
-  const { openLedger } = await import('../../../ledger/sql/open-ledger.ts');
-  return openLedger({ ...ledger, environment, keyRing, create: false, onAddress });
 }

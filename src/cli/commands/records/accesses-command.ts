@@ -45,7 +45,6 @@ const ACCESSES: RecordFormat<AuditedAccess> = {
 
 const VIA: Record<AuditedAccess['via'], string> = {
   ledger: 'from the ledger',
-  codecServer: 'by the codec server',
   api: 'by the HTTP API',
 };
 

@@ -1,24 +1,18 @@
-/** The two commands whose purpose is to print personal data. */
+/** The commands whose purpose is to print personal data. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import type { ShareReportReferences, StoredPullReferences, StoredReferences } from '../../../client.ts';
+import type { LedgerReferences } from '../../../ledger/ledger-references.ts';
 import type { ConsumerResult } from '../../../messages/pull/shapes.ts';
-import { requireOwnerId, withRun } from '../../decisions/journey-action.ts';
-import {
-  type OutputOptions,
-  RUN_ID,
-  type ServerOptions,
-  withExamples,
-  withOutputOptions,
-  withServerOptions,
-} from '../../output/common-options.ts';
+import { requireOwnerId } from '../../decisions/journey-action.ts';
+import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
-import { createOutput, type Output, table, wrap } from '../../output/output.ts';
+import { createOutput, table, wrap } from '../../output/output.ts';
+import { withLedger } from '../with-ledger.ts';
 
 export function registerReportCommand(program: Command): void {
   const command = program
     .command('report')
-    .description('print a stored report, or what a refusal said, from the codec server or the ledger (personal data)')
+    .description('print a stored report, or what a refusal said, from the ledger (personal data)')
     .argument('[id]', RUN_ID)
     .argument('[productCode]', 'such as PREQUAL')
     .option('--trace <customerTraceNumber>', 'of one inquiry, where a stage was repeated; else the newest')
@@ -28,7 +22,7 @@ export function registerReportCommand(program: Command): void {
     )
     .option('--purpose <text>', 'serve the report again to its end user, for this purpose: kept in the ledger')
     .option('--end-user <code>', 'refuse unless the report was pulled for this end user')
-    .option('--by <name>', 'who reads (default: the system’s user; a token’s subject counts before it)');
+    .option('--by <name>', 'who reads (default: the system’s user)');
   withExamples(
     withOutputOptions(command),
     'credit-journey start --sample --journey-id J-1001',
@@ -39,23 +33,18 @@ export function registerReportCommand(program: Command): void {
     if (options.attempt !== undefined)
       return printRefusal(options.attempt, [id, options.trace, options.purpose], options);
     if (id === undefined || productCode === undefined) throw new UsageError('an id and a productCode, or --attempt');
-    const [{ openConfiguredReports }, { ReportNotFoundError }, { PRODUCTS }] = await Promise.all([
-      import('../../../operator/configured-reports.ts'),
-      import('../../../client/connection/errors.ts'),
+    const [{ readReport }, { PRODUCTS }] = await Promise.all([
+      import('../../../operator/ledger-reports.ts'),
       import('../../../model/products.ts'),
     ]);
     const product = PRODUCTS.find((one) => one === productCode);
     if (!product) throw new UsageError(`productCode must be one of ${PRODUCTS.join(', ')}`);
     requireOwnerId(id);
-    await using reports = await openConfiguredReports(process.env);
     const { trace: customerTraceNumber, purpose, by, endUser } = options;
-    const request = defined({ customerTraceNumber, purpose, by, endUser });
-    const report = await reports.report(id, product, request);
-    if (!report) throw new ReportNotFoundError(id, product);
-    const output = createOutput(options);
+    const wanted = { ownerId: id, productCode: product, ...defined({ customerTraceNumber }) };
+    const report = await withLedger((ledger) => readReport(ledger, wanted, defined({ purpose, by, endUser })));
     // JSON for people too: a reader of a report wants all of it.
-    output.answer(report, () => JSON.stringify(report, null, 2).split('\n'));
-    noteWhereRedacted(report, output);
+    createOutput(options).answer(report, () => JSON.stringify(report, null, 2).split('\n'));
   });
 }
 
@@ -75,17 +64,11 @@ async function printRefusal(text: string, others: readonly unknown[], options: R
       '--attempt takes <customerTraceNumber>/<number> and stands alone, but for --by and --end-user',
     );
   }
-  const [{ openConfiguredReports }, { RefusalNotFoundError }] = await Promise.all([
-    import('../../../operator/configured-reports.ts'),
-    import('../../../client/connection/errors.ts'),
-  ]);
-  await using reports = await openConfiguredReports(process.env);
+  const { readRefusal } = await import('../../../operator/ledger-reports.ts');
   const { by, endUser } = options;
-  const refusal = await reports.refusal(customerTraceNumber, Number(number), defined({ by, endUser }));
-  if (!refusal) throw new RefusalNotFoundError(customerTraceNumber, Number(number));
-  const output = createOutput(options);
-  output.answer(refusal, () => JSON.stringify(refusal, null, 2).split('\n'));
-  noteWhereRedacted(refusal, output);
+  const origin = { customerTraceNumber, attempt: Number(number) };
+  const refusal = await withLedger((ledger) => readRefusal(ledger, origin, defined({ by, endUser })));
+  createOutput(options).answer(refusal, () => JSON.stringify(refusal, null, 2).split('\n'));
 }
 
 export function registerReferencesCommand(program: Command): void {
@@ -94,34 +77,20 @@ export function registerReferencesCommand(program: Command): void {
     .description('print what has to be stored for later shares (consumer ids are personal data)')
     .argument('<id>', RUN_ID);
   withExamples(
-    withServerOptions(command),
+    withOutputOptions(command),
     'credit-journey start --sample --journey-id J-1001',
     'credit-journey references J-1001',
   );
-  command.action(async (id: string, options: ServerOptions) => {
-    await withRun(id, options, async (run, output) => {
-      const references = await run.references();
-      output.answer(references, () => referenceLines(references, output.width));
-      noteWhereRedacted(references, output);
-    });
+  command.action(async (id: string, options: OutputOptions) => {
+    requireOwnerId(id);
+    const { readReferences } = await import('../../../operator/ledger-reports.ts');
+    const references = await withLedger((ledger) => readReferences(ledger, id));
+    const output = createOutput(options);
+    output.answer(references, () => referenceLines(references, output.width));
   });
 }
 
-/** The JSON says so too; a person may not look for it. */
-function noteWhereRedacted({ redacted }: { redacted: boolean }, output: Output): void {
-  if (!redacted) return;
-  output.note('masked by the codec server: not to be stored. The roles of its token decide who sees all of it');
-}
-
-function referenceLines(
-  found: StoredReferences | StoredPullReferences | ShareReportReferences,
-  width: number,
-): string[] {
-  if (!('references' in found)) {
-    const { shareId, reportReferenceNumber } = found;
-    return reportReferenceNumber === undefined ? ['no references yet'] : [`share ${shareId}  ${reportReferenceNumber}`];
-  }
-  const { references, shares, consumers = [], said = [] } = { shares: [], ...found };
+function referenceLines({ references, shares, consumers = [], said = [] }: LedgerReferences, width: number): string[] {
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(

@@ -1,23 +1,16 @@
 package com.example;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.temporal.common.converter.CodecDataConverter;
 import io.temporal.common.converter.DataConverter;
 import io.temporal.common.converter.DefaultDataConverter;
 import io.temporal.payload.codec.OkHttpRemoteDataEncoderCodec;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import okhttp3.OkHttpClient;
-import okhttp3.Request;
-import okhttp3.Response;
 
 /** The codec server, for a program that has a token and no key. */
 final class CodecServer {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final String url;
   private final OkHttpClient http;
 
@@ -42,14 +35,6 @@ final class CodecServer {
   DataConverter dataConverter() {
     return new CodecDataConverter(
         DefaultDataConverter.newDefaultInstance(), List.of(new OkHttpRemoteDataEncoderCodec(http, url)), true);
-  }
-
-  JsonNode report(String journeyId, String productCode) throws IOException {
-    var request = new Request.Builder().url(url + "/journeys/" + journeyId + "/reports/" + productCode).build();
-    try (Response response = http.newCall(request).execute()) {
-      if (!response.isSuccessful()) throw new IOException("the codec server answered " + response.code());
-      return JSON.readTree(response.body().byteStream());
-    }
   }
 
   void close() {

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Starts a journey, passes its gate, sends consents, waits for the end and reads a report:
+ * Starts a journey, passes its gate, sends consents and waits for the end:
  *
  * <pre>mvn -q compile exec:java -Dexec.args="journey.json consent-1a.json consent-2a.json"</pre>
  */
@@ -42,15 +42,14 @@ public final class RunJourney {
                 .setDataConverter(codecServer.dataConverter())
                 .build());
     try {
-      System.out.println(JSON.writeValueAsString(run(client, codecServer, files)));
+      System.out.println(JSON.writeValueAsString(run(client, files)));
     } finally {
       service.shutdownNow();
       codecServer.close();
     }
   }
 
-  private static Map<String, JsonNode> run(WorkflowClient client, CodecServer codecServer, String[] files)
-      throws Exception {
+  private static Map<String, JsonNode> run(WorkflowClient client, String[] files) throws Exception {
     JsonNode journey = read(files[0]);
     String journeyId = journey.get("journeyId").textValue();
     WorkflowStub run = client.newUntypedWorkflowStub("lendingJourney", options("journey-" + journeyId));
@@ -72,7 +71,7 @@ public final class RunJourney {
 
     // A long poll: it returns when the journey ends, be it in weeks.
     JsonNode result = run.getResult(JsonNode.class);
-    return Map.of("answer", answer, "result", result, "report", codecServer.report(journeyId, "PREAPP"));
+    return Map.of("answer", answer, "result", result);
   }
 
   /**

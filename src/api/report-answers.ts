@@ -1,13 +1,13 @@
-/** Reports, refusals, changes and references as HTTP services answer them: whole, or with what is personal masked. */
+/** Reports, refusals, changes and references as the API answers them: whole, or with what is personal masked. */
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
+import { gone, Refusal } from '../http/refusal.ts';
 import { referencesOf } from '../ledger/ledger-references.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { Reader } from '../ledger/reading.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
 import type { ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
-import { gone, Refusal } from './refusal.ts';
 
 /** How much is shown. */
 export type View = 'whole' | 'redacted';

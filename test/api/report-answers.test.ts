@@ -1,0 +1,231 @@
+/** What the API says of reports, refusals, changes and references: whole, and masked. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import {
+  changesAnswer,
+  type Reading,
+  referencesAnswer,
+  refusalAnswer,
+  reportAnswer,
+  type View,
+} from '../../src/api/report-answers.ts';
+import { changesBetween } from '../../src/changes/changes-between.ts';
+import type { SealedChanges } from '../../src/changes/sealed-changes.ts';
+import { sealedChangesText } from '../../src/changes/sealed-changes.ts';
+import { readResponse } from '../../src/gateway/envelope.ts';
+import { DisposedError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
+import { MASKED } from '../../src/protection/redaction/redaction.ts';
+import { APPLICANT, SENTINELS } from '../codec-server/fixtures.ts';
+import { claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'report-answers-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const ring = keyRing();
+const REPORT = JSON.stringify({
+  returnCode: 'Record',
+  reportReferenceNumber: 'REF-1',
+  applicants: [
+    {
+      applicantId: '01',
+      consumerId: 'CONSUMER-SENTINEL',
+      consumer: {
+        names: [{ first: 'ANNABEL', last: 'SENTINEL', firstReportedDate: '2001-02-03', refId: 1 }],
+        ssn: APPLICANT.ssn,
+        dob: APPLICANT.dob,
+        accounts: [{ contributor: 'FIRST SANDBOX BANK', accountNumber: 'XXXX1234', balance: '12.00' }],
+        score: 0,
+      },
+    },
+  ],
+}).replace('"score":0', '"score":1234567890123456789.5');
+
+const REFUSED = 'PQCCCCCCCCCCCCCCCCCCCCCCCC00';
+const REFUSAL = JSON.stringify({
+  ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: 'ANNABEL SENTINEL', code: 422, 'ANNABEL x': 1 },
+  problems: [{ path: '/applicants/0/names/0/last', text: 'ANNABEL is no name' }, 'ANNABEL'],
+});
+
+let ledgers = 0;
+
+/** A real one, in which `J-1` has a report, a share, and a stage without a record. */
+async function ledgerWithReport(t: TestContext): Promise<Ledger> {
+  ledgers += 1;
+  const url = `file:${join(directory, `ledger-${ledgers}.db`)}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+  const answered = async (inquiry: object, answer: Answer, report?: string, applicantIds?: string[]) => {
+    const claim = claimOf(ledger, { inquiry, ...(applicantIds ? { applicantIds } : {}) });
+    await ledger.claim(claim);
+    const { customerTraceNumber } = claim.inquiry;
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer }), report);
+  };
+  await answered({}, RECORD, REPORT);
+  await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' }, RECORD);
+  await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
+  const failsafe = {
+    productCode: 'FAILSAFE',
+    ownerId: 'pull:P-1',
+    customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
+  };
+  const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
+  await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
+  const unnamed = { ...failsafe, ownerId: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
+  await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
+  const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
+  await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
+  const [customerTraceNumber, productCode] = ['PQAAAAAAAAAAAAAAAAAAAAAAAA00', 'PREQUAL'];
+  const later = readResponse(REPORT.replace('"balance"', '"accountCrossReference":{"consumerNameRefId":1},"balance"'));
+  assert.ok(later);
+  const applicants = [{ consumerId: 'CONSUMER-SENTINEL', consumer: {} }];
+  const compared = { customerTraceNumber, productCode };
+  const text = sealedChangesText({
+    earlier: compared,
+    later: compared,
+    changes: changesBetween({ applicants }, later),
+  });
+  const refused = { customerTraceNumber: REFUSED, attempt: 1 };
+  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, ownerId: 'J-3' } }));
+  const sealed = await ledger.sealRefusal(refused, { text: REFUSAL, isWhole: true });
+  await ledger.recordOutcome(outcomeOf(ledger, { ...refused, state: 'refused', httpStatus: 422 }), undefined, sealed);
+  const origin = { customerTraceNumber, attempt: 1 };
+  await ledger.keepDerived(ledger.identity.ledgerId, { kind: 'changes', of: origin, from: origin }, text);
+  t.after(() => ledger.close());
+  return ledger;
+}
+
+const PREQUAL = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+
+function reading(view: View): Reading {
+  return { reader: { by: 'platform-7', via: 'api' }, view };
+}
+
+test('a report is read whole as the gateway answered it', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const { text, customerTraceNumber } = await reportAnswer(ledger, PREQUAL, reading('whole'));
+  assert.equal(customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
+  // To the last digit.
+  assert.ok(text.endsWith(`,"report":${REPORT}}`));
+  const { report: _report, storedAt, ...about } = JSON.parse(text);
+  assert.equal(Number.isNaN(Date.parse(storedAt)), false);
+  assert.deepEqual(about, { customerTraceNumber, productCode: 'PREQUAL', attempt: 1, redacted: false });
+});
+
+test('where a stage was repeated, the report of one inquiry is read by its trace number', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const ofInquiry = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
+  const read = (of: string) => reportAnswer(ledger, { ...PREQUAL, ofInquiry: of }, reading('whole'));
+  assert.equal((await read(ofInquiry)).customerTraceNumber, ofInquiry);
+  await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
+});
+
+test('a masked report has nothing personal', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const { text } = await reportAnswer(ledger, PREQUAL, reading('redacted'));
+  const json = JSON.parse(text);
+  assert.equal(json.redacted, true);
+  for (const sentinel of [...SENTINELS, 'ANNABEL']) assert.ok(!text.includes(sentinel), sentinel);
+  const [{ consumer, consumerId }] = json.report.applicants;
+  assert.deepEqual(consumer.names, [{ first: MASKED, last: MASKED, firstReportedDate: '2001-02-03', refId: 1 }]);
+  assert.deepEqual(consumer.accounts, [{ contributor: 'FIRST SANDBOX BANK', accountNumber: MASKED, balance: '12.00' }]);
+  assert.equal(consumerId, MASKED);
+  assert.equal(json.report.reportReferenceNumber, 'REF-1');
+});
+
+test('what a refusal said is read whole, or masked: its shape and its codes alone', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const of = { customerTraceNumber: REFUSED, attempt: 1 };
+  const { storedAt: _at, ...whole } = (await refusalAnswer(ledger, of, reading('whole'))) as Record<string, unknown>;
+  assert.deepEqual(whole, {
+    ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
+    ...{ redacted: false, body: JSON.parse(REFUSAL) },
+  });
+  const masked = (await refusalAnswer(ledger, of, reading('redacted'))) as Record<string, unknown>;
+  assert.equal(masked.redacted, true);
+  assert.deepEqual(masked.body, {
+    ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: MASKED, code: MASKED, [MASKED]: MASKED },
+    problems: [{ path: MASKED, text: MASKED }, MASKED],
+  });
+  await assert.rejects(refusalAnswer(ledger, { ...of, attempt: 2 }, reading('whole')), { status: 404 });
+});
+
+test('references are those of the newest answered inquiries', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const { answer, count } = await referencesAnswer(ledger, 'J-1', 'whole');
+  assert.ok(RECORD.kind === 'outcome');
+  assert.deepEqual(answer, {
+    journeyId: 'J-1',
+    // Not PREAPP, whose newest one had no record.
+    references: [
+      { productCode: 'PREQUAL', customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', reference: RECORD.reference },
+    ],
+    shares: [{ shareId: 'S1', reportReferenceNumber: 'REF-2' }],
+    redacted: false,
+  });
+  assert.equal(count, 2);
+  const { answer: masked } = await referencesAnswer(ledger, 'J-1', 'redacted');
+  const { redacted, references } = masked as { redacted: boolean; references: { reference: ReportReference }[] };
+  assert.equal(redacted, true);
+  assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
+});
+
+test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const ask = async (view: View, pullId = 'P-1') =>
+    (await referencesAnswer(ledger, `pull:${pullId}`, view)).answer as { references: object[]; consumers: object[] };
+  const consumer = (consumerId: string) => ({ applicantId: '02', outcome: 'noRecord', consumerId });
+  const { references, consumers } = await ask('whole');
+  assert.deepEqual(references, []);
+  assert.deepEqual(consumers, [consumer('CONSUMER-SENTINEL')]);
+  assert.deepEqual((await ask('redacted')).consumers, [consumer(MASKED)]);
+  // One answer for all of them, in the order in which they were asked for.
+  assert.deepEqual((await ask('redacted', 'P-2')).consumers, [
+    { applicantId: '02', outcome: 'noRecord' },
+    { applicantId: '01', outcome: 'noRecord' },
+  ]);
+});
+
+test('what changed is read whole, or masked', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  const { storedAt: _storedAt, changes, ...about } = await changesAnswer(ledger, 'J-1', reading('whole'));
+  assert.deepEqual(about, { customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', attempt: 1, redacted: false });
+  const [applicant] = (changes as SealedChanges).applicants;
+  assert.equal(applicant?.newAccounts[0]?.accountNumber, 'XXXX1234');
+  assert.deepEqual(applicant?.newNames, [{ first: 'ANNABEL', last: 'SENTINEL' }]);
+  const masked = await changesAnswer(ledger, 'J-1', reading('redacted'));
+  assert.equal(masked.redacted, true);
+  const text = JSON.stringify(masked);
+  for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
+  const [account] = (masked.changes as SealedChanges).applicants[0]?.newAccounts ?? [];
+  assert.deepEqual(
+    [account?.contributor, account?.accountNumber, account?.balance],
+    ['FIRST SANDBOX BANK', MASKED, '12'],
+  );
+  assert.deepEqual(account?.identification?.name, { refId: 1, entry: { first: MASKED, last: MASKED }, isNew: true });
+});
+
+test('what is not there is 404, and what was disposed of is gone', async (t) => {
+  const ledger = await ledgerWithReport(t);
+  for (const asked of [
+    () => reportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
+    () => reportAnswer(ledger, { ...PREQUAL, ownerId: 'J-2' }, reading('whole')),
+    () => changesAnswer(ledger, 'J-2', reading('whole')),
+    () => referencesAnswer(ledger, 'J-2', 'whole'),
+  ]) {
+    await assert.rejects(asked, { status: 404 });
+  }
+  const authorization = { by: 'ops@example.com', reason: 'kept long enough' };
+  for (const scope of [{ ownerId: 'J-1', productCode: 'PREQUAL' } as const, { ownerId: 'J-1' }]) {
+    await ledger.retention.begin(scope, authorization);
+    await ledger.retention.dispose(scope, authorization, 0);
+    await assert.rejects(reportAnswer(ledger, PREQUAL, reading('whole')), DisposedError);
+    if ('productCode' in scope) await referencesAnswer(ledger, 'J-1', 'whole');
+    else await assert.rejects(referencesAnswer(ledger, 'J-1', 'whole'), { status: 410 });
+  }
+});
