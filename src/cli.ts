@@ -4,7 +4,6 @@ import { Command, CommanderError } from 'commander';
 import { registerApiCommand } from './cli/commands/programs/api-command.ts';
 import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
 import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
-import { registerDeployCommand } from './cli/commands/programs/deploy-command.ts';
 import { registerDevCommand } from './cli/commands/programs/dev-command.ts';
 import { registerDoctorCommand } from './cli/commands/programs/doctor-command.ts';
 import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
@@ -71,7 +70,6 @@ export function createProgram(): Command {
     registerDevCommand,
     registerWorkerCommand,
     registerSetupCommand,
-    registerDeployCommand,
     registerDoctorCommand,
     registerSandboxCommand,
     registerCodecServerCommand,

@@ -1,12 +1,15 @@
 /** Worker Deployments on a real server: who gets the work, and that a rolling deploy loses and doubles nothing. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import type { Config } from '../src/config/config-shape.ts';
+import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
 import { watchDeployment } from '../src/temporal/deployment-watch.ts';
 import { fleetIsRunning } from '../src/temporal/running-fleet.ts';
@@ -15,11 +18,12 @@ import {
   describeDeployment,
   PromotionRefusedError,
   promote,
+  promotionCommand,
   type VersionState,
   versionState,
 } from '../src/temporal/worker-deployment.ts';
 import { runWorker } from '../src/worker.ts';
-import { type Ran, runCli } from './cli/run-cli.ts';
+import { runCli } from './cli/run-cli.ts';
 import {
   consentMessage,
   type Harness,
@@ -47,12 +51,6 @@ after(() => harness?.close());
 const service = () => harness.client.workflowService;
 const namespace = () => harness.config.temporal.namespace;
 
-function deploy(...args: string[]): Promise<Ran> {
-  const { address } = harness.config.temporal;
-  const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace(), DEPLOYMENT_NAME: deploymentName };
-  return runCli(['deploy', ...args], { env, cwd: harness.dataDir });
-}
-
 function stateOf(version: DeploymentVersion): Promise<VersionState> {
   return versionState(service(), namespace(), version);
 }
@@ -72,16 +70,16 @@ test('a deployment without a current version gets no work, says so, and gets it 
   t.after(() => watch.close());
   await until('its worker is known', async () => watch.state() === 'inactive');
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
-  const before = await deploy('status');
-  assert.equal(before.code, 3, before.stderr);
-  assert.deepEqual(JSON.parse(before.stdout), { deploymentName, versions: [{ buildId: '1', state: 'inactive' }] });
+  const before = await describeDeployment(service(), namespace(), deploymentName);
+  assert.deepEqual(before, { versions: [{ buildId: '1', state: 'inactive' }] });
   assert.equal(await startedTasks(handle), 0);
   assert.equal(said.length, 1);
   assert.equal(said[0]?.[0], 'warn');
 
-  const promoted = await deploy('promote', '--build-id', '1');
-  assert.equal(promoted.code, 0, promoted.stderr);
-  assert.deepEqual(JSON.parse(promoted.stdout), first);
+  const { path } = await findTemporalBinary({ kind: 'cli' });
+  const [, ...args] = promotionCommand(first).split(' ');
+  const at = ['--address', harness.config.temporal.address, '--namespace', namespace(), '--yes'];
+  await promisify(execFile)(path, [...args, ...at]);
   assert.equal((await handle.result()).outcome, 'completed');
   await until('the promotion is noticed', async () => watch.state() === 'current');
   assert.deepEqual(said[1], ['info', 'current']);
@@ -111,21 +109,6 @@ test('a version without a worker is not promoted', async () => {
   const promoting = promote(service(), namespace(), { deploymentName, buildId: 'never-built' });
   await assert.rejects(promoting, PromotionRefusedError);
   assert.equal((await describeDeployment(service(), namespace(), deploymentName))?.currentBuildId, '1');
-});
-
-test('a deployment that a controller manages is promoted by nobody else, and is told so at once', async (t) => {
-  const controller = 'temporal-worker-controller/loans';
-  const manage = (managerIdentity: string) =>
-    service().setWorkerDeploymentManager({ namespace: namespace(), deploymentName, managerIdentity, identity: 'test' });
-  await manage(controller);
-  t.after(() => manage(''));
-  const startedAt = performance.now();
-  const refused = await deploy('promote', '--build-id', '1', '--wait', '60');
-  assert.equal(refused.code, 1, refused.stdout);
-  assert.match(refused.stderr, /ManagedElsewhereError.*temporal-worker-controller\/loans alone/);
-  assert.ok(performance.now() - startedAt < 50_000, 'it does not wait for what no waiting changes');
-  const status = JSON.parse((await deploy('status')).stdout);
-  assert.deepEqual([status.manager, status.currentBuildId], [controller, '1']);
 });
 
 test('a fleet is running where workers of the same version poll', async () => {

@@ -51,11 +51,6 @@ export interface ClientSettings {
   traces: boolean;
 }
 
-/** The settings of a program that promotes a version of the workers. */
-export interface DeploymentAccess extends Partial<DeploymentVersion> {
-  temporal: TemporalOptions;
-}
-
 export interface WorkerSettings {
   maxConcurrentWorkflowTasks: number;
   maxCachedWorkflows: number;

@@ -9,10 +9,11 @@ import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
+import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import { addressProblem } from './addresses.ts';
 import { readEncryption, readEnvironment, readMaxApplicants, readTaskQueue, readTemporal } from './client-config.ts';
 import { type ClientUse, readCodecServer } from './client-settings.ts';
-import type { ClientSettings, CodecServerAccess, Config, DeploymentAccess, LedgerAccess } from './config-shape.ts';
+import type { ClientSettings, CodecServerAccess, Config, LedgerAccess } from './config-shape.ts';
 import { readDefaultProfile, rehearsalProblem, timeZoneProblem } from './default-profile.ts';
 import { readDeploymentNames } from './deployment.ts';
 import { EnvironmentReader } from './environment-reader.ts';
@@ -132,16 +133,15 @@ function trustByName(profiles: ReadonlyMap<string, GatewayProfile>): DecisionTru
 }
 
 /**
- * The settings of a program that promotes a version of the workers: no keys, no ledger.
+ * The version of the workers that the environment names.
  *
  * @throws ConfigError
  */
-export function loadDeploymentAccess(env: NodeJS.ProcessEnv): DeploymentAccess {
+export function loadDeploymentNames(env: NodeJS.ProcessEnv): Partial<DeploymentVersion> {
   const reader = new EnvironmentReader(env);
-  const temporal = readTemporal(reader);
   const names = readDeploymentNames(reader);
   reader.throwIfWrong();
-  return { temporal, ...names };
+  return names;
 }
 
 /**

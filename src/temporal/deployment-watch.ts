@@ -1,6 +1,12 @@
 /** Watches whether this worker's version gets the work, and logs where it does not. */
 import type { Logger } from 'pino';
-import { type DeploymentVersion, describeDeployment, stateIn, type VersionState } from './worker-deployment.ts';
+import {
+  type DeploymentVersion,
+  describeDeployment,
+  promotionCommand,
+  stateIn,
+  type VersionState,
+} from './worker-deployment.ts';
 
 /** How soon a promotion is noticed; asking costs the server a query. */
 const ASK_EVERY_MS = 15_000;
@@ -34,7 +40,7 @@ export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
     if (view !== undefined) {
       state = stateIn(view, version.buildId);
       onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
-      const text = textOf(state);
+      const text = describeState(state, version);
       if (text !== said) say(watched, state, text);
       said = text;
     }
@@ -66,9 +72,9 @@ export function getsWork(state: VersionState): boolean {
  * Describes a state in words. A version that no worker has polled for yet counts as never promoted: this worker is
  * about to poll.
  */
-function textOf(state: VersionState): string {
+function describeState(state: VersionState, version: DeploymentVersion): string {
   if (getsWork(state)) return 'this version of the workers gets the work';
   return state === 'draining' || state === 'drained'
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
-    : 'this version of the workers gets no work until it is made current: `credit-journey deploy promote`';
+    : `this version of the workers gets no work until it is made current: \`${promotionCommand(version)}\``;
 }

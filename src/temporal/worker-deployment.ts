@@ -1,4 +1,4 @@
-/** Worker Deployments: reads and changes which version of the workers gets the work. docs/versioning.md */
+/** Worker Deployments: reads which version of the workers gets the work, and promotes the first one. docs/versioning.md */
 import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
 
 /** The name that one build of the workers gives itself. */
@@ -29,37 +29,11 @@ export interface DeploymentView {
 export interface PromoteOptions {
   /** Permits it before a worker of this version has polled. Default false. */
   allowNoPollers?: boolean;
-  /** Permits it although a queue of the current version has no worker of this one. Default false. */
-  ignoreMissingTaskQueues?: boolean;
 }
 
 /** Thrown when the server refused to make the version current. */
 export class PromotionRefusedError extends Error {
   override readonly name = 'PromotionRefusedError';
-}
-
-/** Thrown where no answer came to the request that makes the version current: it may have been carried out, or be yet. */
-export class PromotionUnansweredError extends Error {
-  override readonly name = 'PromotionUnansweredError';
-  /** Which version was current before. */
-  readonly previousBuildId: string | undefined;
-
-  constructor(previousBuildId: string | undefined, options: { cause: unknown }) {
-    super('no answer came to the promotion', options);
-    this.previousBuildId = previousBuildId;
-  }
-}
-
-/** Thrown where somebody else alone promotes the versions of this deployment. Waiting changes nothing about that. */
-export class ManagedElsewhereError extends Error {
-  override readonly name = 'ManagedElsewhereError';
-
-  constructor({ deploymentName, manager }: { deploymentName: string; manager: string }) {
-    super(
-      `the versions of ${deploymentName} are promoted by ${manager} alone: change its resource, or take the deployment ` +
-        'from it with `temporal worker deployment manager-identity set --self`',
-    );
-  }
 }
 
 /** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`; a version that was only created has no worker either. */
@@ -68,8 +42,6 @@ const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramp
 // gRPC status codes.
 const NOT_FOUND = 5;
 const FAILED_PRECONDITION = 9;
-/** Said before anything is done: INVALID_ARGUMENT, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED. */
-const NOT_CARRIED_OUT: readonly number[] = [3, 7, 8, 12, 16];
 
 const IDENTITY = 'credit-journey';
 
@@ -110,38 +82,26 @@ export function stateIn(deployment: DeploymentView | null, buildId: string): Ver
 }
 
 /**
- * Makes a version current: from then on it gets all new runs, and every older one that upgrades. Returns the build id
- * of the former current version. The same version may be promoted again.
+ * Makes a version current: from then on it gets all new runs, and every older one that upgrades. The same version may
+ * be promoted again.
  *
- * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none; PromotionUnansweredError;
- *   ManagedElsewhereError where a controller manages the deployment; what `describeDeployment` throws, before anything
- *   was asked
+ * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none; the SDK's errors
  */
 export async function promote(
   service: Service,
   namespace: string,
   version: DeploymentVersion,
-  options: PromoteOptions = {},
-): Promise<{ previousBuildId?: string }> {
-  const before = await describeDeployment(service, namespace, version.deploymentName);
-  const { deploymentName } = version;
-  if (before?.manager && before.manager !== IDENTITY) {
-    throw new ManagedElsewhereError({ deploymentName, manager: before.manager });
-  }
+  { allowNoPollers = false }: PromoteOptions = {},
+): Promise<void> {
   try {
-    await service.setWorkerDeploymentCurrentVersion({
-      namespace,
-      ...version,
-      identity: IDENTITY,
-      allowNoPollers: options.allowNoPollers ?? false,
-      ignoreMissingTaskQueues: options.ignoreMissingTaskQueues ?? false,
-    });
+    await service.setWorkerDeploymentCurrentVersion({ namespace, ...version, identity: IDENTITY, allowNoPollers });
   } catch (error) {
-    if (!isGrpcServiceError(error) || NOT_CARRIED_OUT.includes(error.code)) throw error;
-    if (error.code !== NOT_FOUND && error.code !== FAILED_PRECONDITION) {
-      throw new PromotionUnansweredError(before?.currentBuildId, { cause: error });
-    }
+    if (!isGrpcServiceError(error) || (error.code !== NOT_FOUND && error.code !== FAILED_PRECONDITION)) throw error;
     throw new PromotionRefusedError(`the server does not make ${version.buildId} current: ${error.details}`);
   }
-  return before?.currentBuildId === undefined ? {} : { previousBuildId: before.currentBuildId };
+}
+
+/** The command by which an operator makes a version current. */
+export function promotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
+  return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }

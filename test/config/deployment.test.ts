@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadConfig, loadDeploymentAccess } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 
 function variablesOf(load: () => unknown): string[] {
@@ -47,10 +47,5 @@ describe('the deployment of a worker', () => {
       variablesOf(() => loadConfig({ ...env, TEMPORAL_DEPLOYMENT_NAME: 'a/b/c', TEMPORAL_WORKER_BUILD_ID: 'a:b' })),
       ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'],
     );
-  });
-
-  it('is promoted without keys and ledger, also in production', () => {
-    const env = { GATEWAY_ENVIRONMENT: 'production', DEPLOYMENT_NAME: 'loans', TEMPORAL_ADDRESS: '127.0.0.1:7233' };
-    assert.equal(loadDeploymentAccess(env).deploymentName, 'loans');
   });
 });

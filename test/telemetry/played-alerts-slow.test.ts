@@ -16,6 +16,7 @@ import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
+import { promote } from '../../src/temporal/worker-deployment.ts';
 import { consentMessage, type JourneyHandle, journeyInput } from '../support/journey-harness.ts';
 import { prequalOnly, resend, until, untilHeld } from '../support/process-world.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
@@ -42,7 +43,8 @@ test('each alert fires for its cause, and clears when that is mended', async (t)
     for (let count = 0; count < 40; count++) waiting.push(await world.start(withProfile(prequalOnly(), 'busy')));
     await until('the backlog is seen', async () => (await backlogOf(played, 'journeys')) >= 40);
     await untilFiring('NoCurrentVersion', { severity: 'page' });
-    await played.cli('deploy', 'promote', '--build-id', '1');
+    const { workflowService, options } = world.client;
+    await promote(workflowService, options.namespace, { deploymentName: played.deploymentName, buildId: '1' });
     await untilClear('NoCurrentVersion');
     await until('the journeys have a worker', async () => (await backlogOf(played, 'journeys')) === 0);
   });

@@ -80,6 +80,5 @@ const USAGE_ERRORS = new Set(['UsageError', 'InvalidInputError', 'ConfigError'])
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
-  if (error instanceof Error && error.name === 'PromotionUnknownError') return EXIT.unchecked;
   return error instanceof Error && USAGE_ERRORS.has(error.name) ? EXIT.usage : EXIT.failed;
 }

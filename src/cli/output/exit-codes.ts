@@ -6,10 +6,7 @@ export const EXIT = {
   usage: 2,
   /** A hold, a posted share that a person has to look at, an audit chain that is broken. */
   needsPerson: 3,
-  /**
-   * `doctor` could not find out: what it could check is in order. `deploy promote` could not: the version may be current,
-   * or become so.
-   */
+  /** `doctor` could not find out: what it could check is in order. */
   unchecked: 4,
   /** Ctrl-C, as shells count it. */
   interrupted: 130,

@@ -1,5 +1,5 @@
 /** Whether the version that this configuration names gets any work. docs/versioning.md */
-import { describeDeployment, stateIn } from '../../temporal/worker-deployment.ts';
+import { describeDeployment, promotionCommand, stateIn } from '../../temporal/worker-deployment.ts';
 import type { Check } from './check.ts';
 import { fail, pass, warn } from './finding.ts';
 
@@ -16,7 +16,7 @@ export const deploymentCheck: Check = {
     const told = `${deploymentName} ${buildId} is ${state}`;
     if (state === 'current') return pass(told);
     const current = view?.currentBuildId;
-    const who = view?.manager === undefined ? '`credit-journey deploy promote`' : `${view.manager}`;
+    const who = view?.manager ?? `\`${promotionCommand(deployment)}\``;
     if (current === undefined) {
       return fail(`${told}, and no version is current: journeys stand still`, `${who} makes it current`);
     }

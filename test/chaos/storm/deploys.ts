@@ -1,15 +1,13 @@
 /** Deploys of new worker versions, as docs/versioning.md tells users to do them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { describeDeployment, versionState } from '../../../src/temporal/worker-deployment.ts';
-import { runCli } from '../../cli/run-cli.ts';
+import { describeDeployment, promote, versionState } from '../../../src/temporal/worker-deployment.ts';
 import { pinnedBuild } from '../evidence-runs.ts';
 import type { World } from '../world.ts';
 import type { Strike } from './strike.ts';
 
 /** The deployer tries again while a server is away. */
-const PROMOTE_TRIES = 6;
-const PROMOTE_WAIT_S = 15;
+const PROMOTE_FOR_MS = 90_000;
 const LOOK_AGAIN_MS = 500;
 
 /** Figures of what deploys came to. */
@@ -32,14 +30,17 @@ export const deployVersion: Strike = async ({ forMs = 0 }, { world }) => {
   return true;
 };
 
-/** Promotes a build with the public command. Resolves with whether it is current, even if the answer was lost. */
+/** Promotes a build. Resolves with whether it is current, even if the answer was lost. */
 export async function promoted(world: World, buildId: string): Promise<boolean> {
-  const { fleet, temporal } = world;
-  const env = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
-  const named = ['--deployment', fleet.deploymentName ?? '', '--build-id', buildId];
-  for (let tries = 1; tries <= PROMOTE_TRIES; tries++) {
-    const { code } = await runCli(['deploy', 'promote', ...named, '--wait', String(PROMOTE_WAIT_S)], { env });
-    if (code === 0) return true;
+  const { client, fleet, temporal } = world;
+  const version = { deploymentName: fleet.deploymentName ?? '', buildId };
+  const endsAt = performance.now() + PROMOTE_FOR_MS;
+  while (performance.now() < endsAt) {
+    const isDone = await promote(client.workflowService, temporal.namespace, version).then(
+      () => true,
+      () => false,
+    );
+    if (isDone) return true;
     await delay(LOOK_AGAIN_MS);
   }
   return (await currentBuild(world)) === buildId;

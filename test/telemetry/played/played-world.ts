@@ -46,6 +46,7 @@ export interface PlayedWorld {
   startCodecServer(): Promise<OwnedChild>;
   startApi(): Promise<OwnedChild>;
   askApi(path: string): Promise<HttpAnswer>;
+  deploymentName: string;
   /** As an operator beside the ledger. */
   cli(...args: string[]): Promise<Ran>;
   queueOf(which: PlayedWorker): string;
@@ -169,6 +170,7 @@ export async function startPlayedWorld(t: TestContext): Promise<PlayedWorld> {
       apiUrl = JSON.parse(await firstLine(child)).url;
       return child;
     },
+    deploymentName: deployment,
     askApi: async (path) => httpCall(apiUrl + path, { token: await token() }),
     async cli(...args) {
       const ran = await runCli(args, { env: { ...world.workerEnv, PAYLOAD_ENCRYPTION: 'off' }, cwd: directory });

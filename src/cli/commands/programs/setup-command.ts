@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/port.ts';
+import { promotionCommand } from '../../../temporal/worker-deployment.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -10,7 +11,7 @@ import { createOutput, type Output, wrap } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { environmentWith } from './worker-command.ts';
 
-/** The first version of a deployment gets the work at once; a later one waits for `deploy promote`. */
+/** The first version of a deployment gets the work at once; a later one waits until an operator makes it current. */
 interface FirstVersion {
   deploymentName: string;
   buildId: string;
@@ -90,11 +91,11 @@ async function setUpDeployment(
   { workflowService, options: { namespace } }: Client,
   options: ServerOptions,
 ): Promise<FirstVersion | undefined> {
-  const [{ loadDeploymentAccess }, { describeDeployment, promote, PromotionRefusedError }] = await Promise.all([
+  const [{ loadDeploymentNames }, { describeDeployment, promote, PromotionRefusedError }] = await Promise.all([
     import('../../../config/config.ts'),
     import('../../../temporal/worker-deployment.ts'),
   ]);
-  const { deploymentName, buildId } = loadDeploymentAccess(environmentWith(options));
+  const { deploymentName, buildId } = loadDeploymentNames(environmentWith(options));
   if (deploymentName === undefined || buildId === undefined) return undefined;
   const version = { deploymentName, buildId };
   const before = await describeDeployment(workflowService, namespace, deploymentName);
@@ -114,9 +115,11 @@ function deploymentLines({ deploymentName, buildId, currentBuildId, reason }: Fi
   const { colors, width } = output;
   if (currentBuildId === buildId) return [colors.green(`${buildId} is the current version of ${deploymentName}`)];
   const why = reason ?? `${currentBuildId} is the current version of ${deploymentName}.`;
+  const command = promotionCommand({ deploymentName, buildId });
   return [
     colors.yellow(`${buildId} is not the current version of ${deploymentName}`),
-    ...wrap(`${why} Once its workers run: \`credit-journey deploy promote\``, width, '  '),
+    ...wrap(`${why} Once its workers run:`, width, '  '),
+    ...commandLines(command, width, '    '),
   ];
 }
 
