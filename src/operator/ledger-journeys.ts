@@ -1,15 +1,13 @@
 /**
- * The client of programs beside the ledger, such as the command line: it also decides
+ * The client of the command line and of the HTTP API, which run beside the ledger: it also decides
  * about inquiries whose run is gone, and traces its calls.
  */
 
 import { type Additions, type ClientParts, connectedParts } from '../client/connected-parts.ts';
-import type { CallOptions } from '../client/connection/calls.ts';
 import { type ConnectOptions, useOf } from '../client/connection/connect-options.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import { type ComparedRows, compareRows } from '../client/holds/compare-rows.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
-import type { HoldsQuery, OpenHolds } from '../client/holds/open-holds.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { SeenRecord } from '../ledger/records.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
@@ -59,16 +57,6 @@ export class LedgerJourneys extends CreditJourneys {
       ...(options.traces === undefined ? {} : { traces: options.traces }),
     };
     return new LedgerJourneys(await connectedParts(options, additions), ledger);
-  }
-
-  /**
-   * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
-   * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
-   *
-   * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
-   */
-  override async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
-    return super.holds(query, options);
   }
 
   /**
