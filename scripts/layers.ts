@@ -18,7 +18,10 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'api', what: 'the HTTP API: one table of operations, over client and ledger' },
   { folder: 'codec', what: 'the codec server: makes the Temporal UI readable' },
   { folder: 'health', what: 'liveness and readiness over HTTP' },
-  { folder: 'operator', what: 'the client with the ledger, for the command line and the API: decisions, reports, disposal' },
+  {
+    folder: 'operator',
+    what: 'the client with the ledger, for the command line and the API: decisions, reports, disposal',
+  },
   { folder: 'client.ts', what: 'the typed client’s public face' },
   { folder: 'client', what: 'starts runs, sends messages, reads results' },
   { folder: 'http', what: 'what HTTP services share: tokens, limits, refusals, audit' },

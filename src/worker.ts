@@ -35,7 +35,7 @@ import { registeredSearchAttributes } from './temporal/registered-search-attribu
 import { fleetIsRunning } from './temporal/running-fleet.ts';
 import type { DeploymentVersion } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
-import { claimedWhereDurable, requireDurableLedger, watchDurability } from './worker/durable-ledger.ts';
+import { losesCommits, requireDurableLedger } from './worker/durable-ledger.ts';
 import { allParts, requireFreshKeys } from './worker/start-up.ts';
 import { watchOwnLedger } from './worker/watch-own-ledger.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
@@ -79,10 +79,12 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const { keys, connection, workflows } = parts;
   const telemetry = await keptIn(resources, startWorkerTelemetry(config));
   const { metrics } = telemetry;
-  const watching = { before: parts.durability, metrics, logger: options.logger, everyMs: config.worker.ledgerWatchMs };
-  const durability = watchDurability(parts.ledger, config, watching);
-  resources.defer(() => durability.close());
-  const ledger = telemetry.observeLedger(claimedWhereDurable(parts.ledger, durability));
+  const ledger = telemetry.observeLedger(parts.ledger);
+  const mayLoseClaims = async () => {
+    const loses = await losesCommits(parts.ledger, config);
+    metrics.ledgerLosesCommits(loses);
+    return loses && config.environment === 'production';
+  };
   const registered = registeredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
   const tokens = new TokenSource({ observer: telemetry.observeTokens });
@@ -136,7 +138,9 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     ...options,
     signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
     onReady: () => {
-      readiness.set(readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, writer, durability }));
+      readiness.set(
+        readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, writer, mayLoseClaims }),
+      );
       options.onReady?.();
     },
   });
@@ -178,7 +182,7 @@ async function openParts(
   const parts = await allParts({
     KEY_RING_FILE: freshKeys,
     LEDGER_URL: keyRing.then(
-      (keys) => keptIn(resources, openConfiguredLedger(config, keys, logger)),
+      (keys) => keptIn(resources, openConfiguredLedger(config, keys)),
       // `KEY_RING_FILE` reports the missing keys.
       () => null,
     ),
@@ -197,7 +201,6 @@ async function openParts(
   return {
     keys: parts.KEY_RING_FILE,
     ledger: parts.LEDGER_URL,
-    durability: parts.LEDGER_DURABILITY,
     connection: parts.TEMPORAL_ADDRESS,
     workflows: parts.WORKFLOW_BUNDLE_FILE,
   };
@@ -283,14 +286,9 @@ function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTe
   };
 }
 
-async function openConfiguredLedger(
-  config: Config,
-  keyRing: KeyWrapper,
-  logger: WorkerLogger | undefined,
-): Promise<OpenedLedger> {
+async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promise<OpenedLedger> {
   return openLedger({
     ...config.ledger,
-    onAddress: (news) => logger?.warn({}, news),
     environment: config.environment,
     keyRing,
     // Outside the sandbox a ledger is made by `setup` alone: a worker that makes one has forgotten what was sent.

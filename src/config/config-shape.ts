@@ -17,8 +17,6 @@ export interface LedgerSettings {
   url: string;
   /** `LEDGER_ID`: required outside the sandbox. */
   expectedId?: string;
-  /** `LEDGER_URL_FILE`, which is read again for each new connection. */
-  urlFile?: string;
   /** `LEDGER_DURABILITY`: what keeps commits when a server fails, and who decided so. */
   durability: { kind: 'replication' | 'storage' | 'accepted'; by?: string };
 }

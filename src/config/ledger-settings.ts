@@ -26,11 +26,10 @@ export function readLedgerAccess(
       'is required outside the sandbox: `credit-journey setup` makes a ledger and tells its id',
     );
   }
-  const urlFile = reader.optional('LEDGER_URL_FILE');
   const durability = readDurability(reader, environment);
   return {
     environment,
-    ledger: { url: readUrl(reader, environment), durability, ...defined({ expectedId, urlFile }) },
+    ledger: { url: readUrl(reader, environment), durability, ...defined({ expectedId }) },
     keyRingFile: reader.text('KEY_RING_FILE', sandbox ? SANDBOX_KEY_RING_FILE : undefined),
     keyRingMayBeMade: sandbox && reader.optional('KEY_RING_FILE') === undefined,
   };

@@ -18,7 +18,8 @@ export interface WorkerParts {
   keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
   writer: Pick<WriterWatch, 'isTooOld'>;
-  durability: { readonly holdsBack: boolean };
+  /** Whether the ledger can lose what it confirms, where production does not permit that. */
+  mayLoseClaims(): Promise<boolean>;
 }
 
 const SERVER_TIMEOUT_MS = 1_000;
@@ -26,7 +27,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 const NO_TRACE_NUMBER = 'READINESS';
 
 export function readinessChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
-  const { workers, connection, ledger, keys, gateways, writer, durability } = parts;
+  const { workers, connection, ledger, keys, gateways, writer, mayLoseClaims } = parts;
   return {
     polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),
     temporal: async () => {
@@ -36,8 +37,8 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
     // The identity is read from the database each time: another one may answer at the same address by now.
     ledger: async () => {
       if (writer.isTooOld) return 'asks for newer workers';
-      if (durability.holdsBack) return 'can lose what it confirms, and nothing is sent: see `doctor`';
       try {
+        if (await mayLoseClaims()) return 'can lose what it confirms: see `doctor`';
         await ledger.lookUp(ledger.identity.ledgerId, NO_TRACE_NUMBER);
         const { lost } = await ledger.restoreState();
         return lost ? 'is an older copy, and nothing is sent until `ledger accept-restore`' : null;

@@ -30,8 +30,6 @@ export async function openLedgerAccess({ ledger, environment, keyRingFile }: Led
       environment,
       keyRing,
       create: false,
-      // Programs that go on for long have no logger here; their lines go where uncaught errors go.
-      onAddress: (news) => void process.stderr.write(`${news}\n`),
     });
     const close = opened.close.bind(opened);
     opened.close = async () => {

@@ -123,7 +123,7 @@ export const METRICS = {
   ledgerLosesCommits: {
     name: `${PREFIX}ledger_loses_commits`,
     kind: 'gauge',
-    help: '1 where a failover or a power cut may lose what the ledger has confirmed: production claims nothing then',
+    help: '1 where a failover or a power cut may lose what the ledger has confirmed, as the last readiness probe found: production is not ready then',
     labels: [],
   },
   keyDaysLeft: {

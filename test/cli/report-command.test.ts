@@ -80,7 +80,7 @@ test('what a refusal said is shown by the attempt, and listed as a reading', asy
   const { storedAt: _at, ...shown } = refusal;
   assert.deepEqual(shown, {
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
-    ...{ redacted: false, body: { problems: ['/applicants/0/ssn'] } },
+    ...{ body: { problems: ['/applicants/0/ssn'] } },
   });
   const { accesses } = await json('accesses', '--by', 'bob');
   assert.deepEqual([accesses.length, accesses[0].kind], [1, 'refusal']);

@@ -10,7 +10,6 @@ import { apiTokenVerifier } from '../../src/api/caller.ts';
 import { codecTokenVerifier } from '../../src/codec/access.ts';
 import { loadClientSettings } from '../../src/config/client-config.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { RenewedAddress } from '../../src/ledger/database/renewed-address.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
 import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
@@ -89,16 +88,6 @@ const ofTokens = (verifier: typeof apiTokenVerifier | typeof codecTokenVerifier)
   });
 
 const CASES: Record<string, Case> = {
-  LEDGER_URL_FILE: {
-    when: /^user and password, for each new connection/,
-    contents: ['postgres://worker:one@db.example.com/ledger', 'postgres://worker:two@db.example.com/ledger'],
-    async open(path) {
-      const { url, urlFile } = loadConfig({ ...env, LEDGER_URL_FILE: path }).ledger;
-      const address = new RenewedAddress(url, { file: urlFile });
-      return async () => address.next();
-    },
-    finds: ['postgres://worker:one@db.example.com/ledger', 'postgres://worker:two@db.example.com/ledger'],
-  },
   GATEWAY_CLIENT_ID_FILE: {
     when: /^for each new token$/,
     contents: ['one\n', 'two\n'],

@@ -43,7 +43,7 @@ async function partsOf(t: TestContext) {
     return ledger;
   };
   const state = {
-    ...{ worker: 'RUNNING', markersBroken: false, isTooOld: false, holdsBack: false },
+    ...{ worker: 'RUNNING', markersBroken: false, isTooOld: false, mayLoseClaims: false },
     server: async () => ({}) as never,
   };
   const parts = {
@@ -69,11 +69,7 @@ async function partsOf(t: TestContext) {
         return state.isTooOld;
       },
     },
-    durability: {
-      get holdsBack() {
-        return state.holdsBack;
-      },
-    },
+    mayLoseClaims: async () => state.mayLoseClaims,
   } as unknown as WorkerParts;
   return { state, parts, keys, keyFile, directory, newLedger };
 }
@@ -139,9 +135,9 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   assert.deepEqual(await wrong(parts), { temporal: 'does not answer' });
   state.server = async () => ({}) as never;
 
-  state.holdsBack = true;
-  assert.deepEqual(await wrong(parts), { ledger: 'can lose what it confirms, and nothing is sent: see `doctor`' });
-  state.holdsBack = false;
+  state.mayLoseClaims = true;
+  assert.deepEqual(await wrong(parts), { ledger: 'can lose what it confirms: see `doctor`' });
+  state.mayLoseClaims = false;
 
   state.markersBroken = true;
   assert.deepEqual(await wrong(parts), { markers: 'are broken, and nothing is sent: default' });

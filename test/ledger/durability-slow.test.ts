@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DurabilitySetting, judgeDurability } from '../../src/ledger/database/durability.ts';
 import { inspectDurability } from '../../src/ledger/sql/inspect-ledger.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { claimedWhereDurable, requireDurableLedger, watchDurability } from '../../src/worker/durable-ledger.ts';
+import { losesCommits, requireDurableLedger } from '../../src/worker/durable-ledger.ts';
 import { makeLedgerRoles } from '../support/ledger-roles.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
-import { claimOf, keyRing, outcomeOf, TRACE } from './fixtures.ts';
+import { keyRing } from './fixtures.ts';
 
 let servers: ReplicatedPostgres;
 
@@ -81,62 +81,23 @@ test('production does not start on it, and uat warns; what a person accepted is 
   assert.match((await startsIn('production', { kind: 'accepted', by })).join(), /accepted .*M\. Vance: a rehearsal/);
 });
 
-for (const environment of ['production', 'uat'] as const) {
-  test(`a running worker of ${environment} notices that commits wait for no standby any more, and again that they do`, async (t) => {
-    await servers.create(`watched_${environment}`);
-    const ownersUrl = servers.url('primary', `watched_${environment}`);
-    const ring = keyRing();
-    await (await openLedger({ url: ownersUrl, environment, keyRing: ring, create: true })).close();
-    const { ledger_worker: url } = await makeLedgerRoles(ownersUrl);
-    const ledger = await openLedger({ url, environment, keyRing: ring });
-    t.after(() => ledger.close());
-    const said: string[] = [];
-    const gauge: boolean[] = [];
-    const watch = watchDurability(
-      // The servers of the tests flush nothing.
-      { durability: async () => ({ ...(await ledger.durability()), isFlushed: true }) },
-      { environment, ledger: { url, durability: REPLICATION } },
-      {
-        before: 'sound',
-        everyMs: 100,
-        metrics: { ledgerLosesCommits: (loses) => void gauge.push(loses) },
-        logger: {
-          warn: (_fields, message) => void said.push(`warn ${message}`),
-          error: (fields, message) => void said.push(`error ${message}: ${(fields as { finding: string }).finding}`),
-        },
-      },
-    );
-    t.after(() => watch.close());
-    const guarded = claimedWhereDurable(ledger, watch);
-    const inquiry = (end: string) => ({ inquiry: { environment, customerTraceNumber: `${TRACE.slice(0, -2)}${end}` } });
-    const until = async (loses: boolean) => {
-      gauge.length = 0;
-      while (gauge.at(-1) !== loses) await delay(50);
-    };
-
-    await set('synchronous_standby_names', 'standby');
-    await until(false);
-    assert.equal((await guarded.claim(claimOf(ledger, inquiry('10')))).kind, 'claimed');
-
-    await set('synchronous_standby_names', '');
-    await until(true);
-    assert.equal(watch.holdsBack, environment === 'production');
-    const claiming = guarded.claim(claimOf(ledger, inquiry('11')));
-    if (environment === 'production') {
-      await assert.rejects(claiming, { code: 'ledgerUnavailable', message: /can lose what it confirms/ });
-      assert.equal(await ledger.inquiry(inquiry('11').inquiry.customerTraceNumber), null, 'nothing was written');
-    } else assert.equal((await claiming).kind, 'claimed');
-    // What is on the wire has its outcome recorded all the same.
-    const { customerTraceNumber } = inquiry('10').inquiry;
-    assert.equal(await guarded.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'unknown' })), 'recorded');
-
-    await set('synchronous_standby_names', 'standby');
-    await until(false);
-    assert.equal((await guarded.claim(claimOf(ledger, inquiry('12')))).kind, 'claimed');
-    // As the test before may have left it, the first look may be a change, too.
-    assert.match(said.at(-2) ?? '', /^error the ledger can lose .*: 1 standby follows, and commits wait for none/);
-    assert.match(said.at(-1) ?? '', /^warn the ledger keeps what it confirms again/);
-    assert.ok(said.length <= 4, said.join('; '));
-    await set('synchronous_standby_names', '');
-  });
-}
+test('a ledger whose commits wait for no standby any more is found by the role of a worker, and that they wait again', async (t) => {
+  await servers.create('watched');
+  const ownersUrl = servers.url('primary', 'watched');
+  const environment = 'production';
+  const ring = keyRing();
+  await (await openLedger({ url: ownersUrl, environment, keyRing: ring, create: true })).close();
+  const { ledger_worker: url } = await makeLedgerRoles(ownersUrl);
+  const ledger = await openLedger({ url, environment, keyRing: ring });
+  t.after(() => ledger.close());
+  // The servers of the tests flush nothing.
+  const flushed = { durability: async () => ({ ...(await ledger.durability()), isFlushed: true }) };
+  const loses = () => losesCommits(flushed, { environment, ledger: { url, durability: REPLICATION } });
+  await set('synchronous_standby_names', 'standby');
+  while (await loses()) await delay(50);
+  await set('synchronous_standby_names', '');
+  while (!(await loses())) await delay(50);
+  await set('synchronous_standby_names', 'standby');
+  while (await loses()) await delay(50);
+  await set('synchronous_standby_names', '');
+});

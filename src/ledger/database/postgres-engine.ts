@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { LedgerUnavailableError } from '../errors.ts';
 import { PostgresSession, translated } from './postgres-session.ts';
-import { isRefusal, RenewedAddress } from './renewed-address.ts';
 import { codeOf, type SqlDialect, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 
 /** A database that is not reached within this time counts as unavailable; the journey waits durably. */
@@ -18,8 +17,6 @@ const MAX_CONNECTIONS = 10;
 const IDLE_TIMEOUT_MS = 30_000;
 /** PostgreSQL asks for a password once. So no connection outlives a rotated one by more than this. */
 const MAX_AGE_S = 30 * 60;
-/** For so long after a refusal the pool opens no further connection, where it has any. */
-const HOLD_SIZE_MS = 5_000;
 /** A vacuum reads whole tables beside other work: millions of rows take minutes. */
 const VACUUM_TIMEOUT_MS = 10 * 60_000;
 
@@ -92,12 +89,9 @@ const BEGIN_READ = ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', SETTINGS]
  * @throws LedgerNotFoundError where the server has no such database
  * @throws LedgerUnavailableError where the server cannot be reached
  */
-export async function openPostgres(
-  url: string,
-  { urlFile, onAddress }: { urlFile?: string; onAddress?: (news: string) => void } = {},
-): Promise<SqlEngine> {
-  const address = new RenewedAddress(url, { file: urlFile, onNews: onAddress });
+export async function openPostgres(url: string): Promise<SqlEngine> {
   const connection = {
+    connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
@@ -108,14 +102,13 @@ export async function openPostgres(
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     maxLifetimeSeconds: MAX_AGE_S,
-    Client: clientOf(address),
     query_timeout: ANSWER_TIMEOUT_MS,
   });
   // A broken connection emits an event, in the pool or in use; without a listener the event ends the process. The
   // statement in progress fails by itself.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  const engine = new PostgresEngine(pool, connection, address);
+  const engine = new PostgresEngine(pool, connection);
   try {
     await engine.read((session) => session.rows('SELECT 1'));
     return engine;
@@ -125,43 +118,16 @@ export async function openPostgres(
   }
 }
 
-type Connect = (done: (error: unknown, client?: pg.Client) => void) => void;
-
-/** A client that asks for the address when it is made, and tells it how the server took that. */
-function clientOf(address: RenewedAddress): new (config?: pg.ClientConfig) => pg.Client {
-  return class extends pg.Client {
-    constructor(config: pg.ClientConfig = {}) {
-      const url = address.next();
-      super({ ...config, connectionString: url });
-      // The pool passes a callback.
-      const connect = this.connect.bind(this) as Connect;
-      const told: Connect = (done) =>
-        connect((error, client) => {
-          if (isRefusal(error)) address.refused(url);
-          else if (!error) address.taken(url);
-          done(error, client);
-        });
-      this.connect = told as pg.Client['connect'];
-    }
-  };
-}
-
 class PostgresEngine implements SqlEngine {
   readonly dialect = DIALECT;
   readonly #pool: pg.Pool;
   readonly #connection: pg.ClientConfig;
-  readonly #address: RenewedAddress;
-  readonly #connected = new Set<pg.PoolClient>();
-  #holdsSizeUntilMs = 0;
   #isClosed = false;
 
   /** @param connection for statements that take longer than the pool permits */
-  constructor(pool: pg.Pool, connection: pg.ClientConfig, address: RenewedAddress) {
+  constructor(pool: pg.Pool, connection: pg.ClientConfig) {
     this.#pool = pool;
     this.#connection = connection;
-    this.#address = address;
-    pool.on('connect', (client) => this.#connected.add(client));
-    pool.on('remove', (client) => this.#connected.delete(client));
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
@@ -177,10 +143,7 @@ class PostgresEngine implements SqlEngine {
     work: (session: SqlSession) => Promise<Written<T>>,
     onWait: (whatFor: string) => void = () => {},
   ): Promise<T> {
-    const client = new pg.Client({
-      ...{ ...this.#connection, connectionString: this.#address.next() },
-      application_name: 'credit-journey setup',
-    });
+    const client = new pg.Client({ ...this.#connection, application_name: 'credit-journey setup' });
     client.on('error', () => {});
     try {
       await client.connect();
@@ -228,26 +191,10 @@ class PostgresEngine implements SqlEngine {
     await this.#pool.end();
   }
 
-  /**
-   * A connection of the pool. Where the server refuses user and password, those that were good before are tried, then the
-   * connections that the pool has are shared.
-   */
   async #take(): Promise<pg.PoolClient> {
-    if (performance.now() >= this.#holdsSizeUntilMs) this.#pool.options.max = MAX_CONNECTIONS;
-    for (let tries = this.#address.canChange ? 2 : 1; ; tries--) {
-      try {
-        return await this.#pool.connect();
-      } catch (error) {
-        if (!isRefusal(error)) throw translated(error);
-        if (tries > 1) continue;
-        if (this.#connected.size === 0) throw translated(error);
-        this.#pool.options.max = this.#connected.size;
-        this.#holdsSizeUntilMs = performance.now() + HOLD_SIZE_MS;
-        return await this.#pool.connect().catch((again: unknown) => {
-          throw translated(again);
-        });
-      }
-    }
+    return this.#pool.connect().catch((error: unknown) => {
+      throw translated(error);
+    });
   }
 
   async #transaction<T>(begin: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {

@@ -18,10 +18,6 @@ import { SqlLedger } from './sql-ledger.ts';
 interface OpenLedgerOptions {
   /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
   url: string;
-  /** `LEDGER_URL_FILE`: the user and password in it are read again for each new connection. */
-  urlFile?: string;
-  /** Called with what an operator should know about that, a sentence. */
-  onAddress?: (news: string) => void;
   environment: Environment;
   keyRing: KeyWrapper;
   /** The only accepted id. */
@@ -75,11 +71,10 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenedLedg
 export async function openEngine({
   url,
   create = false,
-  ...address
-}: Pick<OpenLedgerOptions, 'url' | 'create' | 'urlFile' | 'onAddress'>): Promise<SqlEngine> {
+}: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
   try {
     if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
-    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url, address);
+    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
   } catch (error) {
     throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
   }
