@@ -1,4 +1,4 @@
-/** The examples are what docs/integrating.md shows, and what they send is valid. That they run: test/integration, `npm run examples`. */
+/** The examples are what the pages show, and what they send is valid. That they run: test/integration, `npm run examples`. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,15 +9,16 @@ const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const page = read('docs/integrating.md');
+const signals = read('docs/signals.md');
 const api = read('docs/http-api.md');
 
 test('every piece of code on the page is in the example that it is taken from', () => {
   const shown = [...page.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
   const others = page.replaceAll(/^<!-- examples\/\S+ -->\n```/gm, '').matchAll(/^```(?!sh\b)\w+$/gm);
   assert.deepEqual([...others], [], 'each block says where it is from, or is a command');
-  const ofApi = [...api.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
-  assert.ok(ofApi.length > 0);
-  for (const [, file = '', code = ''] of [...shown, ...ofApi])
+  const ofOthers = [...`${api}${signals}`.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
+  assert.ok(ofOthers.length > 0);
+  for (const [, file = '', code = ''] of [...shown, ...ofOthers])
     assert.ok(read(file).includes(code), `${file}:\n${code}`);
 });
 

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { businessKeys, updateIdOf } from '../../src/client/connection/business-keys.ts';
 import { runsOf } from '../../src/client/connection/journey-runs.ts';
-import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
 import type { ConsentMessage, JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { consentMessage, type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
@@ -103,50 +101,6 @@ test('a caller without an open journey is told whether its consent was recorded,
   const kept = await python('send_consent.py', good);
   assert.equal(kept.stdout, 'kept: the ledger does not know this journey\n');
   await assert.rejects(python('send_consent.py', misspelt), /refused: .*decision/);
-
-  const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
-  const env = { ...process.env, ...world.env, PATH: `${dirname(temporal)}:${process.env.PATH}` };
-  const byCurl = (file: string) =>
-    run('sh', [example('http/send-consent.sh'), `journey-${journeyId}`, file], { env, timeout: 60_000 });
-  const unknown = { ...consent, journeyId: `${journeyId}-2` };
-  const toCurl = await world.put('curl.json', unknown);
-  assert.equal((await byCurl(toCurl)).stdout, 'kept: the ledger does not know this journey\n');
-  await assert.rejects(byCurl(misspelt), (error: { stderr?: string }) => {
-    assert.match(error.stderr ?? '', /^refused: .*decision/);
-    return true;
-  });
-  const byCli = (file: string) =>
-    run('sh', [example('temporal-cli/send-consent.sh'), `journey-${journeyId}`, file], { env, timeout: 30_000 });
-  assert.match((await byCli(good)).stdout, /^kept: /);
-  await assert.rejects(byCli(misspelt));
-});
-
-test('consents by curl and by the Temporal CLI, encrypted by the codec server, reach their journey', async () => {
-  const { journey, consentFiles } = await sharedJourney(world);
-  const handle = await world.harness.start({ ...journey, stages: ['PREQUAL'] });
-  const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
-  const env = { ...process.env, ...world.env, PATH: `${dirname(temporal)}:${process.env.PATH}` };
-  for (const [index, script] of ['http/send-consent.sh', 'temporal-cli/send-consent.sh'].entries()) {
-    await run('sh', [example(script), handle.workflowId, consentFiles[index] ?? ''], { env, timeout: 30_000 });
-  }
-  assert.equal((await handle.result()).shares[0]?.state, 'posted');
-  assert.deepEqual(await signalsOf(handle), [true, true]);
-
-  // And after the end: recorded by a workflow of its own, once.
-  const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
-  const file = await world.put('revocation-by-curl.json', revocation);
-  for (const said of ['recorded\n', 'recorded before\n']) {
-    const { stdout } = await run('sh', [example('http/send-consent.sh'), handle.workflowId, file], {
-      env,
-      timeout: 60_000,
-    });
-    assert.equal(stdout, said);
-  }
-  const again = await run('sh', [example('temporal-cli/send-consent.sh'), handle.workflowId, file], {
-    env,
-    timeout: 30_000,
-  });
-  assert.equal(again.stdout, 'recorded before\n');
 });
 
 async function python(program: string, ...args: string[]): Promise<{ stdout: string }> {

@@ -62,10 +62,9 @@ test('a development environment outlives a killed worker and its own end: journe
   // As programs of any language do.
   const { stdout } = await promisify(execFile)('bash', ['-c', `source '${first.envFile}'; env -0`], { env: {} });
   const sourced = Object.fromEntries(stdout.split('\0').map((line) => line.split(/=(.*)/s, 2) as [string, string]));
-  const { codecEndpoint, temporalHttpUrl, apiUrl, apiTokenFile } = first;
+  const { codecEndpoint, apiUrl, apiTokenFile } = first;
   for (const [name, value] of Object.entries({
     ...found,
-    TEMPORAL_HTTP_URL: temporalHttpUrl,
     CODEC_SERVER_URL: codecEndpoint,
     API_URL: apiUrl,
     API_TOKEN_FILE: apiTokenFile,

@@ -75,7 +75,6 @@ test('a program sources one file with every variable, which its owner alone may 
   const variables = programVariables(
     { ...commandVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }), EMPTY: '' },
     {
-      temporalHttpUrl: 'http://127.0.0.1:7234',
       codecEndpoint: 'http://127.0.0.1:7281/a-path',
       apiUrl: 'http://127.0.0.1:7282',
       apiTokenFile: "/it's/data/api-token",

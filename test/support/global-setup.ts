@@ -24,7 +24,6 @@ export async function globalSetup(): Promise<void> {
   // Readable payloads are what most tests look at; those about encryption say so.
   process.env.PAYLOAD_ENCRYPTION = 'off';
   process.env.TEST_TEMPORAL_ADDRESS = started.address;
-  process.env.TEST_TEMPORAL_HTTP_URL = started.httpUrl;
   process.env.TEST_TEMPORAL_NAMESPACE = started.namespace;
   process.env.TEST_WORKFLOW_BUNDLE = bundleFile;
 }

@@ -44,7 +44,6 @@ export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<
     harness,
     env: {
       TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_HTTP_URL: temporal.httpUrl,
       TEMPORAL_NAMESPACE: namespace,
       TASK_QUEUE: config.taskQueue,
       CODEC_SERVER_URL: codecServer.endpoint,

@@ -9,8 +9,6 @@ import { bundleWorkflows } from './workflow-bundle.ts';
 
 export interface TestServer {
   address: string;
-  /** The same API over HTTP. */
-  httpUrl: string;
   namespace: string;
 }
 
@@ -22,12 +20,8 @@ let ownBundle: Promise<string> | undefined;
  * Its clock is real and its search attributes are registered.
  */
 export async function testServer(): Promise<TestServer> {
-  const {
-    TEST_TEMPORAL_ADDRESS: address,
-    TEST_TEMPORAL_HTTP_URL: httpUrl,
-    TEST_TEMPORAL_NAMESPACE: namespace,
-  } = process.env;
-  if (address && httpUrl && namespace) return { address, httpUrl, namespace };
+  const { TEST_TEMPORAL_ADDRESS: address, TEST_TEMPORAL_NAMESPACE: namespace } = process.env;
+  if (address && namespace) return { address, namespace };
   ownServer ??= startTemporalServer({ headless: true }).then((server) => {
     // Not a hook: it would belong to whichever test asked first.
     server.unref();

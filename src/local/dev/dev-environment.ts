@@ -40,8 +40,6 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
 
 export interface DevEnvironment {
   temporalAddress: string;
-  /** The same API over HTTP, on a free port that each run takes anew. */
-  temporalHttpUrl: string;
   namespace: string;
   taskQueue: string;
   /** Absent when headless. */
@@ -120,7 +118,6 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     parts.defer(() => api.close());
     const ready = readyVariables(addresses, inherited);
     const called = {
-      temporalHttpUrl: server.httpUrl,
       codecEndpoint: codec.endpoint,
       apiUrl: api.url,
       apiTokenFile: api.tokenFile,

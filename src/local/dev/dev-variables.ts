@@ -52,7 +52,6 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
 
 /** The addresses of what programs call, beside those of the environment's own parts. */
 export interface ProgramAddresses {
-  temporalHttpUrl: string;
   codecEndpoint: string;
   apiUrl: string;
   apiTokenFile: string;
@@ -81,11 +80,10 @@ export function readyVariables(
  */
 export function programVariables(
   ready: Record<string, string>,
-  { temporalHttpUrl, codecEndpoint, apiUrl, apiTokenFile }: ProgramAddresses,
+  { codecEndpoint, apiUrl, apiTokenFile }: ProgramAddresses,
 ): Record<string, string> {
   return {
     ...ready,
-    TEMPORAL_HTTP_URL: temporalHttpUrl,
     CODEC_SERVER_URL: codecEndpoint,
     API_URL: apiUrl,
     API_TOKEN_FILE: apiTokenFile,

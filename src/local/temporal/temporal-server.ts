@@ -38,8 +38,6 @@ interface TemporalServerOptions {
 export interface TemporalServer {
   /** `host:port` */
   address: string;
-  /** The same API over HTTP. */
-  httpUrl: string;
   namespace: string;
   /** Absent when headless. */
   uiUrl?: string;
@@ -124,7 +122,7 @@ function shortened(log: string): string {
 }
 
 async function startOnce(binary: string, options: TemporalServerOptions): Promise<TemporalServer> {
-  const [freePort = 0, freeUiPort = 0, httpPort = 0] = await freePorts(3);
+  const [freePort = 0, freeUiPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
   const namespace = options.namespace ?? 'default';
@@ -133,14 +131,10 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
   const scratch = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'credit-journey-temporal-')) : undefined;
   const logFile = join(options.dataDir ?? (scratch as string), 'temporal-server.log');
   const log = openSync(logFile, 'a', 0o600);
-  const child = await startOwnedChild(
-    binary,
-    serverArguments({ ...options, port, uiPort, httpPort, searchAttributes }),
-    {
-      env: options.env ?? process.env,
-      stdio: ['ignore', log, log],
-    },
-  ).finally(() => closeSync(log));
+  const child = await startOwnedChild(binary, serverArguments({ ...options, port, uiPort, searchAttributes }), {
+    env: options.env ?? process.env,
+    stdio: ['ignore', log, log],
+  }).finally(() => closeSync(log));
 
   const removeScratch = () => {
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
@@ -159,7 +153,6 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
   }
   return {
     address,
-    httpUrl: `http://${LOOPBACK}:${httpPort}`,
     namespace,
     ...(options.headless ? {} : { uiUrl: `http://${LOOPBACK}:${uiPort}` }),
     pid: child.pid,
@@ -177,7 +170,6 @@ function serverArguments(
   options: TemporalServerOptions & {
     port: number;
     uiPort: number;
-    httpPort: number;
     searchAttributes: Readonly<Record<string, string>>;
   },
 ): string[] {
@@ -189,8 +181,6 @@ function serverArguments(
     LOOPBACK,
     '--port',
     String(options.port),
-    '--http-port',
-    String(options.httpPort),
     ...(options.headless ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
     ...(options.headless || options.uiCodecEndpoint === undefined
       ? []

@@ -35,7 +35,7 @@ export function registerDevCommand(program: Command): void {
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',
-      'print one line when ready: {"temporalAddress","temporalHttpUrl","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint","apiUrl","apiTokenFile","envFile"}',
+      'print one line when ready: {"temporalAddress","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint","apiUrl","apiTokenFile","envFile"}',
     )
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, ...options }: DevFlags) => {
@@ -60,9 +60,9 @@ export function registerDevCommand(program: Command): void {
 }
 
 function readyLine(environment: DevEnvironment): string {
-  const { temporalAddress, temporalHttpUrl, namespace, taskQueue } = environment;
+  const { temporalAddress, namespace, taskQueue } = environment;
   const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint, apiUrl, apiTokenFile, envFile } = environment;
-  const addresses = { temporalAddress, temporalHttpUrl, namespace, taskQueue, uiUrl, sandboxUrl };
+  const addresses = { temporalAddress, namespace, taskQueue, uiUrl, sandboxUrl };
   const ready = { ...addresses, dataDir, codecEndpoint, apiUrl, apiTokenFile, envFile };
   return `${JSON.stringify(ready)}\n`;
 }
@@ -74,7 +74,6 @@ function story(environment: DevEnvironment): string {
   return `${[
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
-    `  HTTP      ${environment.temporalHttpUrl}`,
     `  UI        ${environment.uiUrl ?? 'none (headless)'}`,
     `  codec     ${environment.codecEndpoint}`,
     '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',
