@@ -2,7 +2,7 @@
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { lastLine, runCommand } from '../../src/local/run-command.ts';
-import { cacheDirectory } from '../../src/local/temporal/binary-cache.ts';
+import { cacheDirectory } from '../../src/local/temporal/temporal-binaries.ts';
 import { fileLock } from '../../src/protection/keys/file-lock.ts';
 
 /** Some four minutes on two cores for the largest; a loaded machine takes longer. */

