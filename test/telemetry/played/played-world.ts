@@ -196,7 +196,7 @@ async function kubernetesStandIn(t: TestContext): Promise<{ restarts: number; ad
   return told;
 }
 
-/** test/ledger/durability-slow.test.ts has the watch that says so, beside a real standby. */
+/** test/ledger/durability-slow.test.ts has the judgement, beside a real standby. */
 async function postgresStandIn(t: TestContext): Promise<{ losesCommits: boolean; address: string }> {
   const told = { losesCommits: false, address: '' };
   const { name } = METRICS.ledgerLosesCommits;
