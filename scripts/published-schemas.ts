@@ -54,7 +54,7 @@ import { STAGES } from '../src/model/products.ts';
 const APPLICANTS = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const FAILSAFE_APPLICANTS = failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 
-const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
+const { consent, extend, requestShare, withdraw, withdrawShare } = journeySchemas();
 const { review, message: portfolioMessage } = portfolioSchemas();
 const { shareReport, extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
@@ -122,12 +122,9 @@ const PUBLISHED: Record<string, Published> = {
     title: 'Input of the workflow lendingJourney',
     description:
       'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed; so are endUserCodes and a share’s ' +
-      `reportOf. Shares differ in shareId, and none names the end user of its report. preclose and attentionAbove need the stage ` +
-      `PRECLOSE, whose gate then has no pass auto. closingDate is not past. ${APPLICANT_RULES}`,
-    schema: lendingJourneySchema(APPLICANTS).meta({
-      allOf: PURPOSE_CODES,
-      dependentRequired: { closingDate: ['preclose'] },
-    }),
+      `reportOf. Shares differ in shareId, and none names the end user of its report. attentionAbove needs the stage PRECLOSE. ` +
+      APPLICANT_RULES,
+    schema: lendingJourneySchema(APPLICANTS).meta({ allOf: PURPOSE_CODES }),
   },
   consent: {
     title: 'The signal consent and the update recordConsent',
@@ -156,12 +153,6 @@ const PUBLISHED: Record<string, Published> = {
     title: 'The update withdrawShare',
     description: 'Takes one share of a journey back before it is sent. A corrected share takes another id.',
     schema: withdrawShare,
-  },
-  'set-closing-date': {
-    title: 'The update setClosingDate',
-    description:
-      'Sets or moves the day by which PRECLOSE is pulled. It is not past in the time zone of the gateway profile.',
-    schema: setClosingDate,
   },
   extend: {
     title: 'The update extend',

@@ -25,7 +25,6 @@ import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-comm
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
 import { registerSharesCommand } from './cli/commands/records/shares-command.ts';
 import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
-import { registerClosingDateCommand } from './cli/commands/runs/closing-date-command.ts';
 import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
 import { registerExtendCommand } from './cli/commands/runs/extend-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
@@ -86,7 +85,6 @@ export function createProgram(): Command {
     registerWatchCommand,
     registerAdvanceCommand,
     registerExtendCommand,
-    registerClosingDateCommand,
     registerConsentCommand,
     registerShareCommand,
     registerHoldsCommand,

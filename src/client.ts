@@ -81,7 +81,6 @@ export type {
   RepeatStageMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
-  SetClosingDateMessage,
   ShareInput,
   ShareState,
   ShareStatus,

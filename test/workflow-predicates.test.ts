@@ -1,5 +1,5 @@
 /**
- * A predicate of a workflow reads nothing but state that recorded events change (docs/decisions/journeys.md, 58). This test
+ * A predicate of a workflow reads nothing but state that recorded events change (docs/decisions/journeys.md, 54). This test
  * follows each predicate through the sources, by the names that it calls, and finds clocks and figures of the history.
  */
 import assert from 'node:assert/strict';

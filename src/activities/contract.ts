@@ -68,21 +68,10 @@ export interface PreparedRun extends RunIdentity {
   token: 'ready' | 'unavailable' | 'refused';
 }
 
-/** A closing date, and what it means in the profile's time zone. */
-export interface PlacedClosing {
-  closingDate: string;
-  /** The beginning of the first day on which PRECLOSE is pulled by itself; RFC 3339 in UTC. */
-  precloseFrom: string;
-  /** The end of the closing date: from then on nothing is pulled by it. RFC 3339 in UTC. */
-  over: string;
-}
-
 /** What a `lendingJourney` run learns at its start beside that. */
 export interface PreparedJourney extends PreparedRun {
   /** Consents from before the run. Absent where the ledger did not answer, or has more than a start should carry. */
   heard?: HeardConsent[];
-  /** Where the input has a closing date. */
-  closing?: PlacedClosing;
 }
 
 /** What a `shareReport` run fixes at its start beside that. */
@@ -247,13 +236,6 @@ export interface JourneyActivities {
     /** The journey's purpose code for SECONDUSE, which a share without one of its own has. */
     journeyPurposeCode?: string;
   }): Promise<void>;
-  /** Of a date that is past at the instant `at`: `InvalidInput`. */
-  placeClosingDate(args: {
-    profile: string;
-    closingDate: string;
-    daysBefore: number;
-    at: string;
-  }): Promise<PlacedClosing>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   /** Reads only, builds and validates nothing; any worker can do it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;

@@ -1,4 +1,3 @@
-import { parseInstantMs } from '../base/instants.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { buildReportRequest } from '../gateway/requests.ts';
@@ -12,7 +11,6 @@ import {
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { endUserOf } from '../model/stage-end-user.ts';
-import { closingAtStart, closingProblems, pastDateProblems, placed } from './closing-dates.ts';
 import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { consumersProblems, entitlementProblems } from './entitlements.ts';
@@ -21,7 +19,7 @@ import { factsAtStart, fixRun, ifAnswered, ownerProblems, preflight, profileName
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants' | 'checkShare' | 'placeClosingDate'> {
+): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants' | 'checkShare'> {
   return {
     /**
      * Checks the whole input and fixes the configuration that the run keeps to, before anything can be posted.
@@ -35,7 +33,6 @@ export function createPrepareJourney(
         const ownProblems = [
           ...journeyEntitlementProblems(profile, journey),
           ...madeUpProblems(profile, journey.applicants),
-          ...closingProblems(profile, journey),
         ];
         // The token service may be slow. Consents that come meanwhile are heard: the ledger is asked after it.
         const token = ownProblems.length > 0 ? undefined : await preflight(dependencies, profile);
@@ -45,7 +42,6 @@ export function createPrepareJourney(
         checkRequestsCanBeBuilt(profile, journey);
         return {
           ...(await fixRun(dependencies, profile, facts, token)),
-          ...closingAtStart(profile, journey),
           ...(facts?.hasConsents === false ? { heard: [] } : await heardAtStart(dependencies, journey, firstRunId)),
         };
       }),
@@ -57,15 +53,6 @@ export function createPrepareJourney(
         const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
         const problems = madeUpProblems(known, parse(applicants, known.limits));
         if (problems.length > 0) throw new InvalidInputError(problems);
-      }),
-
-    /** @throws `InvalidInput` (final) with the path `/closingDate`. */
-    placeClosingDate: ({ profile, closingDate, daysBefore, at }) =>
-      translating(async () => {
-        const known = preparedProfile(dependencies, profile);
-        const problems = pastDateProblems(known, closingDate, parseInstantMs(at) ?? Date.now());
-        if (problems.length > 0) throw new InvalidInputError(problems);
-        return placed(known, { closingDate, daysBefore });
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */

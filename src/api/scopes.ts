@@ -3,7 +3,7 @@
 export const SCOPES = {
   'journeys:start': 'Start journeys',
   'journeys:read': 'Read status, result and list of journeys',
-  'journeys:advance': 'Pass gates, repeat stages, set the closing date, extend waits at gates',
+  'journeys:advance': 'Pass gates, repeat stages, extend waits at gates',
   'journeys:withdraw': 'End journeys early',
   'consents:record': 'Say what consumers have decided about shares; reads nothing',
   'shares:request': 'Ask for shares, and extend their waits',

@@ -19,7 +19,7 @@ export function lendingJourneyProblems(input: Loose): Problem[] {
     ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
     ...endUserProblems(input.endUserCodes, stages),
     ...gateProblems(input.gates, stages),
-    ...closingProblems(input, stages),
+    ...attentionProblems(input, stages),
     ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
     ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
   ];
@@ -60,24 +60,9 @@ function gateProblems(gates: unknown, stages: readonly StageCode[] | null): Prob
     .map((stage) => ({ path: `/gates/${stage}`, rule: 'must be the gate of a stage that is listed' }));
 }
 
-/** Whether a date is past is judged by the worker, which knows the profile's time zone. */
-function closingProblems(
-  { closingDate, preclose, attentionAbove, gates }: Loose,
-  stages: readonly StageCode[] | null,
-): Problem[] {
-  const problems: Problem[] = [];
-  if (closingDate !== undefined && preclose === undefined) {
-    problems.push({ path: '/preclose', rule: 'is required with closingDate' });
-  }
-  for (const [name, value] of Object.entries({ preclose, attentionAbove })) {
-    if (value === undefined || !stages || stages.includes('PRECLOSE')) continue;
-    problems.push({ path: `/${name}`, rule: 'needs the stage PRECLOSE' });
-  }
-  const gate = isRecord(gates) ? gates.PRECLOSE : undefined;
-  if (preclose !== undefined && isRecord(gate) && gate.pass === 'auto') {
-    problems.push({ path: '/gates/PRECLOSE/pass', rule: 'must not be auto beside preclose: the date opens the gate' });
-  }
-  return problems;
+function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode[] | null): Problem[] {
+  if (attentionAbove === undefined || !stages || stages.includes('PRECLOSE')) return [];
+  return [{ path: '/attentionAbove', rule: 'needs the stage PRECLOSE' }];
 }
 
 function endUserProblems(codes: unknown, stages: readonly StageCode[] | null): Problem[] {

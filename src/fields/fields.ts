@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
-import { parseInstantMs } from '../base/instants.ts';
-import { isDate } from '../base/local-days.ts';
+import { isDate, parseInstantMs } from '../base/instants.ts';
 import { CALENDAR_DATE, DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
   EVIDENCE_REFERENCE,

@@ -31,7 +31,7 @@ export interface AuditedDecision
   extends Pick<InquiryDescription, 'ownerId'>,
     Partial<Pick<InquiryDescription, 'customerTraceNumber' | 'productCode' | 'profile'>>,
     Pick<InquiryDescription, 'shareId' | 'endUserCode' | 'endUser'>,
-    Pick<RunDecision, 'until' | 'closingDate'>,
+    Pick<RunDecision, 'until'>,
     Pick<DecisionRecord, 'decisionId' | 'by' | 'reason' | 'provenBy'> {
   action: DecisionAction | 'seen' | RunDecision['action'];
   /** The attempt that it judges. */

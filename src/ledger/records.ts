@@ -135,8 +135,6 @@ export interface DecisionRecord {
   provenBy?: string;
   /** When the journey received it, RFC 3339. */
   decidedAt: string;
-  /** Of a standing repeat (`repeatDecisionId`): of so many inquiries of this owner and product it may be recorded in all. */
-  atMost?: number;
 }
 
 export type DecisionVerdict =

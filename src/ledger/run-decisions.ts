@@ -3,7 +3,7 @@ import type { StageCode } from '../model/products.ts';
 
 /**
  * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`: `stage`
- * is never pulled. `acceptAge`: the gate before `stage` is passed with a report that is too old. `setClosingDate`.
+ * is never pulled. `acceptAge`: the gate before `stage` is passed with a report that is too old.
  * `seen`: a person has seen to what was flagged about the run. `withdraw`: nothing more is ever sent for the run; its
  * claims read that. `pause` and `resume`: of a portfolio review.
  */
@@ -12,13 +12,11 @@ export interface RunDecision {
   ownerId: string;
   /** The same message has the same one. */
   decisionId: string;
-  action: 'extend' | 'skip' | 'acceptAge' | 'setClosingDate' | 'seen' | 'withdraw' | 'pause' | 'resume';
+  action: 'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'pause' | 'resume';
   stage?: StageCode;
   shareId?: string;
   /** RFC 3339. */
   until?: string;
-  /** A calendar day. */
-  closingDate?: string;
   by: string;
   reason: string;
   /** When the run received it: RFC 3339. */

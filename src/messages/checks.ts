@@ -44,7 +44,7 @@ const MOST_CHARACTERS = 200_000;
 const applicants = z.array(z.looseObject({})).min(1);
 const passGate = passGateSchema(applicants);
 const repeatStage = repeatStageSchema(applicants);
-const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
+const { consent, extend, requestShare, withdraw, withdrawShare } = journeySchemas();
 const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const WITHDRAWALS: Record<AddressName, z.ZodType> = {
@@ -80,10 +80,6 @@ export function requestShareProblem(value: unknown): string | null {
 
 export function withdrawShareProblem(value: unknown): string | null {
   return problemOf(withdrawShare, value);
-}
-
-export function setClosingDateProblem(value: unknown): string | null {
-  return problemOf(setClosingDate, value);
 }
 
 export function extendProblem(value: unknown): string | null {

@@ -34,7 +34,6 @@ import type {
   LendingJourneyInput,
   RequestShareMessage,
   ResolveInquiryMessage,
-  SetClosingDateMessage,
   WithdrawMessage,
   WithdrawShareMessage,
 } from './journey/shapes.ts';
@@ -67,7 +66,7 @@ export interface ApplicantLimit {
   maxApplicants: number;
 }
 
-const { consent, extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
+const { consent, extend, requestShare, withdraw, withdrawShare } = journeySchemas();
 const { message: portfolioMessage, review } = portfolioSchemas();
 const { extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 const withdrawPull = withdrawPullSchema();
@@ -158,11 +157,6 @@ export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMes
 /** `extend` of a share at any time. */
 export function parseExtendShareReport(value: unknown): ExtendShareReportMessage {
   return parse(extendShareReport, value);
-}
-
-/** `setClosingDate`. */
-export function parseSetClosingDate(value: unknown): SetClosingDateMessage {
-  return parse(setClosingDate, value);
 }
 
 /** `extend` of a journey. */

@@ -77,16 +77,3 @@ function digestOf(personal: {
 export function contentDigest(personal: object): string {
   return bytesToHex(sha256(utf8ToBytes(canonicalJson(personal))));
 }
-
-const STANDING = 'standing-repeat-';
-
-/** The id of a repeat, by the standing decision of the input where no person has asked for it. */
-export function repeatDecisionId(
-  { repeat, occurrence }: { repeat: string; occurrence: number },
-  isStanding = false,
-): string {
-  return `${isStanding ? STANDING : 'repeat-'}${repeat}-${occurrence}`;
-}
-
-/** The LIKE pattern of the ids of standing repeats; no id of a person's repeat matches. */
-export const STANDING_REPEATS = `${STANDING}%`;

@@ -98,21 +98,12 @@ describe('journeys over HTTP', () => {
 describe('messages to a journey over HTTP', () => {
   test('each is accepted once, the same again is a duplicate, and other content under its key a conflict', async () => {
     const { json } = await api.call('/v1/journeys', {
-      body: journeyInput({
-        stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
-        preclose: { daysBefore: 3, reason: 'standing' } as never,
-      }),
+      body: journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }),
     });
     const at = `/v1/journeys/${json.journeyId}`;
     await untilState(json.journeyId, 'waitingAtGate');
     const until = new Date(Date.now() + 45 * 86_400_000).toISOString();
-    const closingDate = new Date(Date.now() + 60 * 86_400_000).toISOString().slice(0, 10);
     const messages: [path: string, body: object, other: object][] = [
-      [
-        `${at}/closing-date`,
-        { closingDate, change: 1, reason: 'set' },
-        { closingDate: '2099-01-04', change: 1, reason: 'set' },
-      ],
       [`${at}/extend`, { gate: 'PREAPP', until, reason: 'slow' }, { gate: 'PREAPP', until, reason: 'other' }],
       [
         `${at}/shares`,
@@ -155,15 +146,11 @@ describe('messages to a journey over HTTP', () => {
       [`${at}/advance`, { to: 'PREAPP', skip: 'PREAPP', ...forged }],
       [`${at}/shares`, { share: { shareId: 'S2', endUserCode: 'EU999' }, ...forged }],
       [`${at}/extend`, { gate: 'PREAPP', until: '2099-01-01T00:00:00Z', ...forged }],
-      [`${at}/closing-date`, { closingDate: '2099-01-01', change: 1, ...forged }],
       [`${at}/shares/S1/withdrawal`, forged],
     ] as const) {
       const { status, json } = await api.call(path, { body });
       assert.deepEqual([status, json.problems[0].path], [422, '/by'], path);
     }
-    const preclose = { daysBefore: 3, ...forged };
-    const started = await api.call('/v1/journeys', { body: { ...journeyInput(), preclose } });
-    assert.deepEqual([started.status, started.json.problems[0].path], [422, '/preclose/by']);
     const nobody = await token({ claims: { sub: 'x'.repeat(101) } });
     const unnamed = await api.call(`${at}/withdrawal`, { token: nobody, body: { reason: 'x' } });
     assert.deepEqual([unnamed.status, unnamed.json.code], [403, 'by']);

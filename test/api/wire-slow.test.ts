@@ -286,8 +286,8 @@ describe('a body means one thing', () => {
     ['… that never ends', '/v1/consents', '['.repeat(200_000), 400, 'notJson'],
     [
       'a number beyond all',
-      '/v1/journeys/T-json/closing-date',
-      '{"closingDate":"2031-01-01","change":1e999}',
+      '/v1/journeys/T-json/advance',
+      '{"repeat":"PREQUAL","occurrence":1e999,"reason":"asked for"}',
       422,
       'invalidInput',
     ],

@@ -75,7 +75,6 @@ const SAMPLES = [
   (({ journeyId: _, by: __, ...decision }) => decision)(aDecision()),
   { to: 'PREAPP' },
   { repeat: 'PREQUAL', occurrence: 2, reason: 'asked for by the lender' },
-  { closingDate: '2031-01-01', change: 1, reason: 'moved' },
   { gate: 'PREAPP', until: '2031-01-01T00:00:00Z', reason: 'on holiday' },
   { share: { shareId: 'S2', endUserCode: 'EU456' } },
   { reason: 'asked for' },

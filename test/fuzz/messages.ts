@@ -11,7 +11,6 @@ import {
   extendProblem,
   requestShareProblem,
   resolveInquiryProblem,
-  setClosingDateProblem,
   withdrawProblem,
   withdrawShareProblem,
 } from '../../src/messages/checks.ts';
@@ -21,7 +20,6 @@ import {
   parseExtend,
   parseRequestShare,
   parseResolveInquiry,
-  parseSetClosingDate,
   parseWithdraw,
   parseWithdrawShare,
 } from '../../src/messages/parse-messages.ts';
@@ -87,12 +85,6 @@ const KINDS: readonly MessageKind[] = [
     ],
     shape: advanceProblem,
     parse: (value) => parseAdvance(value, LIMIT),
-  },
-  {
-    name: 'setClosingDate',
-    valid: [{ journeyId: 'J-1001', closingDate: '2026-03-01', change: 1, by: 'ops', reason: 'put off' }],
-    shape: setClosingDateProblem,
-    parse: parseSetClosingDate,
   },
   {
     name: 'extend',

@@ -5,7 +5,6 @@ import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedDecision } from '../../src/ledger/record-audit.ts';
 import type { RunDecision } from '../../src/ledger/run-decisions.ts';
-import { repeatDecisionId } from '../../src/model/decision-content.ts';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
@@ -19,8 +18,8 @@ const UNTIL = '2026-03-01T00:00:00.000Z';
 const EXTENDED: RunDecision = { ...WHO, decisionId: 'extend-PREAPP', action: 'extend', stage: 'PREAPP', until: UNTIL };
 const OF_SHARE: RunDecision = { ...WHO, decisionId: 'extend-S1', action: 'extend', shareId: 'S1', until: UNTIL };
 const SKIPPED: RunDecision = { ...WHO, decisionId: 'skip-PREAPP', action: 'skip', stage: 'PREAPP' };
-const MOVED: RunDecision = {
-  ...{ ...WHO, ownerId: 'J-2', decisionId: 'closing-date-1', action: 'setClosingDate', closingDate: '2026-03-02' },
+const ACCEPTED: RunDecision = {
+  ...{ ...WHO, ownerId: 'J-2', decisionId: 'acceptAge-PRECLOSE', action: 'acceptAge' },
 };
 
 const WITHDRAWN: RunDecision = { ...WHO, decisionId: 'withdraw', action: 'withdraw' };
@@ -42,13 +41,13 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
-    for (const one of [EXTENDED, OF_SHARE, SKIPPED, MOVED]) await write(ledger, one);
+    for (const one of [EXTENDED, OF_SHARE, SKIPPED, ACCEPTED]) await write(ledger, one);
     const all = await listed(ledger);
-    assert.deepEqual(all.map(({ action }) => action).sort(), ['extend', 'extend', 'resend', 'setClosingDate', 'skip']);
+    assert.deepEqual(all.map(({ action }) => action).sort(), ['acceptAge', 'extend', 'extend', 'resend', 'skip']);
     const { stage: _, ...extended } = EXTENDED;
     const found = all.find(({ decisionId }) => decisionId === EXTENDED.decisionId);
     assert.deepEqual(found, { ...extended, productCode: 'PREAPP' });
-    assert.deepEqual(await listed(ledger, { ownerId: 'J-2' }), [MOVED]);
+    assert.deepEqual(await listed(ledger, { ownerId: 'J-2' }), [ACCEPTED]);
     assert.deepEqual((await listed(ledger, { ownerId: 'J-1', by: WHO.by })).length, 3);
     const ofInquiry = await listed(ledger, { customerTraceNumber: INQUIRY.customerTraceNumber });
     assert.deepEqual(
@@ -119,10 +118,10 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
 
   test('another content under the same id is kept beside the first: a run that was reset takes its message anew', async (t) => {
     const { ledger } = await opened(t);
-    const moved = { ...MOVED, closingDate: '2026-04-01' };
-    for (const one of [MOVED, moved, MOVED, moved]) await write(ledger, one);
-    const dates = (await listed(ledger)).map(({ closingDate }) => closingDate);
-    assert.deepEqual(dates.sort(), ['2026-03-02', '2026-04-01']);
+    const other = { ...ACCEPTED, reason: 'nothing has changed' };
+    for (const one of [ACCEPTED, other, ACCEPTED, other]) await write(ledger, one);
+    const reasons = (await listed(ledger)).map(({ reason }) => reason);
+    assert.deepEqual(reasons.sort(), [other.reason, ACCEPTED.reason]);
     assert.deepEqual((await ledger.verifyChain()).findings, []);
   });
 
@@ -134,35 +133,6 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     await ledger.retention.begin({ ownerId: 'J-1' }, who);
     await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0);
     assert.equal((await listed(ledger, { ownerId: 'J-1' })).length, 1);
-    assert.deepEqual((await ledger.verifyChain()).findings, []);
-  });
-
-  test('a standing repeat is recorded of so many inquiries in all, of two runs at once too; a person’s repeat does not count', async (t) => {
-    const { ledger, again } = await opened(t);
-    const other = await again();
-    const { ledgerId } = ledger.identity;
-    const inquiryOf = (number: number, ownerId = 'J-1') => ({
-      ...INQUIRY,
-      ...{ ownerId, productCode: 'PRECLOSE' as const, ordinal: number },
-      customerTraceNumber: `PC${ownerId === 'J-1' ? 'A' : 'B'}${String(number).padStart(23, '0')}00`,
-    });
-    const repeat = async (on: Ledger, number: number, { ownerId = 'J-1', atMost = 2, isStanding = true } = {}) => {
-      const inquiry = inquiryOf(number, ownerId);
-      const decisionId = repeatDecisionId({ repeat: 'PRECLOSE', occurrence: number + 1 }, isStanding);
-      const { failureType: _, ...decision } = decisionOf({ decisionId, action: 'repeat', attempt: 0 });
-      const { customerTraceNumber } = inquiry;
-      const record = { ...decision, customerTraceNumber, ...(isStanding ? { atMost } : {}) };
-      return (await on.recordDecision(ledgerId, inquiry, record)).kind;
-    };
-    assert.equal(await repeat(ledger, 1, { isStanding: false }), 'recorded');
-    assert.equal(await repeat(ledger, 2), 'recorded');
-    const [one, two] = await Promise.all([repeat(ledger, 3), repeat(other, 4)]);
-    assert.deepEqual([one, two].sort(), ['recorded', 'refused']);
-    assert.equal(await repeat(other, 2), 'recorded', 'the same again is the same');
-    assert.equal(await repeat(ledger, 5), 'refused');
-    assert.equal(await repeat(ledger, 5, { isStanding: false }), 'recorded');
-    assert.equal(await repeat(ledger, 6, { atMost: 3 }), 'recorded', 'a start with another input decides anew');
-    assert.equal(await repeat(ledger, 2, { ownerId: 'J-2', atMost: 1 }), 'recorded', 'each journey has its own');
     assert.deepEqual((await ledger.verifyChain()).findings, []);
   });
 }

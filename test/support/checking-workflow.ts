@@ -6,14 +6,13 @@ import {
   extendShareReportProblem,
   requestShareProblem,
   resolveInquiryProblem,
-  setClosingDateProblem,
   withdrawProblem,
   withdrawShareProblem,
 } from '../../src/messages/checks.ts';
 
 const CHECKS = {
   ...{ advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem },
-  ...{ extendProblem, extendShareReportProblem, setClosingDateProblem, withdrawShareProblem },
+  ...{ extendProblem, extendShareReportProblem, withdrawShareProblem },
 };
 
 /** A check, and its arguments. */

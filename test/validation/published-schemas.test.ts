@@ -79,7 +79,6 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
         ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
         ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D', endUserCodes: { PREQUAL: 'EU1', PRECLOSE: 'EU2' } },
         stages: ['PREQUAL', 'PRECLOSE'],
-        ...{ closingDate: '2030-01-31', preclose: { daysBefore: 3, repeats: 2, ...WHO } },
         attentionAbove: { newAccounts: 0, balanceMoves: 2 },
         gates: { PRECLOSE: { pass: 'manual', expiresAfter: 'P14D' } },
         shares: [SHARE],
@@ -123,10 +122,6 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       aDecisionOf({ shareId: 'S-1' }, { action: 'accept', outcome: 'record', reference: REFERENCE }),
     ],
     parse: messages.parseResolveShareReport,
-  },
-  'set-closing-date': {
-    samples: [{ journeyId: 'J-1', closingDate: '2026-03-01', change: 2, ...WHO }],
-    parse: messages.parseSetClosingDate,
   },
   extend: {
     samples: [
@@ -208,12 +203,7 @@ const NAMED_RULES: [string, string, object][] = [
   ['lending-journey-input', 'Shares differ in shareId', aJourney({ shares: [SHARE, SHARE] })],
   ['lending-journey-input', 'end user of its report', aJourney({ shares: [{ ...SHARE, endUserCode: 'EU123' }] })],
   ['lending-journey-input', 'endUserCodes', aJourney({ stages: ['PREQUAL'], endUserCodes: { PREAPP: 'EU1' } })],
-  ['lending-journey-input', 'need the stage', aJourney({ stages: ['PREQUAL'], attentionAbove: { newAccounts: 0 } })],
-  [
-    'lending-journey-input',
-    'no pass auto',
-    aJourney({ preclose: { daysBefore: 3, ...WHO }, gates: { PRECLOSE: { pass: 'auto' } } }),
-  ],
+  ['lending-journey-input', 'needs the stage', aJourney({ stages: ['PREQUAL'], attentionAbove: { newAccounts: 0 } })],
   ['lending-journey-input', 'no two with one', aJourney({ applicants: [anApplicant(), anApplicant()] })],
   [
     'lending-journey-input',

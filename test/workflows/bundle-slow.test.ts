@@ -62,7 +62,6 @@ const TAKEN: CheckCase[] = [
   ['withdrawShareProblem', { journeyId: 'J-1', shareId: 'S1', ...WHO }],
   ['extendProblem', { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO }],
   ['extendProblem', { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
-  ['setClosingDateProblem', { journeyId: 'J-1', closingDate: '2026-03-01', change: 1, ...WHO }],
   ['extendShareReportProblem', { shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
   ['consentProblem', aConsent()],
   ['consentProblem', aConsent({ decision: 'revoked', proof: 'aa.bb.cc' }), 'signal'],

@@ -109,3 +109,31 @@ test('a journey without a report before closing compares nothing', async () => {
     );
   }
 });
+
+test('attention is raised where more has changed than may, and not where no more has', async () => {
+  const flagged = journeyInput({
+    ...{ stages: ['PREQUAL', 'PRECLOSE'], gates: { PRECLOSE: { pass: 'auto' } }, sharesOpenFor: 'P1D' },
+    applicants: [applicant('1A', newSsn('0020'))],
+    attentionAbove: { newAccounts: 0 },
+  });
+  const who = { by: 'underwriting', reason: 'the buyer asked for it' };
+  const handle = await harness.start(flagged);
+  const { stages } = await untilStatus(handle, (status) => status.stages[1]?.changes !== undefined);
+  assert.equal(stages[1]?.attention, 'reportChanged');
+  const { searchAttributes } = await handle.describe();
+  assert.deepEqual(searchAttributes.NeedsAttention, ['reportChanged']);
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  assert.match(currentDetails, /differs from the one before by more than `attentionAbove`[\s\S]*report-changed\.md/);
+  await update(handle, 'withdraw', { journeyId: flagged.journeyId, ...who });
+  assert.equal((await handle.result()).stages[1]?.attention, 'reportChanged');
+
+  const quiet = await harness.start({
+    ...flagged,
+    journeyId: `${flagged.journeyId}-Q`,
+    attentionAbove: { newAccounts: 99 },
+  });
+  const calm = await untilStatus(quiet, (status) => status.stages[1]?.changes !== undefined);
+  assert.equal(calm.stages[1]?.attention, undefined);
+  await update(quiet, 'withdraw', { journeyId: `${flagged.journeyId}-Q`, ...who });
+  await quiet.result();
+});

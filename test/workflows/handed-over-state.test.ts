@@ -124,10 +124,7 @@ function takesUpEach<State extends { run?: PreparedRun }>(past: State, start: (p
 }
 
 describe('the next run of a journey takes up', () => {
-  const input = journeyInput({
-    shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
-    preclose: { daysBefore: 3, by: 'ops', reason: 'policy' },
-  });
+  const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
   const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
   const past: Required<JourneyResumption> = {
     ...COMMON,
@@ -154,10 +151,6 @@ describe('the next run of a journey takes up', () => {
       },
     ],
     advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],
-    closing: {
-      placed: { closingDate: '2026-03-01', precloseFrom: AT, over: AT },
-      changes: [{ closingDate: '2026-03-01', change: 1, by: 'ops', reason: 'late' }],
-    },
     skips: [{ skip: 'PREAPP', to: 'PRECLOSE', by: 'ops', reason: 'one will do' }],
     applicants: [applicant('2A')],
     applicantIds: ['1A', '2A'],

@@ -212,3 +212,27 @@ test('a review says what it waits for where its files are away, and goes on by i
   assert.deepEqual([result.record, result.abandoned], [2, 1]);
   assert.equal((await readFile(join(portfolios, result.resultFile), 'utf8')).trimEnd().split('\n').length, 3);
 });
+
+test('an extended gate waits past its time, and a share for consent as well', async () => {
+  const send = async (handle: JourneyHandle, message: object) => {
+    const journeyId = handle.workflowId.replace('journey-', '');
+    const until = new Date((await environment.currentTimeMs()) + 60 * DAY_MS).toISOString();
+    const who = { by: 'underwriting', reason: 'the buyer asked for it' };
+    await handle.executeUpdate<unknown, [object]>('extend', { args: [{ journeyId, until, ...who, ...message }] });
+  };
+  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'P5D' } } });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  await send(handle, { gate: 'PREAPP' });
+  await environment.sleep(50 * DAY_MS);
+  assert.equal((await statusOf(handle)).state, 'waitingAtGate');
+  assert.equal((await resultOf(handle)).outcome, 'expired');
+
+  const shared = oneStage({ shares: [{ shareId: 'S1', endUserCode: 'EU999', awaitConsentFor: 'P5D' }] });
+  const sharing = await harness.start(shared);
+  await untilStatus(sharing, ({ shares: [share] }) => share?.until !== undefined);
+  await send(sharing, { shareId: 'S1' });
+  await environment.sleep(50 * DAY_MS);
+  assert.equal((await statusOf(sharing)).shares[0]?.state, 'awaitingConsent');
+  assert.equal((await resultOf(sharing)).shares[0]?.state, 'expired');
+});

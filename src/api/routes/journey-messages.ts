@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { journeySchemas, passGateSchema, repeatStageSchema } from '../../messages/journey/schemas.ts';
-import type { ExtendMessage, RequestShareMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
+import type { ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
 import { requireScope } from '../caller.ts';
 import { signedAdvance } from '../holds/signing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
@@ -11,7 +11,7 @@ import { type Route, route } from '../route.ts';
 
 const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const given = { journeyId: true, by: true } as const;
-const { extend, requestShare, setClosingDate, withdraw, withdrawShare } = journeySchemas();
+const { extend, requestShare, withdraw, withdrawShare } = journeySchemas();
 
 /** A member and a value that say more than one operation's description can. */
 const passGate = passGateSchema(applicants)
@@ -42,23 +42,6 @@ export const journeyMessageRoutes: readonly Route[] = [
       const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(body, name));
       const message = await signedAdvance(services, { ...body, journeyId, ...(isDecision ? { by: by() } : {}) });
       return messageReply(await services.journeys.get(journeyId).advance(message, sending));
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/journeys/{journeyId}/closing-date',
-    operationId: 'setClosingDate',
-    summary: 'Set or move the day of the closing',
-    description: '`change` numbers the changes from 1.',
-    scope: 'journeys:advance',
-    about: ({ journeyId }) => journeyId,
-    body: setClosingDate.omit(given).meta({ id: 'setClosingDate' }),
-    answers: accepted,
-    problems,
-    async handle({ services, params: { journeyId }, body, by, noted, sending }) {
-      noted({ journeyId });
-      const message = { ...body, by: by() } as unknown as SetClosingDateMessage;
-      return messageReply(await services.journeys.get(journeyId).setClosingDate(message, sending));
     },
   }),
   route({

@@ -1,28 +1,22 @@
 /** Journeys: started, read, listed. Their messages: journey-messages.ts. */
 import { z } from 'zod';
-import { isRecord } from '../../base/is-record.ts';
-import type { JsonObject } from '../../base/json-safety.ts';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { lendingJourneySchema } from '../../messages/journey/schemas.ts';
 import type { JourneyResult } from '../../messages/journey/shapes.ts';
 import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
-import { InvalidInputError } from '../../model/problems.ts';
 import { requireScope } from '../caller.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
-import { givenElsewhere, type Reply, type Route, route } from '../route.ts';
+import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 
-const journey = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max));
-/** Who made the standing decision is the token's to say. */
-const preclose = journey.shape.preclose.unwrap().omit({ by: true });
-const startSchema = z
-  .strictObject({ ...journey.shape, preclose: preclose.exactOptional() })
-  .meta({ id: 'startJourney' });
+const startSchema = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max)).meta({
+  id: 'startJourney',
+});
 
 /** `consumerId` is personal. */
 const resultSchema = z
@@ -44,7 +38,7 @@ export const journeyRoutes: readonly Route[] = [
     problems: START_PROBLEMS,
     async handle(call): Promise<Reply<200 | 201>> {
       const { services, caller, noted } = call;
-      const input = parseLendingJourneyInput(withDecider(call.body, call.by), services);
+      const input = parseLendingJourneyInput(call.body, services);
       const { journeyId } = input;
       noted({ journeyId });
       if (input.shares !== undefined) requireScope(caller, 'shares:request');
@@ -115,13 +109,4 @@ export const journeyRoutes: readonly Route[] = [
 
 function withoutReferences({ stages, ...result }: JourneyResult): z.infer<typeof resultSchema> {
   return { ...result, stages: stages.map(({ reference: _personal, ...stage }) => stage) };
-}
-
-/** `preclose` is a standing decision: the token says whose. */
-function withDecider(body: JsonObject, by: () => string): JsonObject {
-  const { preclose: given } = body;
-  if (!isRecord(given)) return body;
-  const problems = givenElsewhere(['by'], given).map(({ path, rule }) => ({ path: `/preclose${path}`, rule }));
-  if (problems.length > 0) throw new InvalidInputError(problems);
-  return { ...body, preclose: { ...given, by: by() } };
 }

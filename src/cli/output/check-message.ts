@@ -11,7 +11,6 @@ const CHECKS = {
   start: 'parseLendingJourneyInput',
   advance: 'parseAdvance',
   extend: 'parseExtend',
-  setClosingDate: 'parseSetClosingDate',
   extendShareReport: 'parseExtendShareReport',
   consent: 'parseConsent',
   requestShare: 'parseRequestShare',

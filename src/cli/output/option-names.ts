@@ -61,7 +61,6 @@ export const OPTION_NAMES = {
     '/proof': '--proof',
   },
   extend: { '/journeyId': '<id>', '/gate': '--gate', '/shareId': '--share', '/until': '--until', ...AUTHORIZATION },
-  setClosingDate: { '/journeyId': '<journeyId>', '/closingDate': '--date', '/change': '--change', ...AUTHORIZATION },
   extendShareReport: { '/shareId': '<id>', '/until': '--until', ...AUTHORIZATION },
   consent: {
     '/journeyId': '<id>',

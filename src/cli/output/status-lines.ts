@@ -163,7 +163,6 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ...table(status.stages.map(stageRow), width, '  '),
     ...status.stages.flatMap((stage) => [...answerLines(stage, width), ...changeLines(stage, width)]),
     ...tooOldLines(status, width),
-    ...closingLines(status, width),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...earlyLines(status, width),
     ...section(
@@ -172,17 +171,6 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ),
     ...refusedLines(status, width),
   ];
-}
-
-function closingLines({ closing }: JourneyStatus, width: number): string[] {
-  if (!closing) return [];
-  const { closingDate, change, precloseFrom, repeatsLeft } = closing;
-  const moved = change === 0 ? '' : ` (change ${change})`;
-  return wrap(
-    `closing on ${closingDate}${moved}: PRECLOSE from ${precloseFrom}, repeats left: ${repeatsLeft}`,
-    width,
-    '  ',
-  );
 }
 
 function earlyLines({ earlyConsents: early }: JourneyStatus, width: number): string[] {

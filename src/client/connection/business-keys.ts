@@ -9,7 +9,6 @@ import type {
   ExtendMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
-  SetClosingDateMessage,
   WithdrawShareMessage,
 } from '../../messages/journey/shapes.ts';
 
@@ -19,7 +18,6 @@ export const businessKeys = {
     'repeat' in message
       ? `advance-${message.repeat}-${message.occurrence}`
       : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}${message.skip ? `-skip-${message.skip}` : ''}`,
-  setClosingDate: ({ change }: SetClosingDateMessage): string => `closing-date-${change}`,
   /** A wait is made longer once until each instant. */
   extend: ({ gate, shareId, until }: Omit<ExtendMessage, 'journeyId' | 'by' | 'reason'>): string =>
     `extend-${gate ?? shareId}-${until}`,

@@ -10,7 +10,6 @@ import type {
   RepeatStageMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
-  SetClosingDateMessage,
   ShareInput,
   UpdateAnswer,
   WithdrawMessage,
@@ -22,7 +21,6 @@ import {
   parseExtend,
   parseRequestShare,
   parseResolveInquiry,
-  parseSetClosingDate,
   parseWithdraw,
   parseWithdrawShare,
 } from '../../messages/parse-messages.ts';
@@ -121,15 +119,6 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   ): Promise<UpdateAnswer> {
     const checked = parseWithdrawShare({ ...message, journeyId: this.journeyId });
     return this.update('withdrawShare', businessKeys.withdrawShare(checked), checked, options);
-  }
-
-  /** Sets or moves the closing date. `change` is 1 for the first change; `status().closing` says the number of the latest. */
-  async setClosingDate(
-    message: Omit<SetClosingDateMessage, 'journeyId'>,
-    options?: MessageOptions,
-  ): Promise<UpdateAnswer> {
-    const checked = parseSetClosingDate({ ...message, journeyId: this.journeyId });
-    return this.update('setClosingDate', businessKeys.setClosingDate(checked), checked, options);
   }
 
   /** Makes the wait at the gate, or of a share for consent, longer while it lasts. */

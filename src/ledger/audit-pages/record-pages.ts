@@ -32,7 +32,7 @@ interface Ordered {
 export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): AsyncIterable<AuditedDecision> {
   const { ownerId, customerTraceNumber, by } = query;
   const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
-      NULL AS wait_until, NULL AS closing_date FROM (
+      NULL AS wait_until FROM (
       SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
         attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
       UNION ALL
@@ -41,7 +41,7 @@ export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): Asyn
     ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
     UNION ALL
     SELECT recorded_at, owner_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
-      reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until, closing_date
+      reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until
       FROM run_decisions`;
   const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
   return pages(engine, { rows, conditions }, query, decisionOf);
@@ -132,7 +132,6 @@ interface DecisionRow extends Ordered {
   decided_at: string | null;
   proven_by: string | null;
   wait_until: string | null;
-  closing_date: string | null;
 }
 
 function decisionOf(row: DecisionRow): AuditedDecision {
@@ -147,7 +146,6 @@ function decisionOf(row: DecisionRow): AuditedDecision {
       endUser: row.end_user ?? undefined,
       attempt: row.attempt ?? undefined,
       until: row.wait_until ?? undefined,
-      closingDate: row.closing_date ?? undefined,
     }),
     decisionId: row.decision_id,
     action: row.action,

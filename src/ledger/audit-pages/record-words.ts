@@ -31,7 +31,7 @@ export function outcomeText({ applicantId, outcome, returnCode, returnReasonCode
 
 /** What a decision is about, beside the run. */
 export function decisionSubject(one: AuditedDecision): string[] {
-  const { productCode, shareId, customerTraceNumber, attempt, until, closingDate } = one;
+  const { productCode, shareId, customerTraceNumber, attempt, until } = one;
   return [
     ...(productCode === undefined ? [] : [productCode]),
     ...(shareId === undefined ? [] : [`share ${shareId}`]),
@@ -39,7 +39,6 @@ export function decisionSubject(one: AuditedDecision): string[] {
       ? []
       : [`${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`]),
     ...(until === undefined ? [] : [`until ${until}`]),
-    ...(closingDate === undefined ? [] : [`to ${closingDate}`]),
   ];
 }
 

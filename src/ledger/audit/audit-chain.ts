@@ -58,19 +58,7 @@ export const CHAINED = {
   },
   run_decisions: {
     key: ['owner_id', 'decision_id', 'version'],
-    columns: [
-      ...[
-        'action',
-        'stage',
-        'share_id',
-        'wait_until',
-        'closing_date',
-        'decided_by',
-        'reason',
-        'decided_at',
-        'recorded_at',
-      ],
-    ],
+    columns: [...['action', 'stage', 'share_id', 'wait_until', 'decided_by', 'reason', 'decided_at', 'recorded_at']],
     later: [],
   },
 } as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;

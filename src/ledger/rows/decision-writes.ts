@@ -1,7 +1,6 @@
 /** The statements that write decisions, and what they make of their inquiry. Each is part of a transaction of the ledger. */
-import { STANDING_REPEATS } from '../../model/decision-content.ts';
-import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
-import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
+import type { Answer } from '../../model/inquiry.ts';
+import { chaining, columnsOf } from '../audit/audit-chain.ts';
 import type { Writing } from '../database/writing.ts';
 import type { DecisionRecord } from '../records.ts';
 import { detailsOf, summaryOf } from './answer-columns.ts';
@@ -35,24 +34,6 @@ export async function insertDecision(
     );
     if (row) await append('decisions', row);
   });
-}
-
-/** Why a standing repeat is one too many, or `null`. Two runs do not both take the last one: the head's lock is held from here on. */
-export async function standingProblem(
-  writing: Writing,
-  { ownerId, productCode, customerTraceNumber }: InquiryDescription,
-  { atMost }: DecisionRecord,
-): Promise<string | null> {
-  if (atMost === undefined) return null;
-  await lockHead(writing);
-  const [found] = await writing.session.rows<{ count: number }>(
-    `SELECT count(DISTINCT d.customer_trace_number) AS count FROM decisions d
-     JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
-     WHERE i.owner_id = $1 AND i.product_code = $2 AND d.customer_trace_number <> $3
-       AND d.action = 'repeat' AND d.decision_id LIKE $4`,
-    [ownerId, productCode, customerTraceNumber, STANDING_REPEATS],
-  );
-  return (found?.count ?? 0) < atMost ? null : `the standing decision is used up: ${atMost} in all`;
 }
 
 /** An answer that came stays beside the accepted one. */

@@ -23,8 +23,7 @@ export async function insertRunDecisions(writing: Writing, decisions: readonly R
       );
       const content = {
         ...{ action: decision.action, stage: decision.stage ?? null, share_id: decision.shareId ?? null },
-        ...{ wait_until: decision.until ?? null, closing_date: decision.closingDate ?? null },
-        ...{ decided_by: decision.by, reason: decision.reason },
+        ...{ wait_until: decision.until ?? null, decided_by: decision.by, reason: decision.reason },
       };
       if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
       const key = { owner_id: ownerId, decision_id: decisionId, version: String(standing.length + 1) };

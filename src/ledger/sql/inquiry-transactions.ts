@@ -30,7 +30,7 @@ import type {
 import { comparableDigest } from '../request-digests.ts';
 import { acceptProblem } from '../rows/accept-problem.ts';
 import { insertConsents, linkConsents } from '../rows/consent-rows.ts';
-import { insertDecision, standingProblem, writeAbandoned, writeAccepted } from '../rows/decision-writes.ts';
+import { insertDecision, writeAbandoned, writeAccepted } from '../rows/decision-writes.ts';
 import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from '../rows/inquiry-rows.ts';
 import { differencesToDecided, standingView } from '../rows/inquiry-views.ts';
 import {
@@ -258,7 +258,7 @@ export async function decide(
   const reason =
     effect.kind === 'tooEarly'
       ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
-      : ((await acceptProblem(writing, inquiry, decision)) ?? (await standingProblem(writing, inquiry, decision)));
+      : await acceptProblem(writing, inquiry, decision);
   if (reason) return { keep: settled, value: { kind: 'refused', reason } };
   await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
   await applyDecision(writing, decision, effect);

@@ -238,15 +238,6 @@ export const journeyStatusSchema = z
     reportTooOld: stage
       .exactOptional()
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
-    /** Where the journey has a closing date. */
-    closing: z
-      .object({
-        closingDate: z.string().meta({ format: 'date' }),
-        change: count.meta({ description: 'The number of its latest change; 0: as the input has it.' }),
-        precloseFrom: instant.meta({ description: 'From when on PRECLOSE is pulled.' }),
-        repeatsLeft: count.meta({ description: 'How often it may still be pulled once more by itself.' }),
-      })
-      .exactOptional(),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     problems: inputProblemsSchema,

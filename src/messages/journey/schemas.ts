@@ -64,28 +64,6 @@ const purposeCodesSchema = z.strictObject({
   SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
 });
 
-/** A limit on what a standing decision may lead to. */
-const MAX_STANDING_REPEATS = 10;
-
-/** A limit against a sender that never stops: each change is kept. */
-const MAX_CLOSING_CHANGES = 100;
-
-const precloseSchema = z.strictObject({
-  /**
-   * PRECLOSE is pulled from the beginning of the day so many days of the calendar before `closingDate`, in the gateway
-   * profile's time zone.
-   */
-  daysBefore: z.int().min(0).max(365),
-  /**
-   * A standing decision: so many times in all PRECLOSE may be pulled once more by itself, where the date was moved and
-   * its report is of before those days. Default 1.
-   */
-  repeats: z.int().min(0).max(MAX_STANDING_REPEATS).exactOptional(),
-  /** Who decides so, and why: the ledger has it with each repeat. */
-  by: text(100),
-  reason: text(500),
-});
-
 const most = z.int().min(0).exactOptional();
 
 /** By the names of `counts` in a stage's `changes`. */
@@ -134,10 +112,6 @@ export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: A
      * Default: any age.
      */
     maxReportAge: fields.duration.exactOptional(),
-    /** The day of the closing, where it is known; `setClosingDate` moves it. Needs `preclose`. */
-    closingDate: fields.date.exactOptional(),
-    /** Has PRECLOSE pulled by the closing date, in place of its gate's `pass`. */
-    preclose: precloseSchema.exactOptional(),
     /**
      * A preclose report with more changes than that of any kind named needs a person's attention; so does one that could
      * not be compared.
@@ -315,20 +289,9 @@ export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: A
   });
 }
 
-const CHANGE = `must be a whole number from 1 to ${MAX_CLOSING_CHANGES}`;
-
-const setClosingDate = z.strictObject({
-  journeyId: fields.journeyId,
-  closingDate: fields.date,
-  /** The number of the change: 1 for the first. The same number again changes nothing. */
-  change: z.int().min(1, CHANGE).max(MAX_CLOSING_CHANGES, CHANGE),
-  by: text(100),
-  reason: text(500),
-});
-
 const SCHEMAS = {
   ...{ secondaryUserFields, reference, extension },
-  ...{ consent, extend, requestShare, setClosingDate, withdraw, withdrawShare },
+  ...{ consent, extend, requestShare, withdraw, withdrawShare },
 };
 
 /** The schemas of the messages without applicants, and parts of other messages. */

@@ -23,8 +23,6 @@ export type PassGateMessage = z.infer<ReturnType<typeof inputs.passGateSchema<Ap
 /** Repeats the stage that was answered last: one further inquiry, by a person's decision. */
 export type RepeatStageMessage = z.infer<ReturnType<typeof inputs.repeatStageSchema<Applicants>>>;
 export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
-/** Sets or moves the closing date, by which PRECLOSE is pulled. */
-export type SetClosingDateMessage = z.infer<Schemas['setClosingDate']>;
 /** Makes the wait at a gate, or of a share for consent, longer. */
 export type ExtendMessage = z.infer<Schemas['extend']>;
 export type WithdrawMessage = z.infer<Schemas['withdraw']>;

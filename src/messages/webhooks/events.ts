@@ -33,7 +33,6 @@ export type WebhookRun = OfJourney | OfPull | OfShare | OfReview;
 export interface WebhookRuns {
   'stage.answered': OfJourney;
   'stage.changed': OfJourney;
-  'closing.set': OfJourney;
   'stage.skipped': OfJourney;
   'gate.reached': OfJourney;
   'consent.missing': OfJourney | OfShare;

@@ -16,8 +16,7 @@ import {
 } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 
-const { applicantId, customerTraceNumber, date, instant, journeyId, pullId, reviewId, shareId, stage } =
-  messageFields();
+const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
 const environment = z.enum(ENVIRONMENTS);
 const OF_JOURNEY = { journeyId, environment };
 const OF_PULL = { pullId, environment };
@@ -54,10 +53,6 @@ const DATA = {
     stage,
     customerTraceNumber: customerTraceNumber.exactOptional(),
     attention: z.literal(REPORT_CHANGED),
-  },
-  'closing.set': {
-    closingDate: date,
-    precloseFrom: instant.meta({ description: 'From when on PRECLOSE is pulled.' }),
   },
   'stage.skipped': { stage },
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
@@ -168,7 +163,6 @@ function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, 
 export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
   eventSchema('stage.changed', dataOf('stage.changed', OF_JOURNEY)),
-  eventSchema('closing.set', dataOf('closing.set', OF_JOURNEY)),
   eventSchema('stage.skipped', dataOf('stage.skipped', OF_JOURNEY)),
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),

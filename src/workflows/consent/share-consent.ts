@@ -23,7 +23,7 @@ export function consentValidForMs({ consentValidFor }: Pick<Terms, 'consentValid
  * where nobody has consented. Otherwise each applicant must consent, and one refusal refuses it.
  *
  * @param nowMs the instant at which grants are young enough or too old. A predicate takes it from the code that waits
- *   (docs/decisions/journeys.md, 58)
+ *   (docs/decisions/journeys.md, 54)
  * @param isOver the wait is over: whoever has not answered is left out
  */
 export function consentTowards(

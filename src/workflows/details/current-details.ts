@@ -63,7 +63,6 @@ export function currentDetails(view: JourneyView): string {
     ...holds(view),
     isOver || view.isEnding ? '' : nextStep(view),
     ...attention(view),
-    isOver || view.isEnding ? '' : closing(view),
     stageList(view),
     shareList(view),
     earlyConsents(view),
@@ -213,17 +212,6 @@ export function mismatchLine(which: string, runbookUrl: string | undefined): str
 
 function changedLine(which: string, runbookUrl: string | undefined): string {
   return `**The report differs from the one before by more than \`attentionAbove\` lets pass:** ${which}. Look at it before closing. ${pageLink(ATTENTION_GUIDE.reportChanged.page, runbookUrl)}`;
-}
-
-/** When PRECLOSE is pulled by itself. */
-function closing({ status: { journeyId, closing: by, stages } }: JourneyView): string {
-  if (!by) return '';
-  const isPulled = stages.some(({ productCode, attempts }) => productCode === 'PRECLOSE' && attempts > 0);
-  const pulls = isPulled
-    ? `PRECLOSE is pulled once more if its report is of before ${time(by.precloseFrom)}; ${by.repeatsLeft} such pulls are left`
-    : `the gate before PRECLOSE opens by itself from ${time(by.precloseFrom)}`;
-  const command = `credit-journey closing-date ${journeyId} --date DATE --change ${by.change + 1} --by WHO --reason WHY`;
-  return `Closing on ${plain(by.closingDate)}: ${pulls}. ${code(command)} moves it.`;
 }
 
 function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {

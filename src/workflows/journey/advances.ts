@@ -2,12 +2,10 @@
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunDecision } from '../../ledger/run-decisions.ts';
 import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
-import { repeatDecisionId } from '../../model/decision-content.ts';
 import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import type { Journey } from './journey.ts';
-import { opensInMs } from './preclose-by-date.ts';
 import { gatePartOf, skipObjection, takeSkip } from './skips.ts';
 import type { WantedRepeat } from './stage-record.ts';
 
@@ -63,7 +61,7 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
   if (advance?.acceptAge) return true;
   const freshForMs = journey.reportFreshForMs(nowMs);
   if (freshForMs !== undefined && freshForMs <= 0) return false;
-  return advance !== undefined || gate.pass === 'auto' || opensInMs(journey, productCode, nowMs) === 0;
+  return advance !== undefined || gate.pass === 'auto';
 }
 
 /** At once, so that the answer to the message does not name the gate that it has passed. */
@@ -144,7 +142,7 @@ export function knownRepeat(
 ): RepeatStageMessage | undefined {
   const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
   if (!stage?.repeat) return undefined;
-  const { receivedAt: _, proof: __, isStanding: ___, ...message } = stage.repeat;
+  const { receivedAt: _, proof: __, ...message } = stage.repeat;
   return message;
 }
 
@@ -153,11 +151,10 @@ function times(count: number): string {
 }
 
 /** Known to the ledger by stage and occurrence, as the message is. */
-export function repeatDecision({ input: { preclose } }: Journey, wanted: WantedRepeat): RepeatDecision {
-  const { occurrence, by, reason, receivedAt, applicants, proof, isStanding } = wanted;
+export function repeatDecision(wanted: WantedRepeat): RepeatDecision {
+  const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
   return {
-    ...{ decisionId: repeatDecisionId(wanted, isStanding), by, reason, decidedAt: receivedAt, occurrence },
-    ...(isStanding ? { atMost: preclose?.repeats ?? 1 } : {}),
+    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
     ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
   };
 }

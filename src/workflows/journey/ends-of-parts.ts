@@ -5,7 +5,7 @@ import { isCancellation } from '@temporalio/workflow';
  * Resolves when all parts have ended: a cancellation is passed on only when the attempts in flight on both sides have
  * landed. Fails at once by a bug, also in the work `beside` them, which may go on for longer.
  */
-export function untilEnded(parts: readonly Promise<unknown>[], beside: readonly Promise<unknown>[]): Promise<void> {
+export function untilEnded(parts: readonly Promise<unknown>[], beside: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     let left = parts.length;
     const ended = () => {
@@ -21,7 +21,7 @@ export function untilEnded(parts: readonly Promise<unknown>[], beside: readonly 
         ended();
       });
     }
-    for (const work of beside) work.catch(failed);
+    beside.catch(failed);
   });
 }
 

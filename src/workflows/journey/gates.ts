@@ -4,7 +4,6 @@ import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { StageCode } from '../../model/products.ts';
 import { mayPass } from './advances.ts';
 import type { Journey } from './journey.ts';
-import { gateLastsUntil, opensInMs } from './preclose-by-date.ts';
 import type { StageRecord } from './stage-record.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
@@ -46,7 +45,7 @@ export async function passGate(journey: Journey, gate: ClosedGate): Promise<Pass
 function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
-  const until = gateLastsUntil(journey, productCode, journey.extensions.endOf({ gate: productCode }, untilMs));
+  const until = journey.extensions.endOf({ gate: productCode }, untilMs);
   journey.gateTimes = { since: new Date().toISOString(), until };
   journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
@@ -58,21 +57,18 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
   for (;;) {
     const nowMs = Date.now();
     const { since, until } = journey.gateTimes;
-    const { placed } = journey.closing;
     const freshForMs = journey.reportFreshForMs(nowMs);
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
     journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
     const leftMs = (parseInstantMs(until) ?? 0) - nowMs;
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
-    const opensMs = opensInMs(journey, gate.stage.status.productCode, nowMs);
-    const wakesMs = Math.min(leftMs, ...([freshForMs, opensMs].filter((ms) => ms !== undefined && ms > 0) as number[]));
+    const wakesMs = freshForMs !== undefined && freshForMs > 0 ? Math.min(leftMs, freshForMs) : leftMs;
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
     const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
     const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
     const { settled } = journey.decided;
-    const hasChanged = () =>
-      journey.gateTimes.until !== until || journey.closing.placed !== placed || journey.decided.settled !== settled;
+    const hasChanged = () => journey.gateTimes.until !== until || journey.decided.settled !== settled;
     const isOver = () => isLeft(nowMs) || hasChanged();
     const isDisturbed = await journey.handOver.wait(isOver, Math.max(1, wakesMs), { summary });
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';

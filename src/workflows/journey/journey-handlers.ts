@@ -2,28 +2,21 @@
  * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
-import { condition, setHandler } from '@temporalio/workflow';
+import { setHandler } from '@temporalio/workflow';
 import {
   advanceProblem,
   extendProblem,
   requestShareProblem,
   resolveInquiryProblem,
-  setClosingDateProblem,
   withdrawProblem,
   withdrawShareProblem,
 } from '../../messages/checks.ts';
-import type {
-  AdvanceMessage,
-  ExtendMessage,
-  RequestShareMessage,
-  SetClosingDateMessage,
-} from '../../messages/journey/shapes.ts';
+import type { AdvanceMessage, ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import { accepted, handleUnknownSignals, otherJourney, refused, refuseFor } from '../run/messages/message-answers.ts';
+import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/messages/message-answers.ts';
 import { DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import {
   checkApplicants,
-  checkClosingDate,
   checkRepeatProof,
   checkShare,
   handleDecisions,
@@ -35,7 +28,6 @@ import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance
 import { extendObjection, extensionObjection, takeExtension } from './extend-waits.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';
-import { changeObjection, closingDateDecision, closingObjection, takeClosingDate } from './preclose-by-date.ts';
 import {
   isKnownShare,
   knownShare,
@@ -48,7 +40,6 @@ import {
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
   handleExtensions(journey);
-  handleClosingDate(journey);
   handleShares(journey);
   handleConsents(journey, { definitions: messages, descriptions: DESCRIPTIONS });
   handleWithdrawals(journey, {
@@ -127,13 +118,8 @@ function takeDecided(journey: Journey, effect: RunDecisionEffect): string | null
     if (objection === null) takeExtension(journey, { journeyId, ...effect.message });
     return objection;
   }
-  if (update === 'advance') {
-    const objection = passObjection(journey, effect.message);
-    if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
-    return objection;
-  }
-  const objection = changeObjection(journey, effect.message);
-  if (objection === null) takeClosingDate(journey, { journeyId, ...effect.message }, effect.placed);
+  const objection = passObjection(journey, effect.message);
+  if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
   return objection;
 }
 
@@ -151,38 +137,6 @@ function handleExtensions(journey: Journey): void {
     {
       validator: (message) => refuseFor(extendProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
       description: DESCRIPTIONS.extend,
-    },
-  );
-}
-
-function handleClosingDate(journey: Journey): void {
-  const objection = (message: SetClosingDateMessage) => closingObjection(journey, message);
-  setHandler(
-    messages.setClosingDate,
-    async (message) => {
-      const at = new Date().toISOString();
-      if (journey.closing.isKnown(message)) return { ...accepted(journey, true), recorded: true };
-      // What came before the input was checked: the start's own date comes first.
-      await journey.keptOpenFor(condition(() => journey.run !== undefined || journey.endedAs !== undefined));
-      if (!journey.run) throw refused('the journey has ended');
-      const { closingDate } = message;
-      const { daysBefore } = journey.input.preclose ?? { daysBefore: 0 };
-      const args = { profile: profileOf(journey), closingDate, daysBefore, at };
-      const placed = await journey.keptOpenFor(checkClosingDate(args));
-      // Meanwhile the same may have come, or another change, or the end.
-      refuseFor(objection(message));
-      if (journey.closing.isKnown(message)) return { ...accepted(journey, true), recorded: true };
-      const { journeyId: _, ...change } = message;
-      const decisions = [closingDateDecision(message, at)];
-      return journey.decided.answer(journey, {
-        decisions,
-        effect: { update: 'setClosingDate', message: change, placed },
-      });
-    },
-    {
-      validator: (message) =>
-        refuseFor(setClosingDateProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
-      description: DESCRIPTIONS.setClosingDate,
     },
   );
 }

@@ -9,7 +9,6 @@ import type {
   JourneyResult,
   JourneyState,
   JourneyStatus,
-  LendingJourneyInput,
   ShareStatus,
   TerminalState,
 } from '../../messages/journey/shapes.ts';
@@ -17,7 +16,6 @@ import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import type { StageCode } from '../../model/products.ts';
 import { consumersOf, type ShareRecord } from '../consent/share-record.ts';
 import type { RefusedMessages } from '../run/messages/refused-messages.ts';
-import { type ClosingDate, closingStatus } from './closing-date.ts';
 import type { StageRecord } from './stage-record.ts';
 
 /** What of a journey shows in its status. */
@@ -29,8 +27,6 @@ export interface JourneyStanding {
   shares: ReadonlyMap<string, ShareRecord>;
   consents: Pick<ConsentBook, 'early'>;
   holds: { list: HoldStatus[] };
-  input: Pick<LendingJourneyInput, 'preclose'>;
-  closing: ClosingDate;
   gate: StageCode | undefined;
   gateTimes: { until: string };
   /** It waits at no gate any more. */
@@ -56,7 +52,6 @@ export function journeyStatus(journey: JourneyStanding): JourneyStatus {
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(state === 'waitingAtGate' ? { waitingUntil: journey.gateTimes.until } : {}),
     ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
-    ...(journey.endedAs || journey.outcome ? {} : closingStatus(journey)),
     stages: journey.stages.map(({ status }) => ({ ...status })),
     shares: shareStatuses(journey),
     ...journey.problems,

@@ -3,7 +3,6 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import { secondaryUserOf } from '../../model/secondary-user.ts';
 import { currentDetails, type JourneyView, uncheckedDetails } from '../details/current-details.ts';
 import type { Journey } from './journey.ts';
-import { openUntilWith } from './preclose-by-date.ts';
 
 /** Markdown for the Temporal UI. */
 export function journeyDetails(journey: Journey): string {
@@ -35,6 +34,6 @@ function viewOf(journey: Journey, run: PreparedRun): JourneyView {
     ...(gate === undefined ? {} : { gate: { before: gate, ...gateTimes } }),
     isEnding,
     isCancelled,
-    ...(openUntil === undefined ? {} : { openUntil: openUntilWith(journey, openUntil) }),
+    ...(openUntil === undefined ? {} : { openUntil }),
   };
 }

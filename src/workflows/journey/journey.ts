@@ -36,7 +36,6 @@ import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
-import { type CarriedClosing, ClosingDate } from './closing-date.ts';
 import { journeyReferences, journeyResult, journeyStatus, sharesAtTheEnd } from './journey-status.ts';
 import { flaggedWork, listedAttributes } from './listed-attributes.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
@@ -48,7 +47,6 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   shares: ShareRecord[];
   advances: PassGateMessage[];
   skips?: Skip[];
-  closing?: CarriedClosing;
   applicants: Applicant[];
   applicantIds: string[];
   persons: readonly NamedPerson[];
@@ -71,7 +69,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
   readonly skips = new Map<StageCode, Skip>();
-  readonly closing: ClosingDate;
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   applicants: Applicant[];
@@ -115,7 +112,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
     this.extensions = new Extensions(past?.extensions);
-    this.closing = new ClosingDate(past?.closing);
     this.applicants = [];
     this.persons = new NamedPersons(past?.persons);
     if (past) {
@@ -155,7 +151,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
-      ...(this.input.preclose ? { closing: this.closing.carried } : {}),
       ...{ persons: this.persons.list, extensions: this.extensions.carried },
       consents: carriedConsents(this),
       matchedShares: this.recorder.matchedShares,

@@ -14,7 +14,6 @@ import { Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { journeyDetails } from './journey-view.ts';
 import { planStages } from './planned-numbers.ts';
-import { repeatByDate } from './preclose-by-date.ts';
 import { listConsentWaits, runShares } from './shares.ts';
 import { runStages } from './stages.ts';
 
@@ -57,9 +56,8 @@ function taken(journey: Journey, prepared: PreparedJourney): PreparedRun;
 function taken(journey: Journey, prepared: PreparedJourney | undefined): PreparedRun | undefined;
 function taken(journey: Journey, prepared: PreparedJourney | undefined): PreparedRun | undefined {
   if (!prepared) return undefined;
-  const { heard, closing, ...run } = prepared;
+  const { heard, ...run } = prepared;
   journey.heardAtStart = heard;
-  if (closing) journey.closing.begin(closing);
   return run;
 }
 
@@ -69,9 +67,7 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   compareAgain(journey, run);
   hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
-  const byDate = journey.input.preclose ? [repeatByDate(journey)] : [];
-  const beside = [...byDate, listConsentWaits(journey, run)];
-  await handOver.rest(untilEnded(parts, beside));
+  await handOver.rest(untilEnded(parts, listConsentWaits(journey, run)));
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;

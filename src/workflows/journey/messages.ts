@@ -11,7 +11,6 @@ import type {
   JourneyStatus,
   RequestShareMessage,
   ResolveInquiryMessage,
-  SetClosingDateMessage,
   UpdateAnswer,
   WithdrawMessage,
   WithdrawShareMessage,
@@ -19,7 +18,6 @@ import type {
 
 export const advance = defineUpdate<UpdateAnswer, [AdvanceMessage]>('advance');
 export const extend = defineUpdate<UpdateAnswer, [ExtendMessage]>('extend');
-export const setClosingDate = defineUpdate<UpdateAnswer, [SetClosingDateMessage]>('setClosingDate');
 export const resolveInquiry = defineUpdate<UpdateAnswer, [ResolveInquiryMessage]>('resolveInquiry');
 export const requestShare = defineUpdate<UpdateAnswer, [RequestShareMessage]>('requestShare');
 export const withdrawShare = defineUpdate<UpdateAnswer, [WithdrawShareMessage]>('withdrawShare');

@@ -12,7 +12,6 @@ import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import { failureOf } from './ends-of-parts.ts';
 import type { Journey } from './journey.ts';
 import { planShares } from './planned-numbers.ts';
-import { openUntilWith } from './preclose-by-date.ts';
 import { takeShare } from './share-requests.ts';
 
 /**
@@ -125,10 +124,8 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
       pulls = journey.stages.length;
       openUntilMs ??= Date.now() + openForMs;
       const openUntil = new Date(openUntilMs).toISOString();
-      const leftMs = (parseInstantMs(openUntilWith(journey, openUntil)) ?? 0) - Date.now();
-      const { placed } = journey.closing;
-      const isMoved = () => journey.closing.placed !== placed;
-      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled || isMoved();
+      const leftMs = openUntilMs - Date.now();
+      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = openUntil;
       journey.publish(journey.stageBegunLast);

@@ -8,11 +8,7 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 
 /** Who wanted a stage pulled once more. */
-export type WantedRepeat = RepeatStageMessage & {
-  receivedAt: string;
-  /** By the standing decision of the input. */
-  isStanding?: true;
-};
+export type WantedRepeat = RepeatStageMessage & { receivedAt: string };
 
 export interface StageRecord {
   status: StageStatus;
@@ -27,8 +23,6 @@ export interface StageRecord {
   plannedTraceNumber?: string;
   /** Who wanted it, where it is no first pull. */
   repeat?: WantedRepeat;
-  /** When its latest attempt was answered, or failed. */
-  attemptedAt?: string;
   /** While it is under way: how the inquiry stands. */
   inquiry?: CarriedInquiry;
   /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */

@@ -95,7 +95,7 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
     ...(inquiry ? { resume: inquiry } : {}),
     ...takeBegun(journey),
     ...(compareWith ? { compareWith } : {}),
-    ...(stage.repeat ? { repeat: repeatDecision(journey, stage.repeat) } : {}),
+    ...(stage.repeat ? { repeat: repeatDecision(stage.repeat) } : {}),
   };
 }
 
@@ -186,7 +186,6 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     onProgress: (progress) => {
       const { customerTraceNumber, ordinal, attempts, state, waitingFor } = progress;
       stage.ordinal = ordinal;
-      if (attempts > 0 && attempts !== stage.status.attempts) stage.attemptedAt = new Date().toISOString();
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.waits.tell(customerTraceNumber, waitingFor);
       journey.publish(stage.status.productCode, passingIn(run, progress));

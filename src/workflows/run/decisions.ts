@@ -107,16 +107,13 @@ export interface RepeatDecision {
   decidedAt: string;
   /** Which pull of the stage it is to be. */
   occurrence: number;
-  /** By the standing decision of the input: how often in all. */
-  atMost?: number;
   proof?: DecisionProof;
 }
 
 /**
  * Records who wanted a repeat before it is made. The record permits nothing: the claim decides.
  *
- * @returns whether it may be made: not where its proof, which was good when the message came, is refused by now; nor where a
- *   standing decision is used up, as the ledger counts over all runs
+ * @returns whether it may be made: not where its proof, which was good when the message came, is refused by now
  */
 export async function recordRepeat(
   run: PreparedRun,

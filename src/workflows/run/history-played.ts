@@ -1,7 +1,7 @@
 /**
  * Counts how much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with
  * each workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only when
- * something has come that the history has (docs/decisions/journeys.md, 58).
+ * something has come that the history has (docs/decisions/journeys.md, 54).
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { workflowInfo } from '@temporalio/workflow';

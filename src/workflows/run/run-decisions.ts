@@ -1,17 +1,17 @@
 /**
- * What people decide about a run itself: a wait is made longer, a stage is skipped, an old report will do, a closing date
- * is moved. The ledger has each decision before it takes effect. While it is on its way there, nothing that it would change
- * takes place: its wait does not run out, its stage is not pulled, nothing is pulled by the date.
+ * What people decide about a run itself: a wait is made longer, a stage is skipped, an old report will do. The ledger has
+ * each decision before it takes effect. While it is on its way there, nothing that it would change takes place: its wait
+ * does not run out, its stage is not pulled.
  *
  * What only stops or slows a run takes effect at once: a withdrawal, a review's pause and its end. The ledger has it before
  * the run ends.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { PlacedClosing, PreparedRun } from '../../activities/contract.ts';
+import type { PreparedRun } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/run-decisions.ts';
-import type { PassGateMessage, RefusedMessage, SetClosingDateMessage } from '../../messages/journey/shapes.ts';
+import type { PassGateMessage, RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
@@ -25,8 +25,7 @@ const ANSWER_WITHIN_MS = 5_000;
 /** What takes effect once the ledger has it: the message without the id of its run, and what else the run needs. */
 export type RunDecisionEffect =
   | { update: 'extend'; message: Extension }
-  | { update: 'advance'; message: PassGateMessage; receivedAt: string }
-  | { update: 'setClosingDate'; message: Omit<SetClosingDateMessage, 'journeyId'>; placed: PlacedClosing };
+  | { update: 'advance'; message: PassGateMessage; receivedAt: string };
 
 /** It has taken effect already: the ledger is only to have it. */
 interface TakenEffect {
@@ -82,15 +81,10 @@ export class RunDecisions {
     return this.effects.some((effect) => effect.update === 'advance' && effect.message.skip === stage);
   }
 
-  get asksForDate(): boolean {
-    return this.effects.some(({ update }) => update === 'setClosingDate');
-  }
-
   /** Whether the wait at the gate before the stage depends on one of them. */
   isAboutGate(stage: StageCode): boolean {
     return this.effects.some((effect) => {
       if (effect.update === 'extend') return effect.message.gate === stage;
-      if (effect.update === 'setClosingDate') return stage === 'PRECLOSE';
       return effect.message.to === stage || effect.message.skip === stage;
     });
   }

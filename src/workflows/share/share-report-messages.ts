@@ -79,7 +79,7 @@ function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareRe
     return asked === undefined ? extensionObjection(message) : asked;
   };
   decided.begin(share, (effect) => {
-    if (effect.update !== 'extend') throw new Error('a share by itself has no gate and no closing date');
+    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
     const reason = extensionObjection(effect.message);
     const until = reason === null ? extensions.take(effect.message) : undefined;
     if (until === undefined) return reason;

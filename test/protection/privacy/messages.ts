@@ -61,7 +61,6 @@ export async function sendRefusedMessages(world: World): Promise<JourneyHandle> 
     ['requestShare', { journeyId, share: { shareId: 'S1', endUser: 'x' }, replaces: ssn, by: [last], reason: email }],
     ['withdrawShare', { journeyId, shareId: ssn, by: [last], reason: { ssn } }],
     ['withdrawShare', { journeyId, shareId: last, by: last, reason: email }],
-    ['setClosingDate', { journeyId, closingDate: ssn, change: last, by: email, [ssn]: last }],
     ['extend', { journeyId, gate: last, until: ssn, by: email, [ssn]: last }],
     ['resolveInquiry', { journeyId, action: last, customerTraceNumber: ssn, attempt: email }],
     ['withdraw', { journeyId, by: [last], reason: { ssn } }],

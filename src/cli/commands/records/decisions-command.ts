@@ -49,7 +49,6 @@ const DECISIONS: RecordFormat<AuditedDecision> = {
     profile: (one) => one.profile,
     provenBy: (one) => one.provenBy,
     until: (one) => one.until,
-    closingDate: (one) => one.closingDate,
   },
   document: underJourneyId,
   lines: decisionLines,

@@ -30,12 +30,11 @@ export function decisionTables({ guardRows }: SqlDialect): string[] {
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
-      -- extend, skip, acceptAge, setClosingDate, seen, withdraw, pause or resume
+      -- extend, skip, acceptAge, seen, withdraw, pause or resume
       action TEXT NOT NULL,
       stage TEXT,
       share_id TEXT,
       wait_until TEXT,
-      closing_date TEXT,
       decided_by TEXT NOT NULL,
       reason TEXT NOT NULL,
       decided_at TEXT NOT NULL,

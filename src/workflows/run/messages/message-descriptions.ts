@@ -13,8 +13,6 @@ export const DESCRIPTIONS = {
     'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share; replaces, by, reason where it corrects another share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
   withdrawShare:
     'Takes one share back before it is sent; answers once the ledger has closed it, and is refused where its claim came first. Fields: journeyId, shareId, by, reason. Example: {"journeyId":"LOAN-1","shareId":"INVESTOR-1","by":"ops","reason":"another investor was meant"}',
-  setClosingDate:
-    'Sets or moves the closing date, by which PRECLOSE is pulled (preclose of the start). Fields: journeyId, closingDate, change (1 for the first change, then 2), by, reason. Example: {"journeyId":"LOAN-1","closingDate":"2026-03-01","change":1,"by":"ops","reason":"the buyer asked for it"}',
   extend:
     'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than now shown), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
   recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${CONSENT}`,

@@ -1,7 +1,7 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities, PlacedClosing } from '../../../activities/contract.ts';
+import type { JourneyActivities } from '../../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/run-decisions.ts';
 import type { Via } from '../../../messages/checks.ts';
@@ -153,14 +153,6 @@ export async function checkRepeatProof(args: Parameters<JourneyActivities['check
   await orRefused(() =>
     untilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
   );
-}
-
-/** What a closing date means in the profile's time zone; one that is past is refused. */
-export async function checkClosingDate(
-  args: Parameters<JourneyActivities['placeClosingDate']>[0],
-): Promise<PlacedClosing> {
-  const summary = `placing the closing date ${args.closingDate}`;
-  return orRefused(() => untilDone('placeClosingDate', { summary }, args));
 }
 
 /** What a start would refuse of a share is refused of one that is requested later, too. */
