@@ -104,7 +104,7 @@ export type Hold = {
   returnCode?: string;
   /** The provider’s, where it gives one. */
   returnReasonCode?: string;
-  /** With AnotherNumber: the number that the inquiry has for another customer, or the share for other consumers. */
+  /** With AnotherNumber: the number that the inquiry has for another customer. */
   otherTraceNumber?: string;
   /** With ProfileChanged: the fingerprints at the start of the run and now. Absent where the customer, the environment or the software provider differs, which nobody can approve. */
   profileChange?: {

@@ -255,8 +255,6 @@ export interface JourneyActivities {
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
   /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
-  /** The ordinals of a share's numbers under which something was, or may have been, sent. Reads only. */
-  lookUpShareNumbers(args: { ownerId: string; shareId: string }): Promise<number[]>;
   /** Closes a share's numbers in the ledger, unless an attempt of it may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
   /** What a run waits for by itself, and what it waits for no longer. */

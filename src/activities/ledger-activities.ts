@@ -1,7 +1,5 @@
 import { sealedRefusal } from '../ledger/carried-refusal.ts';
-import type { InquiryView } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
-import { isKnownNotPosted } from '../model/inquiry.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -19,7 +17,6 @@ export function createLedgerActivities({
   | 'lookUpInquiry'
   | 'closeAttempt'
   | 'lookAtLedger'
-  | 'lookUpShareNumbers'
   | 'recordOutcome'
   | 'recordShareWithdrawal'
   | 'noteWork'
@@ -46,13 +43,6 @@ export function createLedgerActivities({
 
     lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
 
-    lookUpShareNumbers: ({ ownerId, shareId }) =>
-      translating(async () => {
-        const inquiries = await ledger.inquiriesOf(ownerId);
-        const numbers = inquiries.filter((one) => one.productCode === 'SECONDUSE' && one.shareId === shareId);
-        return numbers.filter(mayHaveBeenSent).map(({ ordinal }) => ordinal);
-      }),
-
     recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
 
     noteWork: ({ ledgerId, note }) => translating(() => ledger.work.note(ledgerId, note)),
@@ -62,9 +52,4 @@ export function createLedgerActivities({
     recordOutcome: ({ refusal, ...record }) =>
       translating(() => ledger.recordOutcome(record, undefined, refusal && sealedRefusal(refusal))),
   };
-}
-
-/** As the claim reads it (rows/subset-shares.ts): here it only spares the run a claim that is refused. */
-function mayHaveBeenSent({ attempts }: InquiryView): boolean {
-  return attempts.some(({ state, lateAnswerAt }) => !isKnownNotPosted(state) || lateAnswerAt !== undefined);
 }

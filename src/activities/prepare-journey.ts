@@ -13,7 +13,7 @@ import { STAGES } from '../model/products.ts';
 import { endUserOf } from '../model/stage-end-user.ts';
 import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
-import { consumersProblems, entitlementProblems } from './entitlements.ts';
+import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { factsAtStart, fixRun, ifAnswered, ownerProblems, preflight, profileNameOf } from './prepared-run.ts';
 
@@ -100,7 +100,6 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
     shareEntitlementProblems(profile, share, {
       path: `/shares/${index}`,
       journeyPurposeCode: journey.permissiblePurposeCodes.SECONDUSE,
-      applicants: journey.applicants.length,
     }),
   );
   return [...ofStages, ...ofShares];
@@ -108,21 +107,16 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
 
 function shareEntitlementProblems(
   profile: GatewayProfile,
-  { endUserCode, permissiblePurposeCode, consumers }: ShareInput,
-  {
-    path,
-    journeyPurposeCode,
-    applicants = 0,
-  }: { path: string; journeyPurposeCode: string | undefined; applicants?: number },
+  { endUserCode, permissiblePurposeCode }: ShareInput,
+  { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
 ): Problem[] {
-  const ofEntitlements = entitlementProblems(profile, {
+  return entitlementProblems(profile, {
     productCode: 'SECONDUSE',
     endUserCode,
     permissiblePurposeCode: permissiblePurposeCode ?? journeyPurposeCode,
     endUserPath: `${path}/endUserCode`,
     purposePath: permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
   });
-  return [...ofEntitlements, ...consumersProblems(profile, { consumers, applicants, path: `${path}/consumers` })];
 }
 
 /** The gateway's own tables have the last word (interface 2.3), before a single attempt is claimed. */

@@ -7,7 +7,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
-import { consumersProblems, entitlementProblems } from './entitlements.ts';
+import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt } from './inquiry-request.ts';
 import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
@@ -58,15 +58,10 @@ export function createPrepareShareReport(
             endUserPath: '/endUserCode',
             purposePath: '/permissiblePurposeCode',
           }),
-          ...consumersProblems(profile, { consumers: share.consumers, path: '/consumers' }),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         const shared = await findSharedReport(ledger, profile, share);
         const { source: report, reference, endUserCode: reportEndUserCode } = shared;
-        const ofMany = consumersProblems(profile, {
-          ...{ consumers: share.consumers, applicants: reference.applicants.length, path: '/consumers' },
-        });
-        if (ofMany.length > 0) throw new InvalidInputError(ofMany);
         const { shareId, permissiblePurposeCode } = share;
         const sharedWith = secondaryUserOf(share);
         checkRequestCanBeBuilt(

@@ -13,7 +13,6 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
-import { subsetOf } from './entitlements.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
 import { buildRequest, profileOfRun } from './inquiry-request.ts';
 
@@ -149,7 +148,6 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     const { profile, change } = profileOfRun(dependencies, args.run);
     // Before a token is asked for: what cannot be built is not claimed either.
     const request = buildRequest(profile, args, new Date());
-    const subset = subsetOf(profile, args.leftOut);
     const { accessToken } = await dependencies.tokens.get(profile, {
       ...defined({ fetchedAfter: args.tokenFetchedAfter }),
       signal: cancellationSignal(),
@@ -172,7 +170,6 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ...defined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
-      ...defined({ subset }),
     });
     return { profile, change, request, accessToken, claim, claimAskedAt };
   } catch (error) {

@@ -19,14 +19,6 @@ export function parseInstantMs(text: string): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-
-/** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
-export function isDate(text: string): boolean {
-  const [, year, month, day] = (DATE.exec(text) ?? []).map(Number);
-  return year !== undefined && year >= 1 && isCalendarDate(year, month ?? 0, day ?? 0);
-}
-
 /** RFC 3339 in UTC. */
 export function utcInstant(ms: number): string {
   return new Date(ms).toISOString();

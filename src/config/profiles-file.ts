@@ -65,16 +65,8 @@ const returnCodesSchema = z.partialRecord(
   z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
-const confirmationSchema = z.strictObject({
-  by: text(100),
-  // A day of room for a provider whose calendar is ahead of ours.
-  at: messageFields().date.refine((day) => !(Date.parse(day) > Date.now() + 86_400_000), 'must not be in the future'),
-  reference: text(100),
-});
-
 const additionsShape = {
   allowed: allowedSchema.exactOptional(),
-  subsetSharesConfirmed: confirmationSchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
   webhooks: webhooksSchema.exactOptional(),
   changes: changesSchema.exactOptional(),
@@ -164,7 +156,7 @@ function defaultWebhooks(
 
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'subsetSharesConfirmed' | 'returnCodes' | 'changes' | 'webhooks'>;
+  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes' | 'webhooks'>;
   profiles: [string, FileProfile][];
 }
 
@@ -281,8 +273,6 @@ function merged(
   if (profile.caFile !== undefined && caCertificate !== undefined && !isPem(caCertificate)) {
     reader.report(VARIABLE, `${place}/caFile must name a file with a PEM certificate`);
   }
-  // The provider's word about one customer is none about another's.
-  const { subsetSharesConfirmed: _, ...inherited } = defaults;
   const limits: GatewayLimits = { ...defaults.limits, ...(profile.limits as Partial<GatewayLimits> | undefined) };
   if (limits.maxDecodedBytes < limits.maxResponseBytes) {
     reader.report(VARIABLE, `${place}/limits/maxDecodedBytes must be at least maxResponseBytes`);
@@ -294,7 +284,7 @@ function merged(
     if (rule && profile.environment === 'uat') reader.report(VARIABLE, `${place}/${field} ${rule}`);
   }
   return {
-    ...inherited,
+    ...defaults,
     name: own.name,
     environment: profile.environment,
     authUrl,
@@ -318,7 +308,6 @@ function merged(
     ...thresholds(defaults, profile.changes),
     // The permissions of one customer say nothing about another's.
     allowed: profile.allowed ?? {},
-    ...defined({ subsetSharesConfirmed: profile.subsetSharesConfirmed }),
     // One customer's events never go to another's endpoints either.
     webhooks: webhookEndpoints(reader, profile.webhooks ?? [], {
       environment: profile.environment,

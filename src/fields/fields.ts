@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
-import { isDate, parseInstantMs } from '../base/instants.ts';
-import { CALENDAR_DATE, DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
+import { parseInstantMs } from '../base/instants.ts';
+import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
   EVIDENCE_REFERENCE,
   MAX_ID_LENGTH,
@@ -93,11 +93,6 @@ const instant = z
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
   .meta({ format: 'date-time', pattern: INSTANT });
 
-const date = z
-  .string()
-  .refine(isDate, 'must be a calendar date, YYYY-MM-DD')
-  .meta({ format: 'date', pattern: CALENDAR_DATE });
-
 const duration = z
   .string()
   .superRefine((value, context) => {
@@ -152,7 +147,6 @@ const FIELDS = {
   profileName,
   instant,
   duration,
-  date,
   stage: z.enum(STAGES),
   evidence,
   proof,

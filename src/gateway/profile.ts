@@ -34,16 +34,6 @@ export interface GatewayLimits {
   maxApplicants: number;
 }
 
-/** The provider's written word that a SECONDUSE gives out only the data of the consumers that it names. */
-export interface SubsetSharesConfirmation {
-  /** Who at the provider has confirmed it. */
-  by: string;
-  /** Day of that writing, YYYY-MM-DD. */
-  at: string;
-  /** Where the writing is found. */
-  reference: string;
-}
-
 export interface GatewayProfile {
   name: string;
   environment: Environment;
@@ -91,8 +81,6 @@ export interface GatewayProfile {
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
   >;
-  /** Absent: every share is for all applicants of its report (interface 2.6 does not say what the others' data do). */
-  subsetSharesConfirmed?: SubsetSharesConfirmation;
   /** The receivers of events of its journeys. No request to the gateway depends on them. */
   webhooks?: readonly WebhookEndpoint[];
 }

@@ -66,8 +66,6 @@ export interface KnownShare {
   isWithdrawn?: boolean;
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
-  /** The number under which it was, or may have been, sent for another choice of consumers. */
-  otherChoice?: string;
   /** The worth of the claim's grants; `missing` for an applicant without a grant for this share. */
   grants: readonly { worth: GrantFault | 'stands' }[];
 }
@@ -134,13 +132,6 @@ export const SHARE_RULES: readonly ClaimRule[] = [
   { name: 'consentRefused', forbids: ({ share }) => (share && has(share, 'refused') ? NOT_PERMITTED : null) },
   { name: 'consentTooOld', forbids: ({ share }) => (share && has(share, 'tooOld') ? NOT_PERMITTED : null) },
   { name: 'consentSpent', forbids: ({ share }) => (share && has(share, 'spent') ? NOT_PERMITTED : null) },
-  {
-    name: 'anotherChoice',
-    forbids: (known, claim) =>
-      known.share?.otherChoice === undefined || permitToSpend(known, claim.attempt)
-        ? null
-        : { kind: 'anotherNumber', customerTraceNumber: known.share.otherChoice },
-  },
 ];
 
 /** The order matters: whether request and ledger are the right ones is decided before anything about an attempt. */

@@ -1,6 +1,6 @@
 /** Decides what effect a person's decision may still have, given the ledger. Pure; docs/protocol.md, fence 1. */
 import type { FailureType } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, isKnownNotPosted } from '../model/inquiry.ts';
+import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../model/inquiry.ts';
 import {
   attemptOf,
   HELD_STATES,
@@ -61,11 +61,9 @@ function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): Deci
   return { kind: action };
 }
 
-/** The inquiry has another number: a resend permits its next attempt under this one beside it, once. */
+/** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
-  if (failureType !== 'AnotherNumber' || known.abandoned) return false;
-  // Of a share that was sent for another choice of consumers, attempts may stand here that were not sent.
-  if (wasClaimed(known) && !known.attempts.every((one) => isKnownNotPosted(standing(one)))) return false;
+  if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
   return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
 }
 

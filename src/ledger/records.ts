@@ -34,21 +34,12 @@ export interface ClaimRequest {
   consents: readonly ConsentRecord[];
   /** SECONDUSE: how old a grant may be, by the database's clock. Default: any age. */
   consentValidForMs?: number;
-  /** The applicants of the request, in its order; for a share, those whom it names of the report's. */
+  /** The applicants of the request, in its order. */
   applicantIds?: readonly string[];
-  /** SECONDUSE: where it names fewer than the report's. */
-  subset?: SubsetShare;
   /** SECONDUSE: the shared report, by its `reportReferenceNumber`. Stored as a keyed digest. */
   sharedReference?: string;
   /** Where the profile has other addresses, API version or audience than at the run's start. */
   profileChange?: ProfileChange;
-}
-
-/** A share's applicants whom its request leaves out, and the provider's written word that permits that. */
-export interface SubsetShare {
-  leftOut: readonly string[];
-  /** As the gateway profile has it: where the writing is found, and its day. */
-  confirmation: { reference: string; at: string };
 }
 
 export type ClaimVerdict =
@@ -64,10 +55,7 @@ export type ClaimVerdict =
   /** Nothing may be sent. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
-  /**
-   * The inquiry stands under this number for another customer, or the share was sent under it for another choice of
-   * consumers: a decision may permit one more.
-   */
+  /** The inquiry stands under this number for another customer: a decision may permit one more. */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   /** The run was withdrawn: nothing is claimed for it any more. The asking run may not know of that. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)

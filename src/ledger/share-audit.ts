@@ -2,7 +2,6 @@
 
 import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { AuditedAttempt } from './inquiry-audit.ts';
-import type { SubsetShare } from './records.ts';
 
 /** Conditions, all of which a share must meet; without any, every share. */
 export interface SharesQuery {
@@ -39,6 +38,4 @@ export interface AuditedShare extends Omit<AuditedAttempt, 'consents'> {
   /** The report's end user, from its inquiry or from the caller. */
   sharedBy?: string;
   consents: ShareConsent[];
-  /** Of a share that names fewer than the report's applicants: whom it leaves out, and the provider's word for that. */
-  subset?: SubsetShare;
 }

@@ -305,8 +305,7 @@ export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
     ask: WAS_IT_POSTED,
   },
   AnotherNumber: {
-    happened:
-      'the ledger has this very inquiry under another trace number: it was made for another `customerId`, or the share was sent for another choice of consumers.',
+    happened: 'the ledger has this very inquiry under another trace number: it was made for another `customerId`.',
     file: [
       'nothing by this attempt',
       '; the other one may have been posted. `credit-journey inquiries` says what came of it.',

@@ -93,7 +93,7 @@ export interface InquiryDescription {
   ownerId: string;
   productCode: ProductCode;
   shareId?: string;
-  /** Counts amendments and deliberate repeats of a stage; of a share it says who is left out. 0 for the first, or for all. */
+  /** Counts amendments and deliberate repeats of a stage. 0 for the first. */
   ordinal: number;
   endUserCode?: string;
   endUser?: string;
@@ -109,8 +109,6 @@ export interface InquiryContent {
   applicants?: FailsafeApplicant[];
   /** SECONDUSE: the reference of the report that is shared. */
   reference?: ReportReference;
-  /** SECONDUSE: the applicants of the report whom `reference` does not name, for lack of their consent. */
-  leftOut?: readonly string[];
 }
 
 /** What the gateway wrote beside a status that is no success. Personal, as far as anyone knows (interface 7.5). */

@@ -83,21 +83,6 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     'a share, one grant of which is spent',
   ),
   {
-    name: 'the claim of a share without the rule anotherChoice: it is posted for one choice of consumers, then for another',
-    edits: [
-      {
-        file: CLAIM,
-        find: '      known.share?.otherChoice === undefined || permitToSpend',
-        replace: '      claim.attempt > 0 || known.share?.otherChoice === undefined || permitToSpend',
-      },
-    ],
-    tests: [
-      { path: CLAIM_TABLE, title: 'a share that was sent for another choice of consumers' },
-      { path: 'test/ledger/share-explorer.test.ts', title: 'no order of them lets another choice be sent' },
-      { path: ON_SQLITE, title: 'while a choice is on the wire or answered no other is claimed' },
-    ],
-  },
-  {
     name: 'a claim follows an attempt that was answered late: an inquiry that is known to be posted is sent again',
     edits: [
       {

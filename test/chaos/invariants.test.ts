@@ -165,8 +165,8 @@ const DOCTORED: readonly Doctored[] = [
     },
   },
   {
-    what: 'a share that was posted for another choice of consumers, too',
-    caughtBy: postings.oneChoicePosted,
+    what: 'a share that was posted under another number, too',
+    caughtBy: postings.postedByGrants,
     as: /J-SHARED SECONDUSE share S1: 2 postings, 1 permitted/,
     doctor({ ledger, sandbox }) {
       const customerTraceNumber = traceOf('J-SHARED', 'SECONDUSE', 1, 'S1');
@@ -179,7 +179,7 @@ const DOCTORED: readonly Doctored[] = [
   },
   {
     what: 'a share that names a consumer whose grant is not in its claim',
-    caughtBy: postings.oneChoicePosted,
+    caughtBy: postings.postedByGrants,
     as: /J-SHARED SECONDUSE share S1: posted for 1A,2A, without a claim by their grants/,
     doctor: (evidence) => {
       attemptOf(evidence, SHARED, 1).consents.pop();

@@ -23,11 +23,8 @@ export function inputOf(plan: JourneyPlan): LendingJourneyInput {
   };
 }
 
-export function shareOf({ shareId, endUserCode, reportOf, isForThoseWhoConsent }: SharePlan): ShareInput {
-  return {
-    ...{ shareId, endUserCode, ...(reportOf === undefined ? {} : { reportOf }) },
-    ...(isForThoseWhoConsent ? { consumers: 'consented' } : {}),
-  };
+export function shareOf({ shareId, endUserCode, reportOf }: SharePlan): ShareInput {
+  return { shareId, endUserCode, ...(reportOf === undefined ? {} : { reportOf }) };
 }
 
 export function applicantsOf(ssns: readonly string[]): Applicant[] {

@@ -81,14 +81,6 @@ export function withExtendedShares(draw: Draw, plan: JourneyPlan, lengthMs: numb
   return { ...plan, shares };
 }
 
-/** As `withWithdrawnShares`: of two applicants one may then be left out. */
-export function withSharesForSome(draw: Draw, plan: JourneyPlan): JourneyPlan {
-  const shares = plan.shares.map((share) =>
-    draw.chance(0.5) ? { ...share, isForThoseWhoConsent: true as const } : share,
-  );
-  return { ...plan, shares };
-}
-
 interface Dates {
   atMs: number;
   lengthMs: number;

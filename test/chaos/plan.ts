@@ -1,7 +1,7 @@
 /** A run of the harness as data: the world, the journeys and the dated storm, all drawn from a seed. */
 import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
-import { drawJourney, withExtendedShares, withSharesForSome, withWithdrawnShares } from './plan-journeys.ts';
+import { drawJourney, withExtendedShares, withWithdrawnShares } from './plan-journeys.ts';
 import { drawOthers, type OthersPlan, ownerIdsOf } from './plan-others.ts';
 import { drawStorm, KINDS_OF_OTHERS } from './plan-storm.ts';
 import type { Mood } from './webhook-endpoint.ts';
@@ -64,8 +64,6 @@ export interface SharePlan {
   withdrawAtMs?: number;
   /** When its wait for consent is made longer. */
   extendAtMs?: number;
-  /** For those who consent; else for all applicants or nobody. */
-  isForThoseWhoConsent?: true;
   /** The answer that consumers give at the end if they have given none before. */
   inTheEnd: 'granted' | 'denied' | 'silence';
 }
@@ -187,17 +185,14 @@ export function makePlan(options: PlanOptions): Plan {
   const { seed, lengthMs } = options;
   const world = drawWorld(drawFrom(seed, 'world'), options);
   const journeys = Array.from({ length: options.journeys }, (_, index) =>
-    withSharesForSome(
-      drawFrom(seed, 'shares for those who consent', index),
-      withExtendedShares(
-        drawFrom(seed, 'extended shares', index),
-        withWithdrawnShares(
-          drawFrom(seed, 'withdrawn shares', index),
-          drawJourney(drawFrom(seed, 'journey', index), { seed, index, lengthMs, world }),
-          lengthMs,
-        ),
+    withExtendedShares(
+      drawFrom(seed, 'extended shares', index),
+      withWithdrawnShares(
+        drawFrom(seed, 'withdrawn shares', index),
+        drawJourney(drawFrom(seed, 'journey', index), { seed, index, lengthMs, world }),
         lengthMs,
       ),
+      lengthMs,
     ),
   );
   const others = drawOthers(drawFrom(seed, 'others'), { seed, lengthMs, journeys: options.journeys });

@@ -16,8 +16,7 @@ export interface ProfileFiles {
 export function profileFiles(directory: string, webhooks: readonly object[]): ProfileFiles {
   const fileOf = (worker: number) => join(directory, `profiles-${worker + 1}.json`);
   const endpoints = webhooks.length === 0 ? {} : { webhooks };
-  const subsetSharesConfirmed = { by: 'the provider', at: '2026-01-02', reference: 'letter 88' };
-  const journey = { environment: 'sandbox', customerId: 'SANDBOX0001', subsetSharesConfirmed, ...endpoints };
+  const journey = { environment: 'sandbox', customerId: 'SANDBOX0001', ...endpoints };
   const journeys = { [JOURNEYS_PROFILE]: journey };
   return {
     fileOf,

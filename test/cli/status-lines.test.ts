@@ -5,7 +5,7 @@ import { changesBetween } from '../../src/changes/changes-between.ts';
 import { table, tableWithIds, wrap, wrapLong } from '../../src/cli/output/output.ts';
 import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
 import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
-import type { JourneyStatus, ShareStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
+import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
 
 const output = { width: 80, colors: pc.createColors(false) };
 
@@ -35,17 +35,6 @@ test('what changed before closing is counted, and why it could not be', () => {
   assert.ok(lines({ comparedWith: 'PREAPP', counts, totals }).includes('  PRECLOSE since PREAPP: new accounts 2'));
   const none = lines({ comparedWith: 'PREAPP', unavailable: 'noReport' });
   assert.ok(none.includes('  PRECLOSE since PREAPP: not compared (no report)'));
-});
-
-test('a share for those who consent says so, and for whom it was posted', () => {
-  const lines = (share: Partial<ShareStatus>) => {
-    const shares: ShareStatus[] = [{ shareId: 'S-1', state: 'posted', waitingFor: [], ...share }];
-    return statusLines({ ...STATUS, shares }, output).join('\n');
-  };
-  const posted = { reportReferenceNumber: 'R-9', consumers: 'consented' as const, postedFor: ['2A'] };
-  assert.match(lines(posted), /S-1 +posted +R-9 · for 2A/);
-  assert.match(lines({ state: 'denied', consumers: 'consented' }), /S-1 +denied +for those who consent/);
-  assert.match(lines({ state: 'denied' }), /S-1 +denied *(\n|$)/);
 });
 
 const FLAGGED: StageStatus = {

@@ -48,26 +48,6 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.equal(east?.credentials, base?.credentials, 'credentials belong to a user, and may be shared');
   });
 
-  it('takes the provider’s confirmation of subset shares of each profile for itself, with its day', async (t) => {
-    const subsetSharesConfirmed = { by: 'M. Vance, compliance', at: '2026-01-02', reference: 'letter 88' };
-    const east = { environment: 'sandbox', customerId: 'EAST1' };
-    const { profiles } = loadConfig(
-      await withFile(t, {
-        profiles: { default: { subsetSharesConfirmed }, east, west: { ...east, subsetSharesConfirmed } },
-      }),
-    );
-    assert.deepEqual(profiles.get('default')?.subsetSharesConfirmed, subsetSharesConfirmed);
-    assert.deepEqual(profiles.get('west')?.subsetSharesConfirmed, subsetSharesConfirmed);
-    assert.equal(profiles.get('east')?.subsetSharesConfirmed, undefined, 'it is about one customer');
-    const rules = (change: object) =>
-      rulesOf(t, { profiles: { default: { subsetSharesConfirmed: { ...subsetSharesConfirmed, ...change } } } });
-    const path = '/profiles/default/subsetSharesConfirmed';
-    assert.deepEqual(await rules({ at: '2999-01-01' }), [`${path}/at must not be in the future`]);
-    assert.equal((await rules({ at: 'today' })).length, 1);
-    assert.equal((await rules({ reference: '' })).length, 1);
-    assert.equal((await rules({ by: undefined })).length, 1);
-  });
-
   it('gives profiles credentials of their own, shared by name', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', credentials: 'other' };
     const env = await withFile(

@@ -106,7 +106,6 @@ test('the checks are told in one order, whichever ends first', async () => {
       'gateway/default',
       'markers',
       'standing-decisions/default',
-      'subset-shares/default',
       'consent-trust/default',
       'decision-trust/default',
       'clear-starts',
@@ -128,17 +127,6 @@ test('how consents are trusted is told for each profile', async () => {
     (await findings(profile(change))).get('consent-trust/default') ?? assert.fail();
   assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in CONSENT_JWKS_FILE$/);
   assert.match((await told({ consentTrust: 'proof' })).detail, /^proof: a grant counts with one/);
-});
-
-test('whether a share may be for fewer than all applicants is told for each profile', async () => {
-  const told = async (change: Partial<GatewayProfile>) =>
-    (await findings(profile(change))).get('subset-shares/default') ?? assert.fail();
-  assert.match((await told({})).detail, /^refused: /);
-  const subsetSharesConfirmed = { by: 'M. Vance, compliance', at: '2026-11-02', reference: 'letter 88' };
-  assert.equal(
-    (await told({ subsetSharesConfirmed })).detail,
-    'taken: a share may be for those alone who consented, as M. Vance, compliance confirmed on 2026-11-02 (letter 88)',
-  );
 });
 
 test('whose decisions are taken is told for each profile', async () => {

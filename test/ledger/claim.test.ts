@@ -364,27 +364,6 @@ const TABLE: Row[] = [
     }),
   ),
   {
-    title: 'a share that was sent for another choice of consumers',
-    known: known({ share: { reportIsGone: false, grants: [{ worth: 'stands' }], otherChoice: 'SU01' } }),
-    claim: facts(1),
-    expected: { kind: 'anotherNumber', customerTraceNumber: 'SU01' },
-  },
-  {
-    title: 'a share that was sent for another choice, beside which a resend permits this one',
-    known: known({
-      decisions: [{ ...RESEND, permitsAttempt: 1 }],
-      share: { reportIsGone: false, grants: [{ worth: 'stands' }], otherChoice: 'SU01' },
-    }),
-    claim: facts(1),
-    expected: { kind: 'claim', attempt: 1, permittedBy: RESEND.decisionId },
-  },
-  {
-    title: 'a share that was sent for another choice, and whose grants do not stand either',
-    known: known({ share: { reportIsGone: false, grants: [{ worth: 'refused' }], otherChoice: 'SU01' } }),
-    claim: facts(1),
-    expected: { kind: 'notPermitted' },
-  },
-  {
     title: 'a share that was answered, although it is not permitted any more',
     known: known({ attempts: [attempt('answered')], share: { reportIsGone: true, grants: [{ worth: 'refused' }] } }),
     claim: facts(1),

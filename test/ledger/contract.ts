@@ -23,7 +23,6 @@ import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { runDecisionTests } from './contract-run-decisions.ts';
 import { shareTests } from './contract-shares.ts';
-import { subsetTests } from './contract-subsets.ts';
 import { withdrawnShareTests } from './contract-withdrawn.ts';
 import { workTests } from './contract-work.ts';
 import { workListTests } from './contract-work-lists.ts';
@@ -68,7 +67,6 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: lists of what needs a person`, () => workListTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
-  describe(`${backend.name}: shares for those who consented`, () => subsetTests(opened, backend));
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));
   describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
   describe(`${backend.name}: decisions about runs`, () => runDecisionTests(opened, backend));

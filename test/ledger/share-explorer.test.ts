@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { CLAIM_RULES, SHARE_RULES } from '../../src/ledger/claim.ts';
-import { exploreChoices } from './choice-explorer.ts';
 import type { Walked } from './every-order.ts';
 import { exploreShares } from './share-explorer.ts';
 
@@ -27,7 +26,7 @@ describe('refusals against claims', () => {
     consentTooOld: /too old/,
     consentSpent: /spent/,
   };
-  for (const rule of SHARE_RULES.filter(({ name }) => name !== 'anotherChoice')) {
+  for (const rule of SHARE_RULES) {
     test(`find it broken without the rule ${rule.name}`, (t) => {
       const rules = CLAIM_RULES.filter((other) => other !== rule);
       const exploration = exploreShares({ rules, bringsStrangersGrant: rule.name === 'consentMissing' });
@@ -47,24 +46,4 @@ describe('refusals against claims', () => {
     tell(t, exploration);
     assert.match(exploration.counterexample?.violation ?? '', /^claimed although /);
   });
-});
-
-describe('the choices of one share', () => {
-  test('no order of them lets another choice be sent without a decision, or one who refused be named', (t) => {
-    const exploration = exploreChoices();
-    tell(t, exploration);
-    assert.equal(exploration.counterexample, undefined);
-    assert.ok(exploration.states > 1_000, 'it has looked at next to nothing');
-  });
-
-  for (const [name, violation] of [
-    ['anotherChoice', 'claimed although another choice may have been sent'],
-    ['consentRefused', 'claimed for one who had refused it'],
-  ]) {
-    test(`find it broken without the rule ${name}`, (t) => {
-      const exploration = exploreChoices({ rules: CLAIM_RULES.filter((rule) => rule.name !== name) });
-      tell(t, exploration);
-      assert.equal(exploration.counterexample?.violation, violation);
-    });
-  }
 });

@@ -79,7 +79,7 @@ export interface HarnessOptions {
   server?: { address: string; namespace: string; skipsTime?: boolean };
   env?: Record<string, string>;
   sandbox?: SandboxOptions;
-  /** Further profiles: `proving`, in which a grant counts only with a proof, `deciding`, which takes a decision only with one. The default one takes shares for those who consent. */
+  /** Further profiles: `proving`, in which a grant counts only with a proof, `deciding`, which takes a decision only with one. */
   proving?: boolean;
   /** The test starts it, or another one. */
   withoutWorker?: boolean;
@@ -89,7 +89,6 @@ export interface HarnessOptions {
 
 const PROVING = {
   profiles: {
-    default: { subsetSharesConfirmed: { by: 'the provider', at: '2026-01-02', reference: 'letter 88' } },
     proving: { environment: 'sandbox', customerId: 'SANDBOX0001', consentTrust: 'proof' },
     deciding: { environment: 'sandbox', customerId: 'SANDBOX0001', decisionTrust: 'proof' },
   },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import { applicant, consentMessage, type Harness, type JourneyHandle, newSsn } from './journey-harness.ts';
+import { consentMessage, type Harness, type JourneyHandle } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
 import type { Scenario, Stage } from './scenarios.ts';
 import { untilQuery } from './until-query.ts';
@@ -23,14 +23,9 @@ export async function sharesPosted(harness: Pick<Harness, 'posted'>, handle: Jou
   return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
 }
 
-/** A pull's report, of an applicant whose SSN ends so; where there is a second one, of that one too. */
-async function pulledBy(
-  { client, config }: Stage,
-  lastFour = '0001',
-  second?: string,
-): Promise<ShareReportInput['report']> {
-  const applicants = [applicant('1A', newSsn(lastFour)), applicant('2A', newSsn(second))];
-  const input = reportPull(lastFour, second === undefined ? {} : { applicants });
+/** A pull's report, of an applicant whose SSN ends so. */
+async function pulledBy({ client, config }: Stage, lastFour = '0001'): Promise<ShareReportInput['report']> {
+  const input = reportPull(lastFour);
   const workflowId = `pull-${input.pullId}`;
   const handle = await client.workflow.start('creditReport', {
     workflowId,
@@ -109,39 +104,7 @@ function lost(name: string, decided: object): Scenario {
   };
 }
 
-async function say(handle: JourneyHandle, shareId: string, said: { applicantId: string; decision: Decision }) {
-  const message = consentMessage(`share:${shareId}`, { shareId, consentId: `C-${said.applicantId}`, ...said });
-  await handle.executeUpdate<unknown, [object]>('recordConsent', { args: [message] });
-}
-
-type Decision = 'granted' | 'denied' | 'revoked';
-
 export const SHARE_SCENARIOS: readonly Scenario[] = [
-  {
-    name: 'shareReport-forThoseWhoConsented',
-    async play(stage) {
-      const input = shareInput(await pulledBy(stage, '0001', '0001'), { consumers: 'consented' });
-      const handle = await startShare(stage, input);
-      await untilShareIs(handle, 'waitingForConsent');
-      await say(handle, input.shareId, { applicantId: '2A', decision: 'denied' });
-      await say(handle, input.shareId, { applicantId: '1A', decision: 'granted' });
-      await handle.result();
-      return handle;
-    },
-  },
-  {
-    // The gateway throttles whatever names the second applicant, who then takes the consent back.
-    name: 'shareReport-fewerThanBefore',
-    async play(stage) {
-      const input = shareInput(await pulledBy(stage, '0001', '9430'), { consumers: 'consented' });
-      const handle = await startShare(stage, input);
-      for (const applicantId of ['1A', '2A']) await say(handle, input.shareId, { applicantId, decision: 'granted' });
-      await untilQuery<ShareReportStatus>(handle, ({ attempts }) => attempts > 0);
-      await say(handle, input.shareId, { applicantId: '2A', decision: 'revoked' });
-      await handle.result();
-      return handle;
-    },
-  },
   decided('shareReport-posted', 'granted'),
   decided('shareReport-denied', 'denied'),
   lost('shareReport-resent', { action: 'resend' }),

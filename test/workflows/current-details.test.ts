@@ -173,15 +173,6 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
   assert.equal(advanceProblem({ ...accept, by: 'ops', reason: 'young enough' }), null);
 });
 
-test('a share for those who consented is shown with those for whom it is posted', () => {
-  const share = { shareId: 'S1', state: 'posted' as const, waitingFor: [], sharedWith: { endUserCode: 'EU999' } };
-  const done = [{ productCode: 'PREQUAL' as const, state: 'record' as const, attempts: 1 }];
-  const shown = (more: object) => currentDetails(view({ stages: done, shares: [{ ...share, ...more }] }));
-  assert.match(shown({ consumers: 'consented', postedFor: ['1A'] }), /S1.*for 1A/);
-  assert.match(shown({ consumers: 'consented' }), /S1.*for those who consent/);
-  assert.doesNotMatch(shown({}), /for those/);
-});
-
 test('a share that waits comes with the consent that is missing, which only lacks what the consumer said', () => {
   const sharedWith = { endUserCode: 'EU999', endUser: "O'Neil & Sons" };
   const share = { shareId: 'S1', state: 'awaitingConsent' as const, waitingFor: ['2A'], sharedWith };

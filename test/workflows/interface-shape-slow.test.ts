@@ -13,5 +13,4 @@ await inInterfaceShape([
   'replaced-applicants',
   'share-report',
   'shares-not-posted',
-  'subset-shares',
 ]);

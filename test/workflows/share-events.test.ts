@@ -128,32 +128,6 @@ describe('a share of a journey', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('that is for those who consented is told with whom it was posted for', async () => {
-    const profile = stage.harness.config.profiles.get('default') ?? assert.fail();
-    profile.subsetSharesConfirmed = { by: 'the provider', at: '2026-01-02', reference: 'letter 88' };
-    const share = { shareId: 'S1', endUserCode: 'EU999', consumers: 'consented' as const };
-    const applicants = [applicant('1A'), applicant('2A')];
-    const input = journeyInput({ stages: ['PREQUAL'], applicants, shares: [share] });
-    const { journeyId } = input;
-    const handle = await stage.harness.start(input);
-    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    await update(handle, 'recordConsent', refusal(journeyId, 'denied'));
-    const waiting = await untilStatus(handle, ({ shares }) => shares[0]?.waitingFor.length === 1);
-    assert.deepEqual(waiting.shares[0]?.waitingFor, ['2A']);
-    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '2A' }));
-    const { customerTraceNumber } = (await handle.result()).shares[0] ?? {};
-    const postedFor = ['2A'];
-    const told = (await toldOf(journeyId, 5)).filter(([type]) => type !== 'consent.missing');
-    assert.deepEqual(told, [
-      ['share.posted', { shareId: 'S1', customerTraceNumber, postedFor }],
-      ['share.ended', { shareId: 'S1', outcome: 'posted', customerTraceNumber, postedFor }],
-      [
-        'journey.ended',
-        { outcome: 'completed', shares: [{ shareId: 'S1', state: 'posted', customerTraceNumber, postedFor }] },
-      ],
-    ]);
-  });
-
   test('that is revoked after posting is told once, and the journey’s end says so again', async () => {
     const share = { shareId: 'S1', endUserCode: 'EU999' };
     const input = journeyInput({ stages: ['PREQUAL'], shares: [share], sharesOpenFor: 'P1D' });

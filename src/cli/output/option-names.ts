@@ -41,7 +41,6 @@ function shareOptions(path: string): Record<string, string> {
     [`${path}/permissiblePurposeCode`]: '--purpose',
     [`${path}/awaitConsentFor`]: '--await-consent-for',
     [`${path}/consentValidFor`]: '--consent-valid-for',
-    [`${path}/consumers`]: '--consumers',
   };
 }
 

@@ -24,7 +24,6 @@ export function shareLines(one: AuditedShare, width: number): string[] {
       : 'a report that the ledger does not know',
     `share ${one.shareId ?? ''} of ${runName(one.ownerId)}, ${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
     ...consents.map(consentLine),
-    ...(one.subset ? [subsetLine(one.subset)] : []),
   ];
   return [...table([head], width), ...details.flatMap((line) => readable(line, width))];
 }
@@ -45,10 +44,6 @@ export function withdrawnShareLines(one: AuditedShareWithdrawal, width: number):
 function consentLine({ applicantId, consentId, decidedAt, evidence }: ShareConsent): string {
   const proof = evidence ? `: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}` : '';
   return `consent of ${applicantId}, ${consentId}, decided ${seconds(decidedAt)}${proof}`;
-}
-
-function subsetLine({ leftOut, confirmation }: NonNullable<AuditedShare['subset']>): string {
-  return `without ${leftOut.join(', ')}, by the provider’s confirmation of ${confirmation.at}: ${confirmation.reference}`;
 }
 
 function seconds(instant: string): string {
@@ -79,8 +74,6 @@ export const SHARE_COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
   consents: (one) => one.consents.map((consent) => `${consent.applicantId} ${consent.consentId}`).join('; '),
   consentsDecidedAt: (one) => one.consents.map(({ decidedAt }) => decidedAt).join('; '),
   evidence: (one) => one.consents.map(({ evidence }) => evidence?.reference ?? '').join('; '),
-  leftOut: (one) => one.subset?.leftOut.join('; '),
-  confirmation: (one) => one.subset?.confirmation.reference,
   outcome: (one) => one.outcome,
   customerId: (one) => one.customerId,
   profile: (one) => one.profile,

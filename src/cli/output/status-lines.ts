@@ -58,7 +58,6 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
     ...problemLines(status, width, '  '),
     ...table([['SECONDUSE', spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
     ...(report ? wrap(`of ${reportWords(report)}`, width, '  ') : []),
-    ...consumerWords(status).flatMap((words) => wrap(words, width, '  ')),
     ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
     ...section(
       'Needs a person',
@@ -66,12 +65,6 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
     ),
     ...refusedLines(status, width),
   ];
-}
-
-/** Of a share that may be for fewer than all applicants of its report. */
-function consumerWords({ consumers, postedFor }: Pick<ShareStatus, 'consumers' | 'postedFor'>): string[] {
-  if (consumers === undefined) return [];
-  return [postedFor === undefined ? 'for those who consent' : `for ${postedFor.join(', ')}`];
 }
 
 /** Of a wait that ends by itself. */
@@ -244,8 +237,7 @@ function changeLines({ productCode, changes }: StageStatus, width: number): stri
 
 function shareRow(share: ShareStatus): string[] {
   const { shareId, state, waitingFor, until, reportReferenceNumber = '', replacedBy, attention } = share;
-  const afterwards = replacedBy === undefined ? reportReferenceNumber : `replaced by ${replacedBy}`;
-  const ended = [afterwards, ...consumerWords(share)].filter((part) => part !== '').join(' · ');
+  const ended = replacedBy === undefined ? reportReferenceNumber : `replaced by ${replacedBy}`;
   const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}${untilWords(until)}` : ended;
   return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
 }

@@ -31,7 +31,7 @@ export interface OpenHold {
   refusalKept?: true;
   returnCode?: string;
   returnReasonCode?: string;
-  /** With `AnotherNumber`: the one that the inquiry has for another customer, or the share for other consumers. */
+  /** With `AnotherNumber`: the one that the inquiry has for another customer. */
   otherTraceNumber?: string;
   /** With `ProfileChanged`: the fingerprints, where a person may approve the change. */
   profileChange?: { from: string; to: string };

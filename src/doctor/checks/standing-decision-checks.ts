@@ -1,10 +1,10 @@
-/** What configuration decides for all inquiries of a profile: refusals that count as unprocessed, and subset shares. */
+/** What configuration decides for all inquiries of a profile: which refusals count as unprocessed. */
 import type { GatewayProfile } from '../../gateway/profile.ts';
 import type { Check } from './check.ts';
 import { pass } from './finding.ts';
 
 export function standingDecisionChecks(profiles: Iterable<GatewayProfile>): Check[] {
-  return [...profiles].flatMap((profile) => [statusesCheck(profile), subsetSharesCheck(profile)]);
+  return [...profiles].map(statusesCheck);
 }
 
 function statusesCheck({ name, notProcessedStatuses }: GatewayProfile): Check {
@@ -16,19 +16,6 @@ function statusesCheck({ name, notProcessedStatuses }: GatewayProfile): Check {
         notProcessedStatuses.length === 0
           ? 'none: whatever the gateway refuses without saying why is an unknown outcome'
           : `${notProcessedStatuses.join(', ')} mean “not processed”, and are sent again without a person`,
-      ),
-  };
-}
-
-function subsetSharesCheck({ name, subsetSharesConfirmed: confirmed }: GatewayProfile): Check {
-  return {
-    name: `subset-shares/${name}`,
-    needs: ['GATEWAY_PROFILES_FILE'],
-    run: async () =>
-      pass(
-        confirmed
-          ? `taken: a share may be for those alone who consented, as ${confirmed.by} confirmed on ${confirmed.at} (${confirmed.reference})`
-          : 'refused: a share is for all applicants of its report, or for none',
       ),
   };
 }

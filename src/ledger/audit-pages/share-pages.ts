@@ -6,7 +6,6 @@ import { placesOf, type SqlEngine, type SqlSession } from '../database/sql-sessi
 import type { AuditedAttempt } from '../inquiry-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
 import { referenceDigest } from '../rows/report-references.ts';
-import { readSubsets, subsetKey } from '../rows/shares/subset-shares.ts';
 import type { AuditedShare, ShareConsent, SharedReportView, SharesQuery } from '../share-audit.ts';
 
 /** Attempts whose reports and consents one statement each reads. */
@@ -93,7 +92,6 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
      WHERE l.customer_trace_number IN (${places}) ORDER BY c.applicant_id, c.consent_id`,
     traceNumbers,
   );
-  const subsets = await readSubsets(session, traceNumbers);
   const reportOf = new Map(reports.map((row) => [row.customer_trace_number, row]));
   return attempts.map((attempt) => {
     const row = reportOf.get(attempt.customerTraceNumber);
@@ -107,7 +105,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
       share: {
         ...attempt,
         report,
-        ...defined({ sharedBy, subset: subsets.get(subsetKey(attempt.customerTraceNumber, attempt.attempt)) }),
+        ...defined({ sharedBy }),
         consents: own.map(shareConsent),
       },
     };

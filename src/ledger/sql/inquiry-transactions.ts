@@ -53,7 +53,6 @@ import { readWithdrawal } from '../rows/run-decisions.ts';
 import { objectionOf, readClaimedShare } from '../rows/shares/claimed-shares.ts';
 import { flagIfRefused } from '../rows/shares/refused-postings.ts';
 import { insertShare } from '../rows/shares/report-shares.ts';
-import { insertSubset } from '../rows/shares/subset-shares.ts';
 import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../rows/work-for-people.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
@@ -130,7 +129,6 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       await Promise.all([
         ...(request.consents.length > 0 ? [written, insertConsents(writing, request.consents)] : []),
         insertClaimedShare(writing, request),
-        insertSubset(writing, request),
       ]);
       const claimed = written.then(([, { claimedAt, position }]) => ({
         kind: 'claimed' as const,

@@ -104,19 +104,6 @@ export const stageStatusSchema = z
   })
   .meta({ id: 'stageStatus' });
 
-/** Of a share that may be for fewer than all applicants of its report; absent of any other. */
-export const forConsumersSchemas = {
-  consumers: z
-    .literal('consented')
-    .exactOptional()
-    .meta({ description: 'Where it may be for fewer than all applicants of its report.' }),
-  /** From the posting on. */
-  postedFor: z
-    .array(z.string())
-    .exactOptional()
-    .meta({ description: 'With consumers: applicantId of those whom its request names.' }),
-};
-
 export const shareStatusSchema = z
   .object({
     shareId: z.string(),
@@ -144,7 +131,6 @@ export const shareStatusSchema = z
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
     replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
-    ...forConsumersSchemas,
     /** Set when something about a posted share needs a person, such as a revocation after posting. */
     attention: z.literal('revokedAfterPosting').exactOptional(),
   })
@@ -181,10 +167,9 @@ export const holdStatusSchema = z
     }),
     returnCode: z.string().exactOptional(),
     returnReasonCode: returnReasonCode.exactOptional(),
-    /** For `AnotherNumber`: the trace number that the inquiry has for another customer, or the share for other consumers. */
+    /** For `AnotherNumber`: the trace number that the inquiry has for another customer. */
     otherTraceNumber: z.string().exactOptional().meta({
-      description:
-        'With AnotherNumber: the number that the inquiry has for another customer, or the share for other consumers.',
+      description: 'With AnotherNumber: the number that the inquiry has for another customer.',
     }),
     /** For `ProfileChanged`: the fingerprints, where only addresses, API version or audience differ. */
     profileChange: z

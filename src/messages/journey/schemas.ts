@@ -45,8 +45,6 @@ const share = z
     awaitConsentFor: fields.duration.exactOptional(),
     /** How old a grant may be when an attempt is scheduled. Default: any age. */
     consentValidFor: fields.duration.exactOptional(),
-    /** Whom it is for: all applicants of the report or nobody, or those who consented. Default `all`. */
-    consumers: z.enum(['all', 'consented']).exactOptional(),
   })
   .meta({ id: 'share', ...ONE_OF_TWO_NAMES });
 

@@ -6,7 +6,6 @@ import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   consentAnswerFields,
-  forConsumersSchemas,
   holdStatusSchema,
   inputProblemsSchema,
   refusedMessageSchema,
@@ -60,7 +59,6 @@ export const shareReportStatusSchema = z
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
     replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
-    ...forConsumersSchemas,
     attention,
     problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
@@ -78,7 +76,6 @@ export const shareReportResultSchema = z.object({
   attempts,
   customerTraceNumber: z.string().exactOptional(),
   reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
-  ...forConsumersSchemas,
   attention,
 });
 

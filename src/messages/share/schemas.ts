@@ -34,8 +34,6 @@ const shareFields = {
   awaitConsentFor: fields.duration.exactOptional(),
   /** How old a grant may be when an attempt is scheduled. Default: any age. */
   consentValidFor: fields.duration.exactOptional(),
-  /** Whom it is for: all applicants of the report or nobody, or those who consented. Default `all`. */
-  consumers: z.enum(['all', 'consented']).exactOptional(),
 };
 
 /** Schemas by the member that names the report, so that each problem concerns the form that the caller meant. */

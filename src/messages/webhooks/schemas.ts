@@ -7,7 +7,6 @@ import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
-  forConsumersSchemas,
   problemSchema,
   shareStatusSchema,
   ssnMismatchSchema,
@@ -34,7 +33,6 @@ const answered = {
   ...answeredFields,
   attention: ssnMismatchSchema,
 };
-const { postedFor } = forConsumersSchemas;
 const pullProduct = z.enum(PULL_PRODUCTS);
 
 /** The end of a run: its outcome, `cancelled` or `failed`. */
@@ -98,7 +96,7 @@ const DATA = {
       .exactOptional()
       .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
   },
-  'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional(), postedFor },
+  'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
   'share.revokedAfterPosting': {
     shareId: shareId.meta({ description: 'Its consent was denied or revoked after it was sent: a person must look.' }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
@@ -111,7 +109,6 @@ const DATA = {
           shareId: true,
           state: true,
           customerTraceNumber: true,
-          postedFor: true,
           attention: true,
         }),
       )
@@ -132,7 +129,6 @@ const DATA = {
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
     replacedBy: shareId.exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
-    postedFor,
   },
   'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
 } satisfies Record<string, z.ZodRawShape>;

@@ -30,7 +30,7 @@ import {
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
-import { consentValidForMs, isRefusedByNamed } from './share-consent.ts';
+import { consentValidForMs, isRefusedByAny } from './share-consent.ts';
 import { noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
@@ -272,6 +272,6 @@ function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
   journey.inFlight.recheck();
   const share = journey.shares.get(shareId);
   if (share?.state !== 'posted') return;
-  const named = share.postedFor ?? journey.applicantsOf(share);
-  noteRefusalAfterPosting(journey, share, isRefusedByNamed(journey.consents, share.input, named));
+  const isRefused = isRefusedByAny(journey.consents, share.input, journey.applicantsOf(share));
+  noteRefusalAfterPosting(journey, share, isRefused);
 }

@@ -5,12 +5,11 @@ import { parseInstantMs } from '../../base/instants.ts';
 import type { Standing } from '../../consent/applicants-word.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { isForThoseWhoConsent } from '../../consent/share-consumers.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 
 export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
-type Terms = Pick<ShareInput, 'shareId' | 'consentValidFor' | 'consumers'>;
+type Terms = Pick<ShareInput, 'shareId' | 'consentValidFor'>;
 type Book = Pick<ConsentBook, 'standing'>;
 
 /** How old a grant may be, in milliseconds; `undefined` where any age will do. */
@@ -19,61 +18,31 @@ export function consentValidForMs({ consentValidFor }: Pick<Terms, 'consentValid
 }
 
 /**
- * With `consumers: 'consented'` it is `granted` by those who consented, once each applicant has answered, and refused
- * where nobody has consented. Otherwise each applicant must consent, and one refusal refuses it.
+ * Each applicant must consent, and one refusal refuses the share.
  *
  * @param nowMs the instant at which grants are young enough or too old. A predicate takes it from the code that waits
  *   (docs/decisions/journeys.md, 54)
- * @param isOver the wait is over: whoever has not answered is left out
  */
-export function consentTowards(
-  book: Book,
-  share: Terms,
-  applicantIds: readonly string[],
-  { nowMs, isOver = false }: { nowMs: number; isOver?: boolean },
-): Consent {
+export function consentTowards(book: Book, share: Terms, applicantIds: readonly string[], nowMs: number): Consent {
   const standings = applicantIds.map((applicantId) => standingOf(book, share, applicantId, nowMs));
-  const consents = standings.flatMap((standing) => (standing.kind === 'granted' ? [standing.consent] : []));
   const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some((standing) => standing.kind === kind));
-  const isChosen = isForThoseWhoConsent(share, applicantIds);
-  if (!isChosen && refusal) return { kind: refusal };
-  const haveAllAnswered = standings.every(isAnswer);
-  if (!haveAllAnswered && !(isChosen && isOver)) return { kind: 'waiting' };
-  if (consents.length > 0) return { kind: 'granted', consents };
-  return { kind: haveAllAnswered && refusal ? refusal : 'waiting' };
+  if (refusal) return { kind: refusal };
+  const consents = standings.flatMap((standing) => (standing.kind === 'granted' ? [standing.consent] : []));
+  return consents.length > 0 && consents.length === applicantIds.length
+    ? { kind: 'granted', consents }
+    : { kind: 'waiting' };
 }
 
-/** The grants of these very applicants, where each of them stands. */
-export function grantsOf(
-  book: Book,
-  share: Terms,
-  applicantIds: readonly string[],
-  nowMs: number,
-): ConsentRecord[] | null {
-  const consent = consentTowards(book, { ...share, consumers: 'all' }, applicantIds, { nowMs });
-  return consent.kind === 'granted' ? consent.consents : null;
-}
-
-/** Whether one of those whom the posted share names has refused it. */
-export function isRefusedByNamed(book: Book, share: Terms, named: readonly string[]): boolean {
+/** Whether one of the applicants of the posted share has refused it. */
+export function isRefusedByAny(book: Book, share: Terms, applicantIds: readonly string[]): boolean {
   // No refusal becomes too old.
-  const kinds = named.map((applicantId) => standingOf(book, share, applicantId, 0).kind);
-  return kinds.some((kind) => kind === 'denied' || kind === 'revoked');
+  const { kind } = consentTowards(book, share, applicantIds, 0);
+  return kind === 'denied' || kind === 'revoked';
 }
 
-/**
- * Those whose consent the share waits for: it never came, or the grant is too old, refused or spent. Who has refused a
- * share for those who consent is not waited for.
- */
+/** Those whose consent the share waits for: it never came, or the grant is too old, refused or spent. */
 export function ungranted(book: Book, share: Terms, applicantIds: readonly string[], nowMs: number): string[] {
-  const isMissing = isForThoseWhoConsent(share, applicantIds)
-    ? (standing: Standing) => !isAnswer(standing)
-    : ({ kind }: Standing) => kind !== 'granted';
-  return applicantIds.filter((applicantId) => isMissing(standingOf(book, share, applicantId, nowMs)));
-}
-
-function isAnswer({ kind }: Standing): boolean {
-  return kind === 'granted' || kind === 'denied' || kind === 'revoked';
+  return applicantIds.filter((applicantId) => standingOf(book, share, applicantId, nowMs).kind !== 'granted');
 }
 
 /** How long until the first of the grants that stand becomes too old, in milliseconds; `undefined` where none will. */

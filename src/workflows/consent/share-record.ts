@@ -22,8 +22,6 @@ export interface ShareRecord {
   /** The report that it is of, from the first posting on: a repeat changes nothing about that any more. */
   report?: ReportReference;
   state: ShareState;
-  /** Of a share for those who consent: whom its request names, from its posting on. */
-  postedFor?: string[];
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
   attention?: 'revokedAfterPosting';
@@ -72,15 +70,4 @@ export function noteRefusalAfterPosting(
 /** As events name the inquiry. */
 export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
-}
-
-/** Of a share for those who consent: that it is one, and whom its request names. For a status, a result or an event. */
-export function consumersOf({ input, postedFor }: ShareRecord): { consumers?: 'consented'; postedFor?: string[] } {
-  if (input.consumers !== 'consented') return {};
-  return { consumers: 'consented', ...(postedFor === undefined ? {} : { postedFor }) };
-}
-
-/** As events say it. */
-export function postedForOf({ postedFor }: ShareRecord): { postedFor?: string[] } {
-  return postedFor === undefined ? {} : { postedFor };
 }

@@ -79,12 +79,6 @@ function standing(view: JourneyView): string {
   return `**${journeyStanding(view, MARKDOWN)}**${ending}`;
 }
 
-/** Of a share that may be for fewer than all applicants of its report; empty of any other. */
-export function consumerWords({ consumers, postedFor }: Pick<ShareStatus, 'consumers' | 'postedFor'>): string {
-  if (consumers === undefined) return '';
-  return postedFor === undefined ? 'for those who consent' : `for ${postedFor.map(plain).join(', ')}`;
-}
-
 /** What the sentence waits for, unless that is a decision. */
 function nextStep({ status, gate, stages, shares, holds: all }: JourneyView): string {
   if (all.length > 0) return '';
@@ -145,7 +139,6 @@ function shareList({ shares }: JourneyView): string {
         share.state,
         time(share.since),
         share.waitingFor.length === 0 ? '' : `consent missing: ${share.waitingFor.map(plain).join(', ')}`,
-        consumerWords(share),
         share.replacedBy === undefined ? '' : `replaced by ${plain(share.replacedBy)}`,
         code(share.customerTraceNumber),
         ending(share.reportReferenceNumber),

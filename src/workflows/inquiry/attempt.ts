@@ -69,9 +69,7 @@ async function stepOfEnd(
   return afterLookUp(host, asked);
 }
 
-function summaryOf({ inquiry, attempt, leftOut }: Pick<AttemptRequest, 'inquiry' | 'attempt' | 'leftOut'>): string {
-  if (leftOut)
-    return `${inquiry.productCode} · share ${inquiry.shareId} without ${leftOut.join(', ')} · attempt ${attempt}`;
+function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
   const share = inquiry.shareId === undefined ? '' : ` · share ${inquiry.shareId}`;
   const again =
     inquiry.ordinal === 0 ? '' : ` · ${inquiry.amends === undefined ? 'again' : 'amended'} ${inquiry.ordinal}`;

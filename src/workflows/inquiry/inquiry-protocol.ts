@@ -125,8 +125,8 @@ class InquiryRun {
   }
 
   #content(): InquiryContent {
-    const { applicants, reference, leftOut } = this.#spec;
-    return { inquiry: this.#inquiry, ...defined({ applicants, reference, leftOut }) };
+    const { applicants, reference } = this.#spec;
+    return { inquiry: this.#inquiry, ...defined({ applicants, reference }) };
   }
 
   #permitted(): ConsentRecord[] | null {

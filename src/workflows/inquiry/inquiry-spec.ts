@@ -25,8 +25,6 @@ export interface InquirySpec {
   permissiblePurposeCode?: string;
   applicants?: FailsafeApplicant[];
   reference?: ReportReference;
-  /** SECONDUSE: the applicants of the report whom the request does not name, for lack of their consent. */
-  leftOut?: readonly string[];
   /** The report that the answer is compared with. */
   compareWith?: ComparedReport;
   /** The ordinal of the first trace number; those before it were used. Default 0. */

@@ -14,7 +14,7 @@ import type {
 } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import type { StageCode } from '../../model/products.ts';
-import { consumersOf, type ShareRecord } from '../consent/share-record.ts';
+import type { ShareRecord } from '../consent/share-record.ts';
 import type { RefusedMessages } from '../run/messages/refused-messages.ts';
 import type { StageRecord } from './stage-record.ts';
 
@@ -130,7 +130,6 @@ function shareStatuses(journey: JourneyStanding): ShareStatus[] {
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
       ...(share.withdrawn?.replacedBy === undefined ? {} : { replacedBy: share.withdrawn.replacedBy }),
-      ...consumersOf(share),
       ...(attention === undefined ? {} : { attention }),
     };
   });
@@ -139,9 +138,9 @@ function shareStatuses(journey: JourneyStanding): ShareStatus[] {
 /** As the event of the journey's end has them; a journey without shares has no such member. */
 export function sharesAtTheEnd(journey: JourneyStanding): Pick<WebhookEventData['journey.ended'], 'shares'> {
   if (journey.shares.size === 0) return {};
-  const shares = shareStatuses(journey).map(({ shareId, state, customerTraceNumber, postedFor, attention }) => ({
+  const shares = shareStatuses(journey).map(({ shareId, state, customerTraceNumber, attention }) => ({
     ...{ shareId, state },
-    ...defined({ customerTraceNumber, postedFor, attention }),
+    ...defined({ customerTraceNumber, attention }),
   }));
   return { shares };
 }

@@ -5,7 +5,7 @@ import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
-import { changeShare, isOpen, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { passingIn } from '../inquiry/listed-wait.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
@@ -63,8 +63,7 @@ function endShare(
   changeShare(share, outcome);
   const { shareId } = share.input;
   const { replacedBy } = share.withdrawn ?? {};
-  const said = { ...traceNumberOf(share), ...(outcome === 'posted' ? postedForOf(share) : {}) };
-  const ended = { shareId, outcome, ...said, ...(replacedBy === undefined ? {} : { replacedBy }) };
+  const ended = { shareId, outcome, ...traceNumberOf(share), ...(replacedBy === undefined ? {} : { replacedBy }) };
   journey.events.emit('share.ended', [shareId, outcome], ended);
 }
 

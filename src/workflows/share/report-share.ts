@@ -21,7 +21,7 @@ import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
-import { consumersOf, postedForOf, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import { type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { type Extension, Extensions } from '../run/extensions.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
@@ -65,12 +65,11 @@ export class ReportShare extends SingleInquiry<
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents);
-    const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode, consumers } = this.input;
+    const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
     const share: ShareInput = {
       ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
       ...(consentValidFor === undefined ? {} : { consentValidFor }),
       ...(awaitConsentFor === undefined ? {} : { awaitConsentFor }),
-      ...(consumers === undefined ? {} : { consumers }),
     };
     this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.record]]);
@@ -151,8 +150,7 @@ export class ReportShare extends SingleInquiry<
   tellEnded(outcome: Ended<ShareReportOutcome>): void {
     const { shareId, record } = this;
     const { replacedBy } = record.withdrawn ?? {};
-    const said = { ...traceNumberOf(record), ...(outcome === 'posted' ? postedForOf(record) : {}) };
-    const ended = { shareId, outcome, ...said, ...(replacedBy === undefined ? {} : { replacedBy }) };
+    const ended = { shareId, outcome, ...traceNumberOf(record), ...(replacedBy === undefined ? {} : { replacedBy }) };
     this.events.emit('share.ended', [outcome], ended);
   }
 
@@ -200,7 +198,6 @@ export class ReportShare extends SingleInquiry<
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
-      ...consumersOf(this.record),
       ...(attention === undefined ? {} : { attention }),
       ...rest,
     };
@@ -230,7 +227,6 @@ export class ReportShare extends SingleInquiry<
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
-      ...consumersOf(this.record),
       ...(attention === undefined ? {} : { attention }),
     };
   }

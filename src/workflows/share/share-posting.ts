@@ -1,11 +1,9 @@
 /** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
 
 import { workflowInfo } from '@temporalio/workflow';
-import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
-import { choiceOfOrdinal, isForThoseWhoConsent, ordinalOfChoice } from '../../consent/share-consumers.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -18,21 +16,13 @@ import {
   consentTowards,
   consentValidForMs,
   firstExpiryInMs,
-  grantsOf,
-  isRefusedByNamed,
+  isRefusedByAny,
   ungranted,
 } from '../consent/share-consent.ts';
-import {
-  changeShare,
-  noteRefusalAfterPosting,
-  postedForOf,
-  type ShareRecord,
-  traceNumberOf,
-} from '../consent/share-record.ts';
+import { changeShare, noteRefusalAfterPosting, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
-import { untilDone } from '../run/activity-stubs.ts';
 import {
   CLAIM_CAME_FIRST,
   isTakenBack,
@@ -151,13 +141,13 @@ export class SharePosting {
       if (!isOver()) onWait?.();
       // Silence means no.
       const isTimeOver = !(await this.#wait(isOver));
-      if (isTimeOver && this.#consent({ isOver: true }).kind === 'waiting') return 'expired';
+      if (isTimeOver && this.#consent().kind === 'waiting') return 'expired';
       if (isTakenBack(share)) {
         if (await this.#isWithdrawn()) return 'withdrawn';
         continue;
       }
       if (inquiry.isEnding()) return 'stopped';
-      const { kind } = this.#consent({ isOver: isTimeOver });
+      const { kind } = this.#consent();
       if (kind === 'denied' || kind === 'revoked') return kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
@@ -217,32 +207,22 @@ export class SharePosting {
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
     const { refresh } = this.#terms;
-    if (this.#isForThoseWhoConsent && !share.inquiry) {
-      if (await this.#wasPostedForOthers(this.#granted)) return 'posted';
-      // Some may have been taken back while the ledger was asked.
-      const granted = this.#granted;
-      if (granted.length === 0) return 'notPermitted';
-      share.postedFor = granted;
-    }
-    const named = share.postedFor ?? this.#applicantIds;
     const end = await runInquiry(this.#host(), {
-      ...this.#spec(named),
+      ...this.#spec(),
       ...(share.inquiry ? { resume: share.inquiry } : {}),
       ...(refresh ? { refresh } : {}),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
-        const consents = grantsOf(this.#run.consents, share.input, named, nowMs);
-        return !share.reportIsGone && !isTakenBack(share) ? consents : null;
+        const consent = consentTowards(this.#run.consents, share.input, this.#applicantIds, nowMs);
+        const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
+        return isPermitted ? consent.consents : null;
       },
-      permitEndsInMs: (nowMs) => firstExpiryInMs(this.#run.consents, share.input, named, nowMs),
+      permitEndsInMs: (nowMs) => firstExpiryInMs(this.#run.consents, share.input, this.#applicantIds, nowMs),
     });
     delete share.inquiry;
-    const isPosted = end.kind === 'answered' && end.answer.outcome === 'record';
-    // Of one that was given up nobody may know.
-    if (!isPosted && end.kind !== 'abandoned') delete share.postedFor;
     if (end.kind !== 'answered') return end.kind;
     // Only a person's decision leads here without a record: any other code than `Record` is a hold.
-    if (!isPosted) return 'notPosted';
+    if (end.answer.outcome !== 'record') return 'notPosted';
     this.#notePosting(end.answer);
     return 'posted';
   }
@@ -258,38 +238,12 @@ export class SharePosting {
     }
   }
 
-  #wasPosted(): Promise<boolean> {
-    return this.#isForThoseWhoConsent ? this.#wasPostedForOthers([]) : this.#wasPostedFor(this.#applicantIds);
-  }
-
-  /**
-   * Whether it was posted for others than `granted`, such as by an earlier run. Where that is not certain, the claim
-   * refuses another choice, and a person decides.
-   */
-  async #wasPostedForOthers(granted: readonly string[]): Promise<boolean> {
-    const { shareId } = this.#share.input;
-    const summary = `looking up for whom share ${shareId} may have been sent`;
-    const args = { ownerId: this.#run.journeyId, shareId };
-    for (const ordinal of await untilDone('lookUpShareNumbers', { summary }, args)) {
-      const named = choiceOfOrdinal(this.#applicantIds, ordinal);
-      if (named.join() !== granted.join() && (await this.#wasPostedFor(named))) {
-        this.#share.postedFor = named;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  async #wasPostedFor(named: readonly string[]): Promise<boolean> {
+  /** Whether it was posted, such as by an earlier run. */
+  async #wasPosted(): Promise<boolean> {
     const { report } = this.#terms;
     const host = this.#host();
-    const spec = this.#spec(named);
-    const inquiry = describeInquiry(
-      { ...host.run, workflowType: workflowInfo().workflowType },
-      spec,
-      spec.firstOrdinal ?? 0,
-    );
-    const content = { inquiry, ...defined({ reference: spec.reference, leftOut: spec.leftOut }) };
+    const inquiry = describeInquiry({ ...host.run, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
+    const content = { inquiry, reference: report };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.
     while (step.kind === 'wait') step = await waitOut(host, content, step);
@@ -305,9 +259,8 @@ export class SharePosting {
     if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
     changeShare(share, 'posted');
     const { shareId } = share.input;
-    this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share), ...postedForOf(share) });
-    const named = share.postedFor ?? this.#applicantIds;
-    noteRefusalAfterPosting(this.#run, share, isRefusedByNamed(this.#run.consents, share.input, named));
+    this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share) });
+    noteRefusalAfterPosting(this.#run, share, isRefusedByAny(this.#run.consents, share.input, this.#applicantIds));
   }
 
   /** Takes the ledger's objection: the run's own book of consents then says the same. */
@@ -322,36 +275,20 @@ export class SharePosting {
     }
   }
 
-  #consent(at: { isOver?: boolean } = {}): Consent {
-    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds, { ...at, nowMs: this.#nowMs });
+  #consent(): Consent {
+    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds, this.#nowMs);
   }
 
-  /** Those for whom it would be posted now. */
-  get #granted(): string[] {
-    this.#nowMs = Date.now();
-    const isOver = (parseInstantMs(this.#share.until ?? '') ?? 0) <= this.#nowMs;
-    const now = this.#consent({ isOver });
-    return now.kind === 'granted' ? now.consents.map(({ applicantId }) => applicantId) : [];
-  }
-
-  get #isForThoseWhoConsent(): boolean {
-    return isForThoseWhoConsent(this.#share.input, this.#applicantIds);
-  }
-
-  #spec(named: readonly string[]): InquirySpec {
+  #spec(): InquirySpec {
     const { input } = this.#share;
     const { report } = this.#terms;
-    const leftOut = this.#applicantIds.filter((applicantId) => !named.includes(applicantId));
-    const applicants = report.applicants.filter(({ applicantId }) => named.includes(applicantId));
     const validForMs = consentValidForMs(input);
     const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#terms.permissiblePurposeCode;
     return {
       ownerId: this.#run.journeyId,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
-      ...(leftOut.length === 0
-        ? { reference: report }
-        : { reference: { ...report, applicants }, leftOut, firstOrdinal: ordinalOfChoice(this.#applicantIds, named) }),
+      reference: report,
       ...secondaryUserOf(input),
       ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
       ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),

@@ -6,7 +6,6 @@ import { endingSentence } from '../../model/hold-guide.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import {
   attemptWords,
-  consumerWords,
   ending,
   refusedMessages,
   resetTerminateCancel,
@@ -48,7 +47,6 @@ export function shareReportDetails(share: ReportShare): string {
       `with ${plain(nameOfUser(share.input))}`,
       status.state,
       status.consentsMissing.length === 0 ? '' : `consent missing: ${status.consentsMissing.map(plain).join(', ')}`,
-      consumerWords(status),
       attemptWords(status.attempts),
       code(status.customerTraceNumber),
       ending(status.reportReferenceNumber),

@@ -10,9 +10,9 @@ import { nothingInLogs } from './logs.ts';
 import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './other-runs.ts';
 import {
   oneAttemptOneRequest,
-  oneChoicePosted,
   oneRequestPerNumber,
   oneTraceNumber,
+  postedByGrants,
   postedOnce,
   postingsInLedger,
 } from './postings.ts';
@@ -28,7 +28,7 @@ import { noClaimByOlderWriter } from './writers.ts';
 export const INVARIANTS: readonly Invariant[] = [
   postedOnce,
   oneTraceNumber,
-  oneChoicePosted,
+  postedByGrants,
   oneAttemptOneRequest,
   oneRequestPerNumber,
   postingsInLedger,

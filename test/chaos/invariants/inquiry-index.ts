@@ -46,12 +46,6 @@ export class InquiryIndex {
     return amends !== undefined && this.decisions(amends).some(({ action }) => action === 'amend');
   }
 
-  /** Whether it is a share's number for fewer than all applicants of its report. */
-  isChoice(customerTraceNumber: string): boolean {
-    const { productCode, ordinal = 0 } = this.inquiries.get(customerTraceNumber) ?? {};
-    return productCode === 'SECONDUSE' && ordinal > 0;
-  }
-
   /** Names the stage or share: by the ledger, and where it knows nothing of the number by the number itself. */
   stepOf(customerTraceNumber: string): string {
     const inquiry = this.inquiries.get(customerTraceNumber);

@@ -32,8 +32,6 @@ export const postedOnce: Invariant = {
   },
 };
 
-const CHOICES_OF_TWO = 3;
-
 export const oneTraceNumber: Invariant = {
   name: 'trace numbers of a stage or share: one, and one for each amendment',
   judge(evidence) {
@@ -43,9 +41,7 @@ export const oneTraceNumber: Invariant = {
     const failures: string[] = [];
     for (const [step, traces] of steps) {
       const amendments = traces.filter((trace) => index.isAmendment(trace)).length;
-      // A share for those who consent has one for each choice of its two applicants.
-      const choices = new Set(traces.filter((trace) => index.isChoice(trace)));
-      const permitted = 1 + amendments + (choices.size === 0 ? 0 : CHOICES_OF_TWO - 1);
+      const permitted = 1 + amendments;
       if (traces.length > permitted) failures.push(`${step}: ${traces.length} trace numbers, ${permitted} permitted`);
     }
     return { count: steps.size, failures };
@@ -118,8 +114,8 @@ export const postingsInLedger: Invariant = {
   },
 };
 
-export const oneChoicePosted: Invariant = {
-  name: 'a share is posted for one choice of consumers, each of them by a grant of its claim; another one for each resend',
+export const postedByGrants: Invariant = {
+  name: 'a share is posted once, for consumers each of whom has a grant of its claim; once more for each resend',
   judge(evidence) {
     const index = new InquiryIndex(evidence);
     const shares = Map.groupBy(

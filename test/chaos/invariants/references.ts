@@ -96,7 +96,7 @@ function consumersMeant({ plans, decisionsTaken }: Evidence): Map<string, Set<st
   );
 }
 
-/** What a journey shares is a report of its own, with exactly the consumers that have one, or those who consented. */
+/** What a journey shares is a report of its own, with exactly the consumers that have one. */
 function sharedProblems({ sandbox }: Evidence, index: InquiryIndex): string[] {
   const reports = new Map(sandbox.postings.map((posting) => [posting.reportReferenceNumber, posting]));
   return sandbox.postings.flatMap((posting) => {
@@ -115,8 +115,6 @@ function sharedProblems({ sandbox }: Evidence, index: InquiryIndex): string[] {
       of.applicants.flatMap(({ consumerId, hasReport }) => (hasReport ? [consumerId] : []));
     const [all, named] = [consumers(shared), consumers(posting)];
     const isWhole = all.toSorted().join() === named.toSorted().join();
-    // Of a share for those who consent the number says that it is for some of them.
-    const isPart = index.isChoice(posting.customerTraceNumber) && named.every((one) => all.includes(one));
-    return isWhole || isPart ? [] : [`${step}: shares consumers that are not those of the report`];
+    return isWhole ? [] : [`${step}: shares consumers that are not those of the report`];
   });
 }

@@ -230,7 +230,6 @@ function settings({ server, gateway, file }: { server: TemporalServer; gateway: 
 function profilesOf(gateway: HostileGateway, deadPort: number, phase: Phase) {
   const environment = 'sandbox';
   return {
-    default: { subsetSharesConfirmed: { by: 'the provider', at: '2026-01-02', reference: 'letter 88' } },
     proving: { environment, customerId: 'SANDBOX0001', consentTrust: 'proof' },
     hostile: { environment, customerId: 'HOSTILE0001', baseUrl: gateway.url, audience: 'hostile' },
     refused: { environment, customerId: 'REFUSED0001', baseUrl: gateway.url, audience: REFUSED_AUDIENCE },

@@ -26,7 +26,6 @@ interface ShareOptions extends ServerOptions {
   profile?: string;
   awaitConsentFor?: string;
   consentValidFor?: string;
-  consumers?: string;
   replaces?: string;
   by?: string;
   reason?: string;
@@ -48,7 +47,6 @@ export function registerShareCommand(program: Command): void {
     .option('--profile <name>', 'by itself: the gateway profile')
     .option('--await-consent-for <duration>', 'how long to wait for consent, such as P30D')
     .option('--consent-valid-for <duration>', 'how old a grant may be when it is used')
-    .option('--consumers <whom>', 'all applicants or nobody (all, the default), or those who consent (consented)')
     .option('--replaces <shareId>', 'of a running journey: corrects this share, which is withdrawn')
     .option('--by <who>', 'with --replaces: who decides it')
     .option('--reason <text>', 'with --replaces: why')
@@ -105,7 +103,6 @@ async function sharedOptions(options: ShareOptions): Promise<Record<string, unkn
       permissiblePurposeCode: options.purpose,
       awaitConsentFor: options.awaitConsentFor,
       consentValidFor: options.consentValidFor,
-      consumers: options.consumers,
     }),
   };
 }

@@ -1,4 +1,4 @@
-/** Which report a share is of, shares that were taken back, and those that name fewer consumers than their report. */
+/** Which report a share is of, and shares that were taken back. */
 import type { SqlDialect } from '../sql-session.ts';
 
 export function shareTables({ guardRows }: SqlDialect): string[] {
@@ -25,19 +25,7 @@ export function shareTables({ guardRows }: SqlDialect): string[] {
       recorded_at BIGINT NOT NULL,
       PRIMARY KEY (owner_id, share_id)
     )`,
-    `CREATE TABLE subset_shares (
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      -- A JSON list: the applicants of the report whom the request does not name.
-      left_out TEXT NOT NULL,
-      -- The provider's confirmation, as it was configured when the attempt was claimed.
-      confirmation_reference TEXT NOT NULL,
-      confirmed_at TEXT NOT NULL,
-      PRIMARY KEY (customer_trace_number, attempt),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
     ...guardRows('report_shares', 'appendOnly'),
     ...guardRows('withdrawn_shares', 'appendOnly'),
-    ...guardRows('subset_shares', 'appendOnly'),
   ];
 }

@@ -8,7 +8,6 @@ import type { Writing } from '../../database/writing.ts';
 import type { ClaimRequest, StandingShareWithdrawal } from '../../records.ts';
 import { type GrantsJudged, judgeGrants } from '../../share-standing.ts';
 import { readShareFacts } from './report-shares.ts';
-import { readOtherChoice } from './subset-shares.ts';
 
 interface ClaimedShare extends KnownShare {
   grants: GrantsJudged['grants'];
@@ -32,13 +31,9 @@ export async function readClaimedShare(writing: Writing, request: ClaimRequest):
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
-  const otherChoice = await readOtherChoice(session, inquiry);
   const terms = { shareId, owners, ...secondaryUserOf(inquiry) };
   const judged = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs, validForMs: consentValidForMs });
-  return {
-    ...{ reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged },
-    ...(otherChoice === undefined ? {} : { otherChoice }),
-  };
+  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged };
 }
 
 /** The answer to a run whose share was not claimed. */

@@ -70,7 +70,7 @@ export async function withdrawShare(
 }
 
 /** Attempts that are known not to have been processed, whatever else comes. */
-export const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ')}) AND a.late_state IS NULL`;
+const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ')}) AND a.late_state IS NULL`;
 
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
 async function readSentAttempt(
