@@ -9,7 +9,6 @@ import { registerDoctorCommand } from './cli/commands/programs/doctor-command.ts
 import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
 import { registerLedgerCommand } from './cli/commands/programs/ledger-command.ts';
 import { registerPauseCommands } from './cli/commands/programs/pause-commands.ts';
-import { registerProfileCommands } from './cli/commands/programs/profile-commands.ts';
 import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.ts';
 import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
@@ -77,7 +76,6 @@ export function createProgram(): Command {
     registerAuditCommand,
     registerLedgerCommand,
     registerPauseCommands,
-    registerProfileCommands,
     registerStartCommand,
     registerPullCommand,
     registerPortfolioCommand,

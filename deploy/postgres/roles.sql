@@ -25,7 +25,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, attention_seen, consents, attempt_consents,
   kept_consents, report_shares, withdrawn_shares, reports, derived_documents, refusal_bodies,
   report_references, report_consumers, report_accesses, audit_chain, audit_head, retention_events, legal_holds,
-  ledger_restores, inquiry_pauses, paused_inquiries, approved_profile_changes, work_for_people, work_of_resets
+  ledger_restores, inquiry_pauses, paused_inquiries, work_for_people, work_of_resets
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.

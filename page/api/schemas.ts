@@ -106,11 +106,6 @@ export type Hold = {
   returnReasonCode?: string;
   /** With AnotherNumber: the number that the inquiry has for another customer. */
   otherTraceNumber?: string;
-  /** With ProfileChanged: the fingerprints at the start of the run and now. Absent where the customer, the environment or the software provider differs, which nobody can approve. */
-  profileChange?: {
-    from: string;
-    to: string;
-  };
   /** With OutcomeUnknown: the first request may still arrive until then, and no resend is taken. */
   resendFrom?: string;
   /** With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value. */

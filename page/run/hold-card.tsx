@@ -174,7 +174,7 @@ function Actions({ actions, isAllowed, isGone, hold, choose, isCurrent }: Action
 
 function Facts({ hold, now }: { hold: Hold; now: number }) {
   const { customerTraceNumber, attempt, applicantIds, httpStatus, returnCode, returnReasonCode } = hold;
-  const { otherTraceNumber, profileChange, resendFrom, problems, endUser, endUserCode, profile } = hold;
+  const { otherTraceNumber, resendFrom, problems, endUser, endUserCode, profile } = hold;
   const facts: [string, preact.ComponentChildren][] = [];
   if (customerTraceNumber) {
     facts.push(['Trace number', <code key="t">{customerTraceNumber}</code>]);
@@ -185,7 +185,6 @@ function Facts({ hold, now }: { hold: Hold; now: number }) {
   if (httpStatus !== undefined) facts.push(['HTTP status', httpStatus]);
   if (returnCode) facts.push(['Return code', [returnCode, returnReasonCode].filter(Boolean).join(', reason ')]);
   if (otherTraceNumber) facts.push(['Other trace number', <code key="o">{otherTraceNumber}</code>]);
-  if (profileChange) facts.push(['Profile was, and is', `${profileChange.from}, ${profileChange.to}`]);
   if (resendFrom && Date.parse(resendFrom) > now) facts.push(['Resend from', timeWords(resendFrom, now)]);
   if (problems?.length) {
     facts.push([

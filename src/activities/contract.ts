@@ -7,7 +7,6 @@ import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { CarriedRefusal } from '../ledger/carried-refusal.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
-import type { ProfileChange } from '../ledger/profile-changes.ts';
 import type {
   DecisionRecord,
   DecisionVerdict,
@@ -155,8 +154,6 @@ export interface SubmitFailureDetails {
   seen?: SeenAttempt;
   /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
   otherTraceNumber?: string;
-  /** With `ProfileChanged`, where a person may approve the change. */
-  profileChange?: ProfileChange;
   /** With `InvalidInput`. */
   problems?: Problem[];
 }
@@ -327,7 +324,6 @@ export interface InquiryFailure {
   refusalKept?: true;
   resendFrom?: string;
   otherTraceNumber?: string;
-  profileChange?: ProfileChange;
   /** What is wrong with the input, or with the answer. */
   problems?: readonly Problem[];
 }

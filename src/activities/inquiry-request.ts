@@ -2,14 +2,13 @@
 import { defined } from '../base/defined.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { isSameCustomer, profileFingerprint } from '../gateway/profile-fingerprint.ts';
+import { hasFingerprint } from '../gateway/profile-fingerprint.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import type { ProfileChange } from '../ledger/profile-changes.ts';
 import type { Applicant } from '../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -22,20 +21,14 @@ import { finalFailure } from './failures.ts';
 const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
 
 /**
- * The run's profile as it is configured now. Where its addresses, API version or audience are others than at the run's
- * start, `change` names the two: the claim asks whether a person has approved that.
+ * The run's profile as it is configured now.
  *
- * @throws `ProfileChanged` where it has another customer, environment or software provider
+ * @throws `ProfileChanged` where it is not the one that the run began with, and the run's way is none of its former ones
  */
-export function profileOfRun(
-  dependencies: ActivityDependencies,
-  run: RunIdentity,
-): { profile: GatewayProfile; change?: ProfileChange } {
+export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
   const profile = preparedProfile(dependencies, run.profile);
-  const change = { from: run.profileFingerprint, to: profileFingerprint(profile) };
-  if (change.from === change.to) return { profile };
-  if (!isSameCustomer(change.from, change.to)) throw finalFailure('ProfileChanged');
-  return { profile, change };
+  if (!hasFingerprint(profile, run.profileFingerprint)) throw finalFailure('ProfileChanged');
+  return profile;
 }
 
 /**

@@ -29,7 +29,6 @@ const FAILURE_OF_VERDICT = {
   ledgerRestored: 'LedgerRestored',
   ledgerChanged: 'LedgerChanged',
   paused: 'Paused',
-  profileChanged: 'ProfileChanged',
 } as const satisfies Record<string, FailureType>;
 
 /**
@@ -71,7 +70,7 @@ export async function makeOneAttempt(
   args: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
-  const { profile, change, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
+  const { profile, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
     tryToSay(level, message, { customerTraceNumber, ...fields });
@@ -94,10 +93,7 @@ export async function makeOneAttempt(
   if (claim.kind !== 'claimed') {
     const type = FAILURE_OF_VERDICT[claim.kind];
     say('warn', 'nothing was sent', { failureType: type });
-    const facts = {
-      ...(claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {}),
-      ...(claim.kind === 'profileChanged' ? defined({ profileChange: change }) : {}),
-    };
+    const facts = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
     throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...facts });
   }
   const seen = { position: claim.position, claimedAt: claim.claimedAt };
@@ -145,7 +141,7 @@ export async function makeOneAttempt(
 /** Does everything before the first byte: profile, request, token and claim. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
-    const { profile, change } = profileOfRun(dependencies, args.run);
+    const profile = profileOfRun(dependencies, args.run);
     // Before a token is asked for: what cannot be built is not claimed either.
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
@@ -165,13 +161,12 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ...defined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
-      ...defined({ profileChange: change }),
       consents: args.consents,
       ...defined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
     });
-    return { profile, change, request, accessToken, claim, claimAskedAt };
+    return { profile, request, accessToken, claim, claimAskedAt };
   } catch (error) {
     throw withDetails(translatedFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }

@@ -22,7 +22,7 @@ import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gatewa
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
-import { gatewayAddressProblem, hostOf, rehearsalAddressProblem } from './addresses.ts';
+import { addressProblem, gatewayAddressProblem, hostOf, rehearsalAddressProblem } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
 import { apiVersionProblem, rehearsalProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
@@ -65,8 +65,21 @@ const returnCodesSchema = z.partialRecord(
   z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
+/** Nothing is sent there: only the form is checked. */
+const formerAddress = checked((address) => addressProblem(address, 'sandbox'));
+
+const formerlySchema = z
+  .array(
+    z.strictObject({
+      ...{ authUrl: formerAddress, baseUrl: formerAddress },
+      ...{ audience: text(200), apiVersion: checked(apiVersionProblem) },
+    }),
+  )
+  .max(20);
+
 const additionsShape = {
   allowed: allowedSchema.exactOptional(),
+  formerly: formerlySchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
   webhooks: webhooksSchema.exactOptional(),
   changes: changesSchema.exactOptional(),
@@ -156,7 +169,7 @@ function defaultWebhooks(
 
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes' | 'webhooks'>;
+  additions: Pick<FileProfile, 'allowed' | 'formerly' | 'returnCodes' | 'changes' | 'webhooks'>;
   profiles: [string, FileProfile][];
 }
 
@@ -308,6 +321,7 @@ function merged(
     ...thresholds(defaults, profile.changes),
     // The permissions of one customer say nothing about another's.
     allowed: profile.allowed ?? {},
+    ...defined({ formerly: profile.formerly ?? defaults.formerly }),
     // One customer's events never go to another's endpoints either.
     webhooks: webhookEndpoints(reader, profile.webhooks ?? [], {
       environment: profile.environment,

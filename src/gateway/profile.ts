@@ -81,6 +81,8 @@ export interface GatewayProfile {
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
   >;
+  /** Where requests went before: runs that began there go on. Nothing is sent there any more. */
+  formerly?: readonly Pick<GatewayProfile, 'authUrl' | 'baseUrl' | 'audience' | 'apiVersion'>[];
   /** The receivers of events of its journeys. No request to the gateway depends on them. */
   webhooks?: readonly WebhookEndpoint[];
 }

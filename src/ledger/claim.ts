@@ -46,8 +46,6 @@ export interface KnownInquiry {
   isPaused?: boolean;
   /** The run was withdrawn: nothing more is ever sent for it. */
   isWithdrawn?: boolean;
-  /** The claim goes to other addresses than its run started with, and no person has approved that. */
-  isProfileChanged?: boolean;
   abandoned: boolean;
   /** Absent without a disposal. After its begin nothing is sent; after its end no answer is left. */
   disposal?: 'begun' | 'done';
@@ -95,9 +93,7 @@ export type ClaimDecision =
   /** A newer program must make the claim. */
   | { kind: 'writerTooOld' }
   /** A person must end the pause first. */
-  | { kind: 'paused' }
-  /** A person must approve the change of the profile first. */
-  | { kind: 'profileChanged' };
+  | { kind: 'paused' };
 
 export interface ClaimRule {
   name: string;
@@ -200,11 +196,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
     forbids: (known) => (known.isWithdrawn ? { kind: 'withdrawn' } : null),
   },
   ...SHARE_RULES,
-  // These two come last: what was made already is reported all the same.
-  {
-    name: 'profileChanged',
-    forbids: (known) => (known.isProfileChanged ? { kind: 'profileChanged' } : null),
-  },
+  // This one comes last: what was made already is reported all the same.
   {
     name: 'paused',
     forbids: (known) => (known.isPaused ? { kind: 'paused' } : null),

@@ -15,7 +15,6 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
 import type { Pauses } from './pauses.ts';
-import type { ProfileChanges } from './profile-changes.ts';
 import type { Reading, SealedRefusal } from './reading.ts';
 import type {
   AuditedConsent,
@@ -78,8 +77,6 @@ export interface Ledger {
   readonly kept: KeptConsents;
   /** The stop that holds for every worker at once: for operators. */
   readonly pauses: Pauses;
-  /** Approvals of what a profile became under the runs that it has: for operators. */
-  readonly profileChanges: ProfileChanges;
   /** What people and programs read of what is sealed. */
   readonly reading: Reading;
   /** What needs a person, as rows. */

@@ -7,7 +7,6 @@ import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../m
 import type { ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
-import type { ProfileChange } from './profile-changes.ts';
 import type { RunWithdrawal } from './run-decisions.ts';
 
 /** By the version of the form; each in lower-case hex. */
@@ -38,8 +37,6 @@ export interface ClaimRequest {
   applicantIds?: readonly string[];
   /** SECONDUSE: the shared report, by its `reportReferenceNumber`. Stored as a keyed digest. */
   sharedReference?: string;
-  /** Where the profile has other addresses, API version or audience than at the run's start. */
-  profileChange?: ProfileChange;
 }
 
 export type ClaimVerdict =
@@ -68,9 +65,7 @@ export type ClaimVerdict =
   /** This program lacks a fence that the ledger has: a newer one must make the claim. */
   | { kind: 'writerTooOld' }
   /** Inquiries of this profile are paused: nothing new is claimed until a person ends that. */
-  | { kind: 'paused' }
-  /** No person has approved that runs go on under the profile as it is now. */
-  | { kind: 'profileChanged' };
+  | { kind: 'paused' };
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
 export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'> {
@@ -346,7 +341,6 @@ export interface ChainFinding {
     | 'decisions'
     | 'ledger_restores'
     | 'inquiry_pauses'
-    | 'approved_profile_changes'
     | 'withdrawn_shares'
     | 'legal_holds'
     | 'run_decisions';

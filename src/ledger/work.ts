@@ -38,7 +38,6 @@ export interface WorkDetails {
   returnCode?: string;
   returnReasonCode?: string;
   otherTraceNumber?: string;
-  profileChange?: { from: string; to: string };
   resendFrom?: string;
   problems?: readonly Problem[];
 }

@@ -41,11 +41,6 @@ export const ATTENTION_GUIDE = {
   revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
 } as const;
 
-/** Lets every run of the profile go on that started with the same fingerprint. */
-export function approveChangeCommand({ profile = 'default', from }: { profile?: string; from: string }): string {
-  return `credit-journey profile approve-change --profile ${profile} --from ${from}`;
-}
-
 /** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
 export function runbookPage(failureType: FailureType): string {
   return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
@@ -296,7 +291,7 @@ export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
   },
   ProfileChanged: {
     happened:
-      'the gateway profile’s addresses, API version, audience or customer are not those that this run started with.',
+      'the gateway profile’s addresses, API version, audience or customer are not those that this run started with, and the profile does not name them as former ones.',
     file: NOTHING,
   },
   RequestDiffers: {

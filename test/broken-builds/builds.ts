@@ -233,8 +233,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/inquiry-request.ts',
-        find: 'if (!isSameCustomer(change.from, change.to))',
-        replace: "if (change.to === '')",
+        find: 'if (!hasFingerprint(profile, run.profileFingerprint))',
+        replace: "if (run.profileFingerprint === '')",
       },
     ],
     tests: [{ path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'with another customer' }],

@@ -186,24 +186,6 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     ],
   },
   {
-    name: 'claims go on with other addresses, which nobody has approved',
-    edits: [
-      {
-        file: CLAIM,
-        find: "forbids: (known) => (known.isProfileChanged ? { kind: 'profileChanged' } : null)",
-        replace:
-          "forbids: (known) => (known.isProfileChanged && known.ledgerId === '' ? { kind: 'profileChanged' } : null)",
-      },
-    ],
-    tests: [
-      { path: CLAIM_TABLE, title: 'the profile has changed, nothing yet' },
-      {
-        path: ON_SQLITE,
-        title: 'a claim under a changed profile passes once a person has approved exactly that change',
-      },
-    ],
-  },
-  {
     name: 'a claim that was decided before a pause is written after it',
     edits: [
       {

@@ -48,6 +48,23 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.equal(east?.credentials, base?.credentials, 'credentials belong to a user, and may be shared');
   });
 
+  it('takes former addresses, which a profile without its own takes from the default', async (t) => {
+    const way = { baseUrl: 'https://old.example.com', audience: 'gateway', apiVersion: 'grs_v001' };
+    const former = { authUrl: 'https://auth.example.com', ...way };
+    const east = { environment: 'sandbox', customerId: 'EAST1' };
+    const { profiles } = loadConfig(
+      await withFile(t, { profiles: { default: { formerly: [former] }, east, west: { ...east, formerly: [] } } }),
+    );
+    const found = ['default', 'east', 'west'].map((name) => profiles.get(name)?.formerly);
+    assert.deepEqual(found, [[former], [former], []]);
+    const rules = (change: object) => rulesOf(t, { profiles: { default: { formerly: [{ ...former, ...change }] } } });
+    const path = '/profiles/default/formerly/0';
+    assert.deepEqual(await rules({ baseUrl: 'old.example.com' }), [`${path}/baseUrl must be an http or https address`]);
+    assert.equal((await rules({ authUrl: undefined })).length, 1);
+    assert.equal((await rules({ apiVersion: 'a/b' })).length, 1);
+    assert.equal((await rules({ customerId: 'OTHER' })).length, 1, 'the customer never differs');
+  });
+
   it('gives profiles credentials of their own, shared by name', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', credentials: 'other' };
     const env = await withFile(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { isSameCustomer, profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { hasFingerprint, profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,
@@ -295,7 +295,7 @@ test('builds FAILSAFE from the fields of the sample and no others', () => {
 
 test('gives a profile another fingerprint where a run would reach somebody else, and only there', () => {
   const fingerprint = profileFingerprint(PROFILE);
-  assert.match(fingerprint, /^[0-9a-f]{32}-[0-9a-f]{32}$/);
+  assert.match(fingerprint, /^[0-9a-f]{64}$/);
   const otherWays: Partial<GatewayProfile>[] = [
     { authUrl: 'http://127.0.0.2' },
     { baseUrl: 'http://127.0.0.2' },
@@ -310,10 +310,29 @@ test('gives a profile another fingerprint where a run would reach somebody else,
   for (const change of [...otherWays, ...otherCustomers]) {
     const other = profileFingerprint({ ...PROFILE, ...change });
     assert.notEqual(other, fingerprint);
-    assert.equal(isSameCustomer(other, fingerprint), otherWays.includes(change), JSON.stringify(change));
   }
   const credentials = { name: 'x', read: async () => ({ clientId: 'other', clientSecret: 'other' }) };
   for (const change of [{ name: 'x' }, { credentials }, { timeZone: 'UTC' }, { baseUrl: 'http://127.0.0.1/' }]) {
     assert.equal(profileFingerprint({ ...PROFILE, ...change }), fingerprint);
   }
+});
+
+test('a run goes on under a profile that names where it began, and never for another customer', () => {
+  const began = profileFingerprint(PROFILE);
+  const { authUrl, baseUrl, audience, apiVersion } = PROFILE;
+  const former = { authUrl, baseUrl, audience, apiVersion };
+  const moved = { ...PROFILE, authUrl: 'http://127.0.0.2', baseUrl: 'http://127.0.0.3', apiVersion: 'grs_v002' };
+  assert.equal(hasFingerprint(PROFILE, began), true);
+  assert.equal(hasFingerprint(moved, began), false);
+  assert.equal(hasFingerprint({ ...moved, formerly: [{ ...former, audience: 'x' }, former] }, began), true);
+  assert.equal(hasFingerprint({ ...PROFILE, formerly: [former] }, began), true);
+  for (const change of [{ apiVersion: 'grs_v000' }, { audience: 'another' }, { authUrl: 'http://127.0.0.9' }]) {
+    assert.equal(hasFingerprint({ ...moved, formerly: [{ ...former, ...change }] }, began), false);
+  }
+  const others: Partial<GatewayProfile>[] = [
+    { environment: 'uat' },
+    { customerId: 'OTHER' },
+    { softwareProviderId: 'OTHR' },
+  ];
+  for (const other of others) assert.equal(hasFingerprint({ ...moved, ...other, formerly: [former] }, began), false);
 });

@@ -229,24 +229,6 @@ const TABLE: Row[] = [
     expected: LATEST,
   },
   {
-    title: 'the profile has changed, nothing yet',
-    known: known({ isProfileChanged: true, digest: null }),
-    claim: facts(1),
-    expected: { kind: 'profileChanged' },
-  },
-  {
-    title: 'the profile has changed, although a resend stands',
-    known: known({ isProfileChanged: true, attempts: [attempt('unknown')], decisions: [RESEND] }),
-    claim: facts(2),
-    expected: { kind: 'profileChanged' },
-  },
-  {
-    title: 'the profile has changed, and the outcome stands',
-    known: known({ isProfileChanged: true, attempts: [attempt('answered')] }),
-    claim: facts(1),
-    expected: LATEST,
-  },
-  {
     title: 'the inquiry stands under another number',
     known: known({ digest: null, otherNumber: 'U' }),
     claim: facts(1),

@@ -16,7 +16,6 @@ import { legalHoldTests } from './contract-legal-holds.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { pauseTests } from './contract-pauses.ts';
-import { profileChangeTests } from './contract-profile-changes.ts';
 import { readingTests } from './contract-readings.ts';
 import { recordTests } from './contract-records.ts';
 import { restoreTests } from './contract-restores.ts';
@@ -54,7 +53,6 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
   describe(`${backend.name}: older copies`, () => restoreTests(opened));
   describe(`${backend.name}: pauses`, () => pauseTests(opened, backend));
-  describe(`${backend.name}: changes of a profile`, () => profileChangeTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));

@@ -125,9 +125,8 @@ function keyOfPast({ scheduled, holds }: Run): string {
 }
 
 function keyOfBudget(budget: Budget): string {
-  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals, pauses, moves } =
-    budget;
-  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}${pauses}${moves}`;
+  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals, pauses } = budget;
+  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}${pauses}`;
 }
 
 function keyOfLedger(ledger: LedgerCopy): string {
@@ -140,11 +139,10 @@ function keyOfLedger(ledger: LedgerCopy): string {
     disposal,
     isRestored,
     isPaused,
-    isProfileChanged,
     isWithdrawn,
     permittedRepeat = '',
   } = ledger;
-  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}${isProfileChanged ? 'c' : ''}${isWithdrawn ? 'w' : ''}`;
+  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}${isWithdrawn ? 'w' : ''}`;
   let key = `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`;
   for (const row of ledger.attempts) key += `,${keyOfRow(row)}`;
   for (const decision of ledger.decisions) key += `;${keyOfKnownDecision(decision)}`;

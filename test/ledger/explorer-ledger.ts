@@ -47,8 +47,7 @@ export type Claimed =
         | 'ledgerChanged'
         | 'writerTooOld'
         | 'paused'
-        | 'withdrawn'
-        | 'profileChanged';
+        | 'withdrawn';
     };
 
 /** The rows under the trace number that is asked about. */
@@ -74,8 +73,8 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   });
   const { permittedRepeat, otherNumber } = repeatOf(numbers, numberOf(asker.of));
   // None of these is about one number alone.
-  const { isPaused = false, isProfileChanged = false, isWithdrawn = false } = all;
-  const known = { ...ledger, isPaused, isProfileChanged, isWithdrawn, ...(otherNumber ? { otherNumber } : {}) };
+  const { isPaused = false, isWithdrawn = false } = all;
+  const known = { ...ledger, isPaused, isWithdrawn, ...(otherNumber ? { otherNumber } : {}) };
   const writer = asker.isOlder ? OLDER_WRITER : CURRENT_WRITER;
   const ownRules = asker.isOlder ? rules.filter(({ name }) => name !== 'disposedOf') : rules;
   const verdict = decideClaim(known, { ledgerId: asker.ledgerId, writer, digest: asker.of, attempt }, ownRules);
@@ -89,11 +88,9 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   const others = settled.attempts.filter((other) => other.attempt !== attempt);
   const violation = isPaused
     ? 'while inquiries are paused'
-    : isProfileChanged
-      ? 'for other addresses, which nobody has approved'
-      : isWithdrawn
-        ? 'although its run was withdrawn'
-        : (whyNothingMayBeSent(ledger) ?? (lateToJudge(ledger) && 'although an attempt was answered late'));
+    : isWithdrawn
+      ? 'although its run was withdrawn'
+      : (whyNothingMayBeSent(ledger) ?? (lateToJudge(ledger) && 'although an attempt was answered late'));
   return {
     kind: 'claimed',
     ledger: withRows(all, asker.of, {
@@ -173,8 +170,7 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
     verdict.kind === 'anotherNumber' ||
     verdict.kind === 'writerTooOld' ||
     verdict.kind === 'paused' ||
-    verdict.kind === 'withdrawn' ||
-    verdict.kind === 'profileChanged'
+    verdict.kind === 'withdrawn'
   ) {
     throw new Error(`closing: ${verdict.kind}`);
   }

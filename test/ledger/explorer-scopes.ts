@@ -15,7 +15,6 @@ const NOTHING: Budget = {
   miscounts: 0,
   withdrawals: 0,
   pauses: 0,
-  moves: 0,
 };
 const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
 /** One for each way to go on: with an outcome, by itself, by a decision. */
@@ -109,12 +108,6 @@ export const PAUSED = scope('the same, while a person pauses inquiries once and 
   decisions: 1,
   pauses: 1,
 });
-export const MOVED = scope('the same, while the profile gets other addresses once, and a person approves that', {
-  crashes: ANY,
-  timeOuts: 1,
-  decisions: 1,
-  moves: 1,
-});
 /** All of each is walked within seconds. */
 export const SMALL_SCOPES = [
   MISCOUNTING_RUN,
@@ -126,7 +119,6 @@ export const SMALL_SCOPES = [
   WATCHED_LEDGER,
   REFUSED_INPUT,
   PAUSED,
-  MOVED,
 ];
 /** All of each takes up to a minute. */
 export const LARGE_SCOPES = [STARTED_AGAIN, MIXED_WORKERS, CHANGED_CUSTOMER, FOREIGN_LEDGER, ONE_RUN];

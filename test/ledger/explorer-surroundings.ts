@@ -198,16 +198,3 @@ export function isPausedOrResumed(scene: Scene): void {
     emit('inquiries are paused', { ...world, ...spend(scene, { pauses: budget.pauses - 1 }), ledger: paused });
   }
 }
-
-/** The gateway's addresses change under the run, or a person approves that. */
-export function isMovedOrApproved(scene: Scene): void {
-  const { world, emit } = scene;
-  const { ledger, budget } = world;
-  if (ledger.isProfileChanged) {
-    const { isProfileChanged: _, ...approved } = ledger;
-    emit('the change of the profile is approved', { ...world, ledger: approved });
-  } else if (budget.moves > 0) {
-    const moved = { ...ledger, isProfileChanged: true };
-    emit('the profile gets other addresses', { ...world, ...spend(scene, { moves: budget.moves - 1 }), ledger: moved });
-  }
-}

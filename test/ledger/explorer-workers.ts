@@ -68,9 +68,6 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'withdrawn':
       lands(scene, `${who} is told that its run was withdrawn`, execution, { kind: 'withdrawn' });
       break;
-    case 'profileChanged':
-      lands(scene, `${who} finds other addresses`, execution, failedAs('ProfileChanged', attempt));
-      break;
     case 'ledgerChanged':
       lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
       break;

@@ -125,8 +125,6 @@ export interface Budget {
   withdrawals: number;
   /** A person pauses inquiries; that they are resumed needs no counting. */
   pauses: number;
-  /** The profile gets other addresses; that a person approves them needs no counting. */
-  moves: number;
 }
 
 export interface World {

@@ -16,7 +16,6 @@ import {
   attemptTimesOut,
   isDisposedOf,
   isMigrated,
-  isMovedOrApproved,
   isPausedOrResumed,
   isReset,
   isStartedAgain,
@@ -102,7 +101,6 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   isDisposedOf(scene);
   isMigrated(scene);
   isPausedOrResumed(scene);
-  isMovedOrApproved(scene);
 }
 
 /** Every state that was met, how it was first come to, and what led where. */

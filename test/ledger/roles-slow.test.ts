@@ -191,7 +191,6 @@ describe('the database role of the HTTP API', () => {
       'INSERT INTO consents DEFAULT VALUES',
       'INSERT INTO kept_consents DEFAULT VALUES',
       'UPDATE kept_consents SET told_to = NULL',
-      'INSERT INTO approved_profile_changes DEFAULT VALUES',
       'INSERT INTO retention_events DEFAULT VALUES',
       'INSERT INTO legal_holds DEFAULT VALUES',
       'UPDATE reports SET body = NULL',

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { type CommandStage, openCommandStage } from '../cli/command-stage.ts';
@@ -87,14 +85,6 @@ test('what is on hold is decided, and accepted with what the provider said', asy
   await handle.result();
   assert.equal(await countOf('decisions'), 1);
   assert.equal((await stage.harness.posted(handle)).length, 2, 'a person has decided that it may be sent again');
-});
-
-test('a change of the profile is approved', async () => {
-  const { harness, done } = stage;
-  const profile = harness.config.profiles.get('default') as GatewayProfile;
-  const from = profileFingerprint({ ...profile, baseUrl: 'http://127.0.0.1:9' });
-  assert.equal((await done('profile', 'approve-change', '--from', from, ...AUTHORIZATION)).kind, 'approved');
-  assert.equal(await countOf('approved_profile_changes'), 1);
 });
 
 test('a pause holds back what is new until it is ended, and wakes what has waited', async () => {

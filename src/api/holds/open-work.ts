@@ -36,7 +36,7 @@ export const holdSchema = z
     // What the run says of it. Absent where the inquiry itself has it: GET /v1/inquiries.
     ...{ applicantIds: fields.applicantIds, httpStatus: fields.httpStatus, returnCode: fields.returnCode },
     ...{ returnReasonCode: fields.returnReasonCode, otherTraceNumber: fields.otherTraceNumber },
-    ...{ profileChange: fields.profileChange, resendFrom: fields.resendFrom, problems: fields.problems },
+    ...{ resendFrom: fields.resendFrom, problems: fields.problems },
     refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
     allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
       description:

@@ -1,18 +1,10 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
-import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import {
-  ATTENTION_GUIDE,
-  approveChangeCommand,
-  type DecidedInquiry,
-  HOLD_GUIDE,
-  inquiryWords,
-  runbookPage,
-} from '../../model/hold-guide.ts';
+import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, inquiryWords, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { problemWords } from '../../model/problems.ts';
-import { tableWithIds, withAge, wrap } from './output.ts';
+import { tableWithIds, withAge } from './output.ts';
 import { asCalled } from './program-call.ts';
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
@@ -94,20 +86,6 @@ export function holdFacts(hold: OpenHold): string[][] {
       : []),
     ...(since === undefined ? [] : [['since', withAge(since)]]),
     ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
-  ];
-}
-
-/** The command that approves the change of the profile, where one may. */
-export function approvalLines(
-  { profile, profileChange }: Pick<OpenHold, 'profile' | 'profileChange'>,
-  width: number,
-  indent: string,
-): string[] {
-  if (!profileChange) return [];
-  const command = approveChangeCommand({ ...defined({ profile }), from: profileChange.from });
-  return [
-    ...wrap('if the profile was meant to change, approve it first, with --by and --reason:', width, indent),
-    ...commandLines(command, width, indent),
   ];
 }
 

@@ -16,7 +16,7 @@ import { inquiryWords } from '../../model/hold-guide.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { problemWords } from '../../model/problems.ts';
 import { resendRule } from '../../model/resend-rule.ts';
-import { approvalLines, commandLines, resolveCommand } from './hold-lines.ts';
+import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, withAge, wrap } from './output.ts';
 
 /** The status of a run of any kind. */
@@ -256,7 +256,6 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
     ...problemLines(hold, width, '    '),
-    ...approvalLines(hold, width, '    '),
     ...(hold.refusalKept
       ? [
           ...wrap('what the gateway wrote is kept for readers of reports:', width, '    '),

@@ -33,8 +33,6 @@ export interface OpenHold {
   returnReasonCode?: string;
   /** With `AnotherNumber`: the one that the inquiry has for another customer. */
   otherTraceNumber?: string;
-  /** With `ProfileChanged`: the fingerprints, where a person may approve the change. */
-  profileChange?: { from: string; to: string };
   /** With `InvalidInput` and `UnexpectedResponse`: what is wrong with the request, or with the answer. */
   problems?: readonly Problem[];
   /** With `OutcomeUnknown`: no `resend` is taken before. RFC 3339. */

@@ -41,11 +41,6 @@ export const CHAINED = {
     columns: ['profile', 'recorded_by', 'reason', 'recorded_at'],
     later: [],
   },
-  approved_profile_changes: {
-    key: ['profile', 'from_fingerprint', 'to_fingerprint'],
-    columns: ['token_url', 'request_url', 'audience', 'approved_by', 'reason', 'recorded_at'],
-    later: [],
-  },
   withdrawn_shares: {
     key: ['owner_id', 'share_id'],
     columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],

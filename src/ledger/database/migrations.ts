@@ -5,7 +5,7 @@ import { consentTables } from './tables/consents.ts';
 import { decisionTables } from './tables/decisions.ts';
 import { identityTables } from './tables/identity.ts';
 import { inquiryTables } from './tables/inquiries.ts';
-import { profileTables } from './tables/profiles.ts';
+import { pauseTables } from './tables/pauses.ts';
 import { reportTables } from './tables/reports.ts';
 import { shareTables } from './tables/shares.ts';
 import { workTables } from './tables/work-for-people.ts';
@@ -34,7 +34,7 @@ function firstTables(dialect: SqlDialect): string[] {
     ...shareTables(dialect),
     ...reportTables(dialect),
     ...auditTables(dialect),
-    ...profileTables(dialect),
+    ...pauseTables(dialect),
     ...workTables(dialect),
   ];
 }

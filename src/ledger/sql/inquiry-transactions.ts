@@ -45,7 +45,6 @@ import {
   writeOutcome,
 } from '../rows/inquiry-writes.ts';
 import { isPaused } from '../rows/pauses.ts';
-import { isUnapproved } from '../rows/profile-changes.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertRefusal, insertReport } from '../rows/report-rows.ts';
 import { readDoubt, readLost } from '../rows/restores.ts';
@@ -79,21 +78,19 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   const { session } = writing;
   const { customerTraceNumber, profile } = request.inquiry;
   // All in one go. The lock comes before what is read, in the order of these lines.
-  const [isNew, , { permittedRepeat, otherNumber }, state, share, lost, isProfileChanged] = await Promise.all([
+  const [isNew, , { permittedRepeat, otherNumber }, state, share, lost] = await Promise.all([
     insertInquiry(writing, request.inquiry),
     lockInquiry(writing, customerTraceNumber),
     readRepeat(session, request.inquiry),
     stateOf(writing, customerTraceNumber, request.inquiry.ownerId),
     readClaimedShare(writing, request),
     readLost(session, request.seen),
-    isUnapproved(session, profile, request.profileChange),
   ]);
   const digest = comparableDigest(state.inquiry, request.digests);
   const known = {
     ...state.known,
     isRestored: lost !== undefined,
     isPaused: state.pausesInForce > 0 && (await isPaused(session, profile)),
-    isProfileChanged,
     isWithdrawn: state.isWithdrawn,
     ...defined({ otherNumber, share }),
   };
@@ -105,7 +102,6 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     case 'ledgerChanged':
     case 'writerTooOld':
     case 'paused':
-    case 'profileChanged':
       return { keep: false, value: decision };
     case 'withdrawn':
       return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.ownerId)) } };

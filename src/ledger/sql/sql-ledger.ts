@@ -102,7 +102,6 @@ import { type OpenedLedger, readClock, readMayWrite, readOwnDurability } from '.
 import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlPauses } from './sql-pauses.ts';
-import { SqlProfileChanges } from './sql-profile-changes.ts';
 import { SqlReading } from './sql-reading.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { SqlWork } from './sql-work.ts';
@@ -115,7 +114,6 @@ export class SqlLedger implements OpenedLedger {
   readonly retention: SqlRetention;
   readonly kept: SqlKeptConsents;
   readonly pauses: SqlPauses;
-  readonly profileChanges: SqlProfileChanges;
   readonly reading: SqlReading;
   readonly work: SqlWork;
   readonly #engine: SqlEngine;
@@ -132,7 +130,6 @@ export class SqlLedger implements OpenedLedger {
     const writeTo: WriteTo = (ledgerId, work) => this.#writeTo(ledgerId, work);
     this.retention = new SqlRetention(this.#current, identity, writeTo);
     this.pauses = new SqlPauses(this.#current, writeTo);
-    this.profileChanges = new SqlProfileChanges(this.#current, writeTo);
     this.reading = new SqlReading(engine, keys, this);
     this.work = new SqlWork(this.#current, writeTo);
     this.#cipher = cipher;

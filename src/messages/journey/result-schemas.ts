@@ -171,15 +171,6 @@ export const holdStatusSchema = z
     otherTraceNumber: z.string().exactOptional().meta({
       description: 'With AnotherNumber: the number that the inquiry has for another customer.',
     }),
-    /** For `ProfileChanged`: the fingerprints, where only addresses, API version or audience differ. */
-    profileChange: z
-      .object({ from: z.string(), to: z.string() })
-      .meta({
-        description:
-          'With ProfileChanged: the fingerprints at the start of the run and now. Absent where the customer, the environment or the ' +
-          'software provider differs, which nobody can approve.',
-      })
-      .exactOptional(),
     /**
      * For `OutcomeUnknown`: the first request may still arrive until this instant, and no `resend` is taken before.
      * RFC 3339.

@@ -1,10 +1,8 @@
 /** One hold in a run's current details: what happened, what may be on the consumer's file, and what resolves it. Pure. */
 
-import { defined } from '../../base/defined.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import {
-  approveChangeCommand,
   consequences,
   HOLD_GUIDE,
   inquiryWords,
@@ -45,7 +43,6 @@ export function holdSection(hold: Hold, context: HoldContext): string {
 - **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}${resendOf(hold)}
 - **Runbook:** ${pageLink(runbookPage(failureType), context.run.runbookUrl)}${refusedLine(hold)}`,
     ...problemList(hold.problems),
-    ...approvalOf(hold),
     ...askPart(hold, context.run),
     `### What resolves it
 
@@ -88,15 +85,6 @@ export function problemList(problems: readonly Problem[] = []): string[] {
   const lines = problems.slice(0, PROBLEMS_LISTED).map(({ path, rule }) => `- ${code(path || '/')} ${plain(rule)}`);
   const more = problems.length > lines.length ? [`- and ${problems.length - lines.length} more`] : [];
   return [[...lines, ...more].join('\n')];
-}
-
-function approvalOf({ profile, profileChange }: Hold): string[] {
-  if (!profileChange) return [];
-  const { from } = profileChange;
-  return [
-    `If the profile was meant to change, a person approves that for all of its runs, with \`--by\` and \`--reason\`; then \`resend\`:`,
-    block(approveChangeCommand({ ...defined({ profile }), from })),
-  ];
 }
 
 function otherNumberOf({ otherTraceNumber }: Hold): string {

@@ -40,12 +40,12 @@ export function stepOfFailure(
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
   const { claimed = false, recorded = true, requestedAt, refusal } = details;
-  const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, profileChange, problems } = details;
+  const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems } = details;
   return {
     ...{ kind: 'failed', recorded, ...defined({ requestedAt, refusal }) },
     failure: {
       ...{ failureType, attempt: details.attempt ?? attempt, claimed },
-      ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, profileChange, problems }),
+      ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems }),
     },
   };
 }

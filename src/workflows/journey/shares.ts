@@ -122,11 +122,10 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
       if (journey.stages.length > pulls) openUntilMs = undefined;
       pulls = journey.stages.length;
       openUntilMs ??= Date.now() + openForMs;
-      const openUntil = new Date(openUntilMs).toISOString();
       const leftMs = openUntilMs - Date.now();
       const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
       if (journey.isEnding || leftMs <= 0) break;
-      journey.openUntil = openUntil;
+      journey.openUntil = new Date(openUntilMs).toISOString();
       journey.publish(journey.stageBegunLast);
       const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
       if (!isTold && !isChecking()) break;

@@ -22,7 +22,7 @@ export function statusOf(
   { attempt, since, applicantIds }: Judged,
 ): HoldStatus {
   const { httpStatus, refusalKept, returnCode, returnReasonCode, resendFrom, otherTraceNumber } = failure;
-  const { profileChange, problems } = failure;
+  const { problems } = failure;
   const { accountId } = ownerOf(inquiry.ownerId);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
@@ -41,7 +41,6 @@ export function statusOf(
     ...(returnCode === undefined ? {} : { returnCode }),
     ...(returnReasonCode === undefined ? {} : { returnReasonCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
-    ...(profileChange ? { profileChange } : {}),
     ...(resendFrom === undefined ? {} : { resendFrom }),
     ...(problems ? { problems: problemsShown(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no

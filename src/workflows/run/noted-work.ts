@@ -265,12 +265,12 @@ export function isKnownToLedger({ claimed, failureType }: InquiryFailure): boole
 export function workOf(status: HoldStatus, inquiry: InquiryDescription): NeededWork {
   const { customerTraceNumber, productCode, failureType, since, attempts, shareId, endUserCode, endUser } = status;
   const { applicantIds, httpStatus, returnCode, returnReasonCode, otherTraceNumber } = status;
-  const { profileChange, resendFrom, problems } = status;
+  const { resendFrom, problems } = status;
   const answer = { applicantIds, httpStatus, returnCode, returnReasonCode };
   return {
     ...{ kind: 'held', reason: failureType, since, ownerId: inquiry.ownerId, customerTraceNumber, productCode },
     ...{ gatewayProfile: inquiry.profile, attempt: attempts, inquiry },
     ...defined({ shareId, endUserCode, endUser }),
-    details: defined({ ...answer, otherTraceNumber, profileChange, resendFrom, problems }),
+    details: defined({ ...answer, otherTraceNumber, resendFrom, problems }),
   };
 }

@@ -1,7 +1,7 @@
-/** What people decide about gateway profiles: pauses, with the inquiries that wait for their end, and changes under which runs go on. */
+/** Pauses of a gateway profile or of all, and the inquiries that wait for their end. */
 import type { SqlDialect } from '../sql-session.ts';
 
-export function profileTables({ guardRows }: SqlDialect): string[] {
+export function pauseTables({ guardRows }: SqlDialect): string[] {
   return [
     `CREATE TABLE inquiry_pauses (
       pause_id TEXT NOT NULL,
@@ -21,20 +21,6 @@ export function profileTables({ guardRows }: SqlDialect): string[] {
       profile TEXT NOT NULL,
       noted_at BIGINT NOT NULL
     )`,
-    `CREATE TABLE approved_profile_changes (
-      profile TEXT NOT NULL,
-      from_fingerprint TEXT NOT NULL,
-      to_fingerprint TEXT NOT NULL,
-      -- The profile as it is after the change.
-      token_url TEXT NOT NULL,
-      request_url TEXT NOT NULL,
-      audience TEXT NOT NULL,
-      approved_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (profile, from_fingerprint, to_fingerprint)
-    )`,
     ...guardRows('inquiry_pauses', 'appendOnly'),
-    ...guardRows('approved_profile_changes', 'appendOnly'),
   ];
 }
