@@ -6,6 +6,9 @@ type Entry = Record<string, unknown>;
 /** Belongs to no applicant: every SSN of a request starts with 9. */
 const STRANGER_SSN = '900000000';
 
+/** As the caller makes them: of another form it would not show that the answer is another request's (interface 2.8). */
+const OTHER_TRACE_NUMBER = 'CRAAAAAAAAAAAAAAAAAAAAAAAA00';
+
 function entriesOf(body: Body): Entry[] {
   return (body.applicants ?? body.consumers ?? []) as Entry[];
 }
@@ -77,7 +80,7 @@ const WRONG: readonly ContentFault[] = [
       }),
   ),
   any('otherTraceNumber', 'echoes a customerTraceNumber that was not sent', (body) =>
-    setEverywhere(body, 'customerTraceNumber', 'SOMEBODYELSE'),
+    setEverywhere(body, 'customerTraceNumber', OTHER_TRACE_NUMBER),
   ),
   any('otherProduct', 'echoes a productCode that was not sent', (body, request) =>
     setEverywhere(body, 'productCode', request.productCode === 'CR' ? 'PREQUAL' : 'CR'),

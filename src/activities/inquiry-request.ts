@@ -34,10 +34,11 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
 /**
  * The request as the gateway gets it.
  *
+ * @param claimedAt when the attempt that sends it was claimed
  * @throws InvalidInputError naming the caller's fields, also where the profile does not allow what is asked for, or where
  *   an applicant is made up
  */
-export function buildRequest(profile: GatewayProfile, args: InquiryContent, firstClaimedAt: Date): GatewayRequest {
+export function buildRequest(profile: GatewayProfile, args: InquiryContent, claimedAt: Date): GatewayRequest {
   const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
   const problems = [
     ...entitlementProblems(profile, {
@@ -56,7 +57,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, firs
       profile.originalInquiryDateSource === 'originalRequest'
         ? new Date(args.reference.requestedAt)
         : // The ledger's clock may be ahead of ours, and the gateway's of neither.
-          new Date(Math.min(firstClaimedAt.getTime(), Date.now()) - ORIGINAL_INQUIRY_MARGIN_MS);
+          new Date(Math.min(claimedAt.getTime(), Date.now()) - ORIGINAL_INQUIRY_MARGIN_MS);
     return buildSecondUseRequest({
       profile,
       customerTraceNumber,

@@ -105,11 +105,9 @@ export async function makeOneAttempt(
     const gateway = dependencies.gateways.get(profile.name);
     if (!gateway) throw new Error('no gateway client for the profile');
     reply = await gateway.submit({
-      // Only a share's request depends on when it was first claimed.
+      // Only a share's request depends on when this attempt was claimed.
       request:
-        args.inquiry.productCode === 'SECONDUSE'
-          ? buildRequest(profile, args, new Date(claim.firstClaimedAt))
-          : request,
+        args.inquiry.productCode === 'SECONDUSE' ? buildRequest(profile, args, new Date(claim.claimedAt)) : request,
       accessToken,
       // Measured from before the claim, so that it ends before the ledger's own limit.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),

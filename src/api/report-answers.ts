@@ -96,7 +96,8 @@ export async function referencesAnswer(
   if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
   const found = referencesOf(journeyId, inquiries);
   const redacted = view === 'redacted';
-  const count = found.references.length + found.shares.length + (found.consumers?.length ?? 0);
+  const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;
+  const count = [references, shares, consumers, unattributed, withoutRecord].flat().length;
   return { answer: { ...(redacted ? (redact(found) as object) : found), redacted }, count };
 }
 

@@ -6,19 +6,22 @@
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
+import { type Problem, problemsShown } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
+import { compareEchoes } from './echoes.ts';
+import { hasReport, isGiven, meaningOfEntry } from './entry-meanings.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
-import type { GatewayRequest } from './requests.ts';
+import { type GatewayRequest, unsentFields } from './requests.ts';
 import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
 import { type EntryDetails, entryDetails, returnDetailsOf } from './return-details.ts';
 import { type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
-  profile: Pick<GatewayProfile, 'customerId' | 'returnCodes' | 'ssnMismatch'>;
+  profile: Pick<GatewayProfile, 'returnCodes' | 'ssnMismatch'>;
   request: GatewayRequest;
   /** Empty for SECONDUSE, whose answer is a confirmation only (interface 2.7). */
   expected: readonly ExpectedApplicant[];
@@ -59,7 +62,8 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { request } = context;
   const pathOf = entryPath(envelope);
-  refuseForeignEcho(envelope, context);
+  const echoes = compareEchoes(envelope, request);
+  if (echoes.foreign.length > 0) throw new AnswerProblems(echoes.foreign);
   const codes = readReturnCodes(envelope, context);
   const { said, ...reason } = returnDetailsOf(envelope.top);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
@@ -71,7 +75,13 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { outcome, returnCode } = codes;
   const [number] = numbers;
   const isNumbered = outcome !== 'record' && numbers.size === 1;
-  const details = { ...reason, ...(said && { said }), ...(isNumbered && number && { noRecordReference: number }) };
+  const remarks = problemsShown([...echoes.remarks, ...codes.remarks, ...unsentRemarks(context)]);
+  const details = {
+    ...reason,
+    ...(said && { said }),
+    ...(isNumbered && number && { noRecordReference: number }),
+    ...(remarks.length > 0 && { remarks }),
+  };
 
   if (request.productCode === 'SECONDUSE') {
     refuseForeignConsumers(envelope, context);
@@ -82,6 +92,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
     }
     return { kind: 'outcome', outcome, returnCode, ...details, reference };
   }
+  if (outcome !== 'record' && hasReport(envelope.top)) throw new AnswerProblems([`/consumer ${MUST_NOT_COME}`]);
   // Without a record and without named applicants, no confusion of applicants is possible.
   if (envelope.entries.length === 0 && outcome !== 'record') {
     return { kind: 'outcome', outcome, returnCode, ...details };
@@ -91,7 +102,8 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   if (envelope.entries.length !== asked) {
     throw new AnswerProblems([`/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each asked`]);
   }
-  const matching = matchEntries(envelope.entries, codes.entryOutcomes, {
+  const outcomes = codes.entries.map((entry) => entry.outcome);
+  const matching = matchEntries(envelope.entries, outcomes, {
     product: request.productCode,
     expected: context.expected,
     ssnMismatch: context.profile.ssnMismatch,
@@ -100,19 +112,21 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
   const { matches } = matching;
-  const consumers = consumersWithRecord(envelope, matches, codes.entryOutcomes, request.productCode);
+  const consumers = consumersWithRecord(envelope, matches, codes.entries, request.productCode);
   const reference = outcome === 'record' ? referenceOf(numbers, context.requestedAt, consumers) : undefined;
   // FAILSAFE's entries may have a number each, or not say whose they are: then no reference is that of all.
   const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
-  const entries = entryDetails(envelope.entries, { areNamed: isFailsafe });
+  const entries = entryDetails(envelope.entries, outcomes, { isFailsafe });
   const isTold = codes.perEntry || isFailsafe || entries.some((one) => Object.keys(one).length > 0);
+  const { applicants, unattributed } = attribute(matches, outcomes, entries);
   return {
     kind: 'outcome',
     outcome,
     returnCode,
     ...details,
     ...(reference && isForAll && { reference }),
-    ...(isTold && { applicants: outcomesByApplicant(matches, codes.entryOutcomes, entries) }),
+    ...(isTold && { applicants }),
+    ...(unattributed.length > 0 && { unattributed }),
     ...(matching.flagged && { flagged: SSN_MISMATCH }),
   };
 }
@@ -121,26 +135,15 @@ function entryPath(envelope: ResponseEnvelope): (index: number) => string {
   return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
 }
 
-/** An echoed value must be ours: an answer to another request is no answer to this one. */
-function refuseForeignEcho({ top, entries, listName }: ResponseEnvelope, { profile, request }: AnswerContext): void {
-  const ours = {
-    customerTraceNumber: request.customerTraceNumber,
-    productCode: request.productCode,
-    // FAILSAFE's request has none (interface 4.3): what its answer has (2.8) is data.
-    ...(request.productCode !== 'FAILSAFE' && { customerId: profile.customerId }),
-  };
-  const places = [{ object: top, path: '' }];
-  for (const [index, object] of entries.entries()) places.push({ object, path: `/${listName}/${index}` });
-  const problems: string[] = [];
-  for (const { object, path } of places) {
-    for (const [name, value] of Object.entries(ours)) {
-      const echoed = member(object, name);
-      // Accepted: an identifier of digits may come as a JSON number.
-      if (isGiven(echoed) && (typeof echoed === 'number' ? String(echoed) : echoed) !== value)
-        problems.push(`${path}/${name} must be that of the request`);
-    }
-  }
-  if (problems.length > 0) throw new AnswerProblems(problems);
+/** What the caller gave of FAILSAFE's applicants and what its request has no field for (interface 4.3). */
+function unsentRemarks({ request, expected }: AnswerContext): Problem[] {
+  return request.productCode === 'FAILSAFE' ? unsentFields(expected) : [];
+}
+
+/** What an entry's code says, and whether a person must decide all the same: by the table of entry-meanings.ts. */
+interface EntryReading {
+  outcome: ReportOutcome;
+  isHeld: boolean;
 }
 
 interface ReturnCodes {
@@ -148,9 +151,10 @@ interface ReturnCodes {
   unknown?: string;
   outcome: ReportOutcome;
   returnCode: string;
-  entryOutcomes: ReportOutcome[];
+  entries: EntryReading[];
   /** Whether the applicants' outcomes differ, or the gateway answers for each (interface 2.8). */
   perEntry: boolean;
+  remarks: Problem[];
 }
 
 /** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
@@ -165,35 +169,51 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
   const outcomeOfCode = (code: string) => outcomeOf(code, request.productCode, profile);
   const unknown = given.find((code) => outcomeOfCode(code) === undefined);
   if (unknown !== undefined) {
-    return { unknown, outcome: 'noReport', returnCode: unknown, entryOutcomes: [], perEntry };
+    return { unknown, outcome: 'noReport', returnCode: unknown, entries: [], perEntry, remarks: [] };
   }
   const missing = codes.indexOf(undefined);
   if (missing >= 0) throw new AnswerProblems([`${pathOf(missing)}/returnCode is required`]);
-  const bare = bareEntries(envelope, request.productCode);
-  const entryOutcomes = codes.map((code, index) => {
-    const outcome = outcomeOfCode(code ?? '') ?? 'noReport';
-    return own[index] === undefined && outcome === 'record' && bare.has(index) ? 'noRecord' : outcome;
-  });
+  const ofCodes = codes.map((code, index) => ({
+    outcome: outcomeOfCode(code ?? '') ?? 'noReport',
+    isOwn: own[index] !== undefined,
+  }));
+  const { entries, remarks } = readEntries(envelope, ofCodes, request.productCode);
+  const entryOutcomes = entries.map((entry) => entry.outcome);
   const topOutcome = top === undefined ? undefined : outcomeOfCode(top);
   const outcome = entryOutcomes.length > 0 ? overall(entryOutcomes) : (topOutcome ?? 'noReport');
   if (topOutcome !== undefined && topOutcome !== outcome) {
     throw new AnswerProblems(['/returnCode must agree with those of the entries']);
   }
   const returnCode = top ?? codes[entryOutcomes.indexOf(outcome)] ?? '';
-  return { outcome, returnCode, entryOutcomes, perEntry: perEntry || new Set(entryOutcomes).size > 1 };
+  return { outcome, returnCode, entries, remarks, perEntry: perEntry || new Set(entryOutcomes).size > 1 };
 }
 
 /**
- * The indexes of entries that rightly have neither report nor `consumerId`. One `returnCode` stands for a joint
- * application (interface 2.4), of which one applicant may have a record and the other none. A report without a
- * `consumerId` is a wrong shape. So is an answer in which no applicant has anything.
+ * The outcome of each entry, by the table of entry-meanings.ts. SECONDUSE's answer is a confirmation only (interface
+ * 2.7): its entries have nothing to judge.
  */
-function bareEntries({ entries }: ResponseEnvelope, product: ProductCode): ReadonlySet<number> {
-  const bare = new Set<number>();
-  for (const [index, entry] of entries.entries()) {
-    if (!isGiven(member(entry, 'consumerId')) && !isGiven(member(entry, 'consumer'))) bare.add(index);
+function readEntries(
+  envelope: ResponseEnvelope,
+  codes: readonly { outcome: ReportOutcome; isOwn: boolean }[],
+  product: ProductCode,
+): { entries: EntryReading[]; remarks: Problem[] } {
+  if (product === 'SECONDUSE') {
+    return { entries: codes.map(({ outcome }) => ({ outcome, isHeld: false })), remarks: [] };
   }
-  return product === 'SECONDUSE' || bare.size === entries.length ? new Set() : bare;
+  const pathOf = entryPath(envelope);
+  const read = codes.map((code, index) => {
+    const meaning = meaningOfEntry(envelope.entries[index] ?? {}, code, product);
+    return { code, path: pathOf(index), meaning };
+  });
+  const hasRecord = read.some(({ meaning }) => meaning === 'record');
+  const remarks: Problem[] = [];
+  const entries = read.map(({ code, path, meaning }): EntryReading => {
+    if (meaning !== 'noRecordBesideRecord') return { outcome: code.outcome, isHeld: meaning === 'hold' };
+    if (!hasRecord) return { outcome: code.outcome, isHeld: true };
+    remarks.push({ path, rule: 'is empty beside a record: read as no record of this applicant' });
+    return { outcome: 'noRecord', isHeld: false };
+  });
+  return { entries, remarks };
 }
 
 function returnCodeOf(object: JsonObject, path: string): string | undefined {
@@ -235,10 +255,13 @@ function referenceOf(
   return { reportReferenceNumber, requestedAt, applicants };
 }
 
+const MUST_NOT_COME = 'must not come without a record';
+
+/** Checks every `consumerId`, also one without a record: interface 2.4 asks to store each. */
 function consumersWithRecord(
   envelope: ResponseEnvelope,
   matches: readonly Match[],
-  outcomes: readonly ReportOutcome[],
+  readings: readonly EntryReading[],
   product: ProductCode,
 ): ReportReference['applicants'] {
   const pathOf = entryPath(envelope);
@@ -246,17 +269,24 @@ function consumersWithRecord(
   const problems: string[] = [];
   const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
   for (const [index, entry] of envelope.entries.entries()) {
-    if (outcomes[index] !== 'record') continue;
+    const { outcome, isHeld } = readings[index] ?? { outcome: 'noReport', isHeld: true };
+    const isRecord = outcome === 'record';
+    const consumerId = named[index];
+    const path = pathOf(index);
+    const own: string[] = [];
     // FAILSAFE returns no report (interface 2.8). Everywhere else a record is one.
-    if (product !== 'FAILSAFE') {
-      problems.push(...consumerProblems(member(entry, 'consumer')).map((problem) => pathOf(index) + problem));
+    if (isRecord && product !== 'FAILSAFE') own.push(...consumerProblems(member(entry, 'consumer')));
+    if ((isRecord || isGiven(consumerId)) && !isAlphanumeric(consumerId, 16)) {
+      own.push('/consumerId must be alphanumeric text of 1 to 16 characters');
+    } else if (isRecord && named.filter((other) => other === consumerId).length > 1) {
+      // An entry without a record counts too: otherwise its owner would be ambiguous.
+      own.push('/consumerId names two applicants');
     }
-    const consumerId = member(entry, 'consumerId');
-    const path = `${pathOf(index)}/consumerId`;
-    if (!isAlphanumeric(consumerId, 16)) problems.push(`${path} must be alphanumeric text of 1 to 16 characters`);
-    // An entry without a record counts too: otherwise its owner would be ambiguous.
-    else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
-    else consumers.push({ applicantId: matches[index]?.applicantId ?? '', consumerId });
+    if (isHeld && own.length === 0) own.push(`/consumer ${isRecord ? 'must not be empty' : MUST_NOT_COME}`);
+    problems.push(...own.map((problem) => path + problem));
+    if (isRecord && isAlphanumeric(consumerId, 16)) {
+      consumers.push({ applicantId: matches[index]?.applicantId ?? '', consumerId });
+    }
   }
   if (problems.length > 0) throw new AnswerProblems(problems);
   return consumers;
@@ -274,19 +304,30 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
   }
 }
 
-/** An entry that cannot be told from another gives its applicant the outcome alone. */
-function outcomesByApplicant(
+/**
+ * Gives each applicant what its entry says. An entry that cannot be told from another gives its applicant the outcome
+ * alone, and a `consumerId` that two entries have is given to neither: these are listed without an applicant.
+ */
+function attribute(
   matches: readonly Match[],
   outcomes: readonly ReportOutcome[],
   entries: readonly EntryDetails[],
-): AnsweredApplicant[] {
-  return matches.map(({ applicantId, told }, index) => ({
-    applicantId,
-    outcome: outcomes[index] ?? 'noReport',
-    ...(told && entries[index]),
-  }));
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '';
+): { applicants: AnsweredApplicant[]; unattributed: EntryDetails[] } {
+  const consumerIds = entries.map(({ consumerId }) => consumerId);
+  const unattributed: EntryDetails[] = [];
+  const applicants = matches.map(({ applicantId, told }, index) => {
+    const entry = entries[index] ?? {};
+    const { consumerId, ...others } = entry;
+    const applicant = { applicantId, outcome: outcomes[index] ?? 'noReport' };
+    if (!told) {
+      // The answer's own code says as much as an entry with nothing but a code.
+      if (Object.keys(entry).some((name) => name !== 'returnCode')) unattributed.push(entry);
+      return applicant;
+    }
+    if (consumerId === undefined) return { ...applicant, ...others };
+    if (consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId)) return { ...applicant, ...entry };
+    unattributed.push({ consumerId });
+    return { ...applicant, ...others };
+  });
+  return { applicants, unattributed };
 }

@@ -2,7 +2,9 @@
 
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
+import type { Applicant } from '../model/applicant.ts';
 import type { ProductCode } from '../model/products.ts';
+import { isGiven } from './entry-meanings.ts';
 import type { GatewayProfile } from './profile.ts';
 import { compareSsn, contradicts, isSurely, isWholeSsn, mayBe, type Person, type SsnMatch } from './same-person.ts';
 
@@ -11,6 +13,8 @@ export interface ExpectedApplicant extends Person {
   applicantId: string;
   /** Nine digits. */
   ssn: string;
+  /** Decide nothing; what of them FAILSAFE does not send is told (requests.ts). */
+  addresses?: Applicant['addresses'];
 }
 
 export interface MatchContext {
@@ -30,8 +34,8 @@ type Untold = { kind: 'untold'; rule: string };
 export type Verdict = Told | Untold | { kind: 'problem'; rule: string };
 
 /** Also holds an entry that says whose it is, and has something of another applicant. */
-export function verdictOf(entry: JsonObject, entries: Entries, context: MatchContext): Verdict {
-  const verdict = findApplicant(entry, entries, context);
+export function verdictOf(entry: JsonObject, context: MatchContext): Verdict {
+  const verdict = findApplicant(entry, context);
   if (verdict.kind !== 'told') return verdict;
   const { expected, ssnMismatch } = context;
   const { applicant } = verdict;
@@ -46,9 +50,11 @@ export function verdictOf(entry: JsonObject, entries: Entries, context: MatchCon
   return verdict;
 }
 
-function findApplicant(entry: JsonObject, entries: Entries, context: MatchContext): Verdict {
+function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
   const given = member(entry, 'applicantId');
-  if (given !== undefined && given !== null && given !== '' && idsAreOurs(entries, context)) {
+  // FAILSAFE's request carries no applicantId (interface 4.3): the gateway made the one of its answer (2.8), and how it
+  // counts is not shown.
+  if (isGiven(given) && context.product !== 'FAILSAFE') {
     const named = context.expected.find(({ applicantId }) => applicantId === given);
     return named
       ? { kind: 'told', applicant: named, sure: true }
@@ -78,20 +84,6 @@ function soleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict
 
 function problem(rule: string): Verdict {
   return { kind: 'problem', rule };
-}
-
-/**
- * FAILSAFE's request carries no `applicantId` (interface 4.3), so the gateway itself made any that its answer has
- * (2.8). It decides only for several applicants, and only where an echo of our ids and a count by position would mean
- * the same. So the answer's ids must be exactly ours, and ours in ascending order.
- */
-function idsAreOurs(entries: Entries, context: MatchContext): boolean {
-  if (context.product !== 'FAILSAFE') return true;
-  const ours = context.expected.map(({ applicantId }) => applicantId);
-  if (ours.length === 1) return false;
-  const theirs = entries.map((entry) => member(entry, 'applicantId'));
-  const ascending = ours.every((id, index) => index === 0 || (ours[index - 1] ?? '') < id);
-  return ascending && ours.every((id) => theirs.includes(id));
 }
 
 export function consumerOf(entry: JsonObject): JsonObject | undefined {

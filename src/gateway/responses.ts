@@ -5,6 +5,7 @@
  */
 import { isRecord } from '../base/is-record.ts';
 import { member } from '../base/json-safety.ts';
+import { isEmpty } from './entry-meanings.ts';
 
 export interface ConsumerName {
   first?: string;
@@ -87,10 +88,6 @@ export function consumerProblems(consumer: unknown): string[] {
     if (value === undefined || value === null || hasForm(value, form)) return [];
     return [`/consumer/${name} must be ${form === 'list' ? 'a list of objects' : 'text'}`];
   });
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 function hasForm(value: unknown, form: MemberForm): boolean {

@@ -3,18 +3,10 @@ import type { ReportOutcome } from '../model/report-outcome.ts';
 import type { GatewayProfile } from './profile.ts';
 
 /**
- * Interface 2.4 and 2.8 show `Record` and `No Record`. `Suppress` and `Exempt` are known from elsewhere
- * (docs/decisions/gateway.md): an answer without a report. `Error` is known too, but in no table, so that a person
- * decides.
+ * The codes that interface 2.4 and 2.8 show. The complete list is not shown (7.3): a person decides about every other
+ * code, unless the profile's `returnCodes` map it.
  */
-const REPORT_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
-  ['Record', 'record'],
-  ['No Record', 'noRecord'],
-  ['Suppress', 'noReport'],
-  ['Exempt', 'noReport'],
-]);
-
-const FAILSAFE_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
+const SHOWN_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
   ['Record', 'record'],
   ['No Record', 'noRecord'],
 ]);
@@ -31,12 +23,8 @@ export function outcomeOf(
   profile: Pick<GatewayProfile, 'returnCodes'>,
 ): ReportOutcome | undefined {
   const own = profile.returnCodes[product] ?? {};
-  const outcome = Object.hasOwn(own, returnCode) ? own[returnCode] : builtIn(product).get(returnCode);
+  const shown = product === 'SECONDUSE' ? SECOND_USE_CODES : SHOWN_CODES;
+  const outcome = Object.hasOwn(own, returnCode) ? own[returnCode] : shown.get(returnCode);
   // Any other code of a share needs a person's decision: no setting may turn it into "no record".
   return product === 'SECONDUSE' && outcome !== 'record' ? undefined : outcome;
-}
-
-function builtIn(product: ProductCode): ReadonlyMap<string, ReportOutcome> {
-  if (product === 'SECONDUSE') return SECOND_USE_CODES;
-  return product === 'FAILSAFE' ? FAILSAFE_CODES : REPORT_CODES;
 }

@@ -5,15 +5,14 @@
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import type { AnsweredApplicant } from '../model/inquiry.ts';
-import type { ProviderText } from '../model/report-outcome.ts';
+import type { ProviderText, ReportOutcome } from '../model/report-outcome.ts';
 
 export interface ReturnDetails {
   returnReasonCode?: string;
   said?: ProviderText;
 }
 
-type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
-export type EntryDetails = ReturnDetails & ConsumerNames & Pick<AnsweredApplicant, 'returnCode'>;
+export type EntryDetails = Omit<AnsweredApplicant, 'applicantId' | 'outcome'>;
 
 /** Told in status and events: so it must be too short for anything personal. */
 const REASON_CODE = /^[A-Za-z0-9]{1,4}$/;
@@ -36,31 +35,26 @@ export function returnDetailsOf(object: JsonObject): ReturnDetails {
   };
 }
 
-/** Of each entry, whose `returnCode` has been checked. Only FAILSAFE's name consumers that have no record. */
-export function entryDetails(entries: readonly JsonObject[], { areNamed }: { areNamed: boolean }): EntryDetails[] {
-  const named = areNamed ? namesOf(entries) : [];
+/**
+ * What each entry says beside its outcome; its codes, number and `consumerId` have been checked. FAILSAFE names each
+ * consumer and its transaction (interface 2.8). A report's `consumerId` is part of the answer's reference; one without
+ * a record must be stored too (2.4).
+ */
+export function entryDetails(
+  entries: readonly JsonObject[],
+  outcomes: readonly ReportOutcome[],
+  { isFailsafe }: { isFailsafe: boolean },
+): EntryDetails[] {
   return entries.map((entry, index) => {
-    const returnCode = member(entry, 'returnCode');
+    const [returnCode, number, consumerId] = ['returnCode', 'reportReferenceNumber', 'consumerId'].map((name) =>
+      member(entry, name),
+    );
+    const isNamed = isFailsafe || outcomes[index] !== 'record';
     return {
       ...(typeof returnCode === 'string' && returnCode !== '' && { returnCode }),
       ...returnDetailsOf(entry),
-      ...named[index],
-    };
-  });
-}
-
-/**
- * FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). A `consumerId` in two
- * entries may be that of either applicant.
- */
-function namesOf(entries: readonly JsonObject[]): ConsumerNames[] {
-  const consumerIds = entries.map((entry) => member(entry, 'consumerId'));
-  return entries.map((entry, index) => {
-    const [number, consumerId] = [member(entry, 'reportReferenceNumber'), consumerIds[index]];
-    const isOwn = consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId);
-    return {
-      ...(isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
-      ...(isAlphanumeric(consumerId, 16) && isOwn && { consumerId }),
+      ...(isFailsafe && isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
+      ...(isNamed && isAlphanumeric(consumerId, 16) && { consumerId }),
     };
   });
 }

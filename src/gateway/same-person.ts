@@ -6,7 +6,7 @@ import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 
 export interface Person {
-  names: readonly { first: string; last: string }[];
+  names: readonly { first: string; last: string; gen?: string }[];
   /** YYYY-MM-DD */
   dob: string;
 }

@@ -34,7 +34,7 @@ type Matching =
  */
 export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[], context: MatchContext): Matching {
   const { pathOf } = context;
-  const verdicts = entries.map((entry) => verdictOf(entry, entries, context));
+  const verdicts = entries.map((entry) => verdictOf(entry, context));
   const problems: string[] = [];
   const told = new Map<ExpectedApplicant, Told>();
   for (const [index, verdict] of verdicts.entries()) {

@@ -45,7 +45,6 @@ export type ClaimVerdict =
       kind: 'claimed';
       attempt: number;
       claimedAt: string;
-      firstClaimedAt: string;
       position: number;
       resendFrom?: string;
     }

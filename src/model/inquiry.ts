@@ -2,6 +2,7 @@
 
 import type { FailsafeApplicant } from './applicant.ts';
 import type { FailureType } from './failure-types.ts';
+import type { Problem } from './problems.ts';
 import type { Environment, ProductCode } from './products.ts';
 import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } from './report-outcome.ts';
 
@@ -35,9 +36,13 @@ export type Answer =
       reference?: ReportReference;
       /**
        * Present where the gateway answers per applicant; for FAILSAFE with the fields that identify its entry
-       * (interface 2.8), unless two entries cannot be told apart.
+       * (interface 2.8), unless two entries cannot be told apart. A `consumerId` without a record is here too (2.4).
        */
       applicants?: AnsweredApplicant[];
+      /** What entries say that cannot be told from one another: the answer does not show whose it is. */
+      unattributed?: Omit<AnsweredApplicant, 'applicantId' | 'outcome'>[];
+      /** What the caller should know of the answer, by path and rule, never by value. Nothing in it decides. */
+      remarks?: Problem[];
       /** A consumer's SSN matches no SSN of the request, and the profile says `flag`. */
       flagged?: typeof SSN_MISMATCH;
     }

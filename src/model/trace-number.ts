@@ -54,6 +54,13 @@ export function traceNumber(parts: TraceNumberParts): string {
   );
 }
 
+const TRACE_NUMBER = new RegExp(`^(?:${Object.values(PRODUCT_LETTERS).join('|')})[${BASE_32}]{24}[0-9]{2}$`);
+
+/** Whether a text has the form of the numbers that `traceNumber` makes. */
+export function isTraceNumber(text: string): boolean {
+  return TRACE_NUMBER.test(text);
+}
+
 /** RFC 4648 base 32 without padding: the first `length` characters. */
 export function base32(bytes: Uint8Array, length: number): string {
   let text = '';

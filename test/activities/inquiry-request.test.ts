@@ -26,12 +26,12 @@ const SHARE: InquiryContent = {
   },
 };
 
-function dateOf(firstClaimedAt: string, changes: Partial<GatewayProfile> = {}): string {
+function dateOf(claimedAt: string, changes: Partial<GatewayProfile> = {}): string {
   const profile = profileFor('http://127.0.0.1', { timeZone: 'UTC', ...changes });
-  return (buildRequest(profile, SHARE, new Date(firstClaimedAt)) as SecondUseRequest).originalInquiryDate;
+  return (buildRequest(profile, SHARE, new Date(claimedAt)) as SecondUseRequest).originalInquiryDate;
 }
 
-test('a share’s originalInquiryDate is the moment of its first claim, a few seconds back, however late the attempt is', (t) => {
+test('a share’s originalInquiryDate is the moment when its attempt was claimed, a few seconds back, however late it is sent', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-03-01T15:00:00Z') });
   assert.equal(dateOf('2026-03-01T12:00:10Z'), '2026-03-01 12:00:05');
   assert.equal(dateOf('2026-03-01T12:00:10.999Z', { timeZone: 'America/New_York' }), '2026-03-01 07:00:05');

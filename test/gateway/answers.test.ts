@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { applicant, recordBody, secondApplicant, TRACE_NUMBER } from './fixtures.ts';
+import { applicant, recordBody, TRACE_NUMBER } from './fixtures.ts';
 import {
   ADA,
   assertHold,
@@ -89,23 +89,22 @@ test('reads a stored answer in one shape, whatever its list is called', () => {
 
 // Return codes
 
-const REPORT_CODES: [code: string, outcome: string][] = [
-  ['No Record', 'noRecord'],
-  ['Suppress', 'noReport'],
-  ['Exempt', 'noReport'],
-];
+test('reads No Record as noRecord, without a reference', () => {
+  const returnCode = 'No Record';
+  const answer = read({ returnCode, applicants: [{ applicantId: '1A' }] });
+  assert.deepEqual(answer, { kind: 'outcome', outcome: 'noRecord', returnCode });
+  assert.deepEqual(read({ returnCode }), answer);
+});
 
-for (const [returnCode, outcome] of REPORT_CODES) {
-  test(`reads ${returnCode} as ${outcome}, without a reference`, () => {
-    const answer = read({ returnCode, applicants: [{ applicantId: '1A' }] });
-    assert.deepEqual(answer, { kind: 'outcome', outcome, returnCode });
-    assert.deepEqual(read({ returnCode }), answer);
-  });
-}
-
-for (const returnCode of ['Error', 'record', 'Record ', 'NoRecord', 'toString', '__proto__']) {
+// Interface 7.3: the complete list of codes is not shown.
+for (const returnCode of ['Suppress', 'Exempt', 'Error', 'record', 'Record ', 'NoRecord', 'toString', '__proto__']) {
   test(`leaves the meaning of ${JSON.stringify(returnCode)} to a person`, () => {
     assert.deepEqual(read({ ...record([]), returnCode }), { kind: 'returnCodeUnknown', returnCode });
+    const [full] = JSON.parse(recordBody()).applicants;
+    for (const entry of [{ applicantId: '1A' }, full]) {
+      assert.deepEqual(read(record([entry], { returnCode })), { kind: 'returnCodeUnknown', returnCode });
+      assert.equal(read(record([{ ...entry, returnCode }])).kind, 'returnCodeUnknown');
+    }
   });
 }
 
@@ -118,6 +117,47 @@ test('lets the profile give a code a meaning, or another meaning', () => {
   });
   const suppressed = read({ returnCode: 'Suppress' }, context);
   assert.equal(suppressed.kind === 'outcome' && suppressed.outcome, 'noRecord');
+  assert.equal(read({ returnCode: 'Exempt' }, context).kind, 'returnCodeUnknown');
+});
+
+test('passes over no report that came under a code without a record, in an entry or beside them', () => {
+  const context = contextOf([ADA], { returnCodes: { PREQUAL: { Exempt: 'noReport' } } });
+  const [full] = JSON.parse(recordBody()).applicants;
+  for (const returnCode of ['Exempt', 'No Record']) {
+    for (const consumer of [full.consumer, { notShown: 'x' }, 'SEE ATTACHMENT', [{}]]) {
+      const body = { returnCode, applicants: [{ ...full, consumer }] };
+      assertHold(read(body, context), /applicants\/0\/consumer must not come without a record/);
+      assertHold(read({ returnCode, consumer }, context), /\/consumer must not come without a record/);
+    }
+    for (const consumer of [undefined, null, '', {}, [], { names: [], ssn: '' }]) {
+      assert.equal(read({ returnCode, applicants: [{ ...full, consumer }] }, context).kind, 'outcome');
+    }
+  }
+});
+
+test('keeps the consumerId of an answer without a record: by 2.4 it must be stored too', () => {
+  const none = (entries: unknown[], asked = [ADA]) =>
+    read({ returnCode: 'No Record', reportReferenceNumber: 'NR-1', applicants: entries }, contextOf(asked));
+  const single = none([{ consumerId: 'C1' }]);
+  assert.deepEqual(single.kind === 'outcome' && [single.applicants, single.noRecordReference], [
+    [{ applicantId: '1A', outcome: 'noRecord', consumerId: 'C1' }],
+    'NR-1',
+  ]);
+  const named = none([{ applicantId: '2A', consumerId: 'C2' }, { applicantId: '1A' }], [ADA, BEN]);
+  assert.deepEqual(named.kind === 'outcome' && named.applicants, [
+    { applicantId: '2A', outcome: 'noRecord', consumerId: 'C2' },
+    { applicantId: '1A', outcome: 'noRecord' },
+  ]);
+  // 2.4 shows no applicantId: nothing says whose they are.
+  const unnamed = none([{ consumerId: 'C1' }, { consumerId: 'C2' }], [ADA, BEN]);
+  assert.deepEqual(unnamed.kind === 'outcome' && [unnamed.applicants, unnamed.unattributed], [
+    [
+      { applicantId: '1A', outcome: 'noRecord' },
+      { applicantId: '2A', outcome: 'noRecord' },
+    ],
+    [{ consumerId: 'C1' }, { consumerId: 'C2' }],
+  ]);
+  assertHold(none([{ consumerId: 'x'.repeat(17) }]), /consumerId must be alphanumeric/);
 });
 
 test('holds an answer without a return code, or with one that nobody could show', () => {
@@ -176,8 +216,8 @@ test('holds a record whose consumer is missing, empty or not as the interface sh
 
 test('holds a consumerId for two people of whom one has no record: it may be that of either', () => {
   const entries = [
-    failsafeEntry({ applicantId: '1A', consumerId: 'C1', returnCode: 'No Record' }),
-    failsafeEntry({ applicantId: '2A', consumerId: 'C1', returnCode: 'Record' }),
+    failsafeEntry({ ssn: ADA.ssn, consumerId: 'C1', returnCode: 'No Record' }),
+    failsafeEntry({ ssn: BEN.ssn, consumerId: 'C1', returnCode: 'Record' }),
   ];
   assertHold(
     read({ consumers: entries }, failsafeContext([ADA, BEN])),
@@ -193,18 +233,35 @@ test('reads a joint record of which one applicant has none: neither report nor c
     { applicantId: '1A', outcome: 'record' },
     { applicantId: '2A', outcome: 'noRecord' },
   ]);
+  assert.deepEqual(answer.kind === 'outcome' && answer.remarks, [
+    { path: '/applicants/1', rule: 'is empty beside a record: read as no record of this applicant' },
+  ]);
   assertHold(read(record([ada, { applicantId: '2A', consumer: {} }]), contextOf([ADA, BEN])), /1\/consumerId/);
   assertHold(read(record([{ applicantId: '1A' }, { applicantId: '2A' }]), contextOf([ADA, BEN])), /0\/consumerId/);
 });
 
-// Echoes
+// Echoes: the interface shows none in a report (2.4) or a confirmation (2.7), and no values in FAILSAFE's sample (2.8)
 
-test('holds an echo that is not ours, at the top and in an entry', () => {
-  for (const echo of ['customerTraceNumber', 'productCode', 'customerId']) {
-    assertHold(read(recordBody([ADA], { [echo]: 'SOMEBODYELSE' })), new RegExp(`/${echo} must be that of the request`));
-    const entry = { ...JSON.parse(recordBody()).applicants[0], [echo]: 'SOMEBODYELSE' };
+test('holds an echo that names another request, at the top and in an entry', () => {
+  for (const [echo, value] of [
+    ['customerTraceNumber', 'SOMEBODYELSE'],
+    ['productCode', 'CR'],
+    ['customerId', 'SOMEBODYELSE'],
+  ] as const) {
+    assertHold(read(recordBody([ADA], { [echo]: value })), new RegExp(`/${echo} must be that of the request`));
+    const entry = { ...JSON.parse(recordBody()).applicants[0], [echo]: value };
     assertHold(read(record([entry])), new RegExp(`/applicants/0/${echo} must be`));
   }
+});
+
+test('tells an echo that differs and names no other request', () => {
+  const [entry] = JSON.parse(recordBody()).applicants;
+  const answer = read(record([{ ...entry, customerId: 'house0001' }], { productCode: 'PQ' }));
+  assert.deepEqual(answer.kind === 'outcome' && answer.remarks, [
+    { path: '/productCode', rule: 'is not that of the request' },
+    { path: '/applicants/0/customerId', rule: 'is not that of the request' },
+  ]);
+  assert.ok(!JSON.stringify(answer).includes('PQ') && !JSON.stringify(answer).includes('house'), 'never a value');
 });
 
 test('accepts echoes that are ours', () => {
@@ -241,60 +298,74 @@ test("holds a confirmation under the number of the report that was shared: it is
   assertHold(read({ ...own, consumers: [{ reportReferenceNumber: 'RRN-1' }] }, secondUseContext()), /must differ/);
 });
 
-// FAILSAFE
+// FAILSAFE: its request carries no applicantId (4.3), so nothing in the interface's entries (2.8) says whose one is
 
-test("reads FAILSAFE's own shape: outcome and consumer for each applicant, one reference", () => {
-  const entries = [failsafeEntry(), failsafeEntry({ applicantId: '2A', consumerId: 'C2', returnCode: 'Record' })];
-  assert.deepEqual(read({ consumers: entries }, failsafeContext([ADA, BEN])), {
-    kind: 'outcome',
-    outcome: 'record',
-    returnCode: 'Record',
-    reference: {
-      reportReferenceNumber: 'FS-1',
-      requestedAt: REQUESTED_AT,
-      applicants: [{ applicantId: '2A', consumerId: 'C2' }],
-    },
-    applicants: [
-      {
-        ...{ applicantId: '1A', outcome: 'noRecord', returnCode: 'No Record' },
-        ...{ reportReferenceNumber: 'FS-1', consumerId: 'C1' },
-      },
-      {
-        ...{ applicantId: '2A', outcome: 'record', returnCode: 'Record' },
-        ...{ reportReferenceNumber: 'FS-1', consumerId: 'C2' },
-      },
-    ],
-  });
+/** What the fixture's applicants have and FAILSAFE does not send. */
+const NOT_SENT = ['0/addresses/0/line2', '1/names/0/gen', '1/addresses/0/line2'].map((path) => ({
+  path: `/applicants/${path}`,
+  rule: 'was not sent: FAILSAFE has no such field (interface 4.3)',
+}));
+
+test("reads FAILSAFE's own shape: outcome, number and consumer of the only applicant", () => {
+  const [ofAda] = NOT_SENT;
+  for (const [returnCode, outcome] of [
+    ['Record', 'record'],
+    ['No Record', 'noRecord'],
+  ]) {
+    const answer = read({ consumers: [failsafeEntry({ applicantId: '7Q', returnCode })] }, failsafeContext([ADA]));
+    const reference = { reportReferenceNumber: 'FS-1', requestedAt: REQUESTED_AT };
+    const consumer = { applicantId: '1A', consumerId: 'C1' };
+    assert.deepEqual(answer, {
+      ...{ kind: 'outcome', outcome, returnCode, remarks: [ofAda] },
+      ...(outcome === 'record'
+        ? { reference: { ...reference, applicants: [consumer] } }
+        : { noRecordReference: 'FS-1' }),
+      applicants: [{ ...consumer, outcome, returnCode, reportReferenceNumber: 'FS-1' }],
+    });
+  }
 });
 
 test('reads the sample of FAILSAFE, whose applicantId the request never carried', () => {
   const answer = read({ consumers: [failsafeEntry({ applicantId: '7Q' })] }, failsafeContext([ADA]));
-  assert.deepEqual(answer, {
-    kind: 'outcome',
-    outcome: 'noRecord',
-    returnCode: 'No Record',
-    noRecordReference: 'FS-1',
-    applicants: [
-      {
-        ...{ applicantId: '1A', outcome: 'noRecord', returnCode: 'No Record' },
-        ...{ reportReferenceNumber: 'FS-1', consumerId: 'C1' },
-      },
-    ],
-  });
+  assert.deepEqual(answer.kind === 'outcome' && answer.applicants, [
+    {
+      ...{ applicantId: '1A', outcome: 'noRecord', returnCode: 'No Record' },
+      ...{ reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+    },
+  ]);
 });
 
-test('holds FAILSAFE entries whose applicantId may be an echo or a count, where their outcomes differ', () => {
-  const entries = [failsafeEntry(), failsafeEntry({ applicantId: '2A', consumerId: 'C2', returnCode: 'Record' })];
-  assertHold(read({ consumers: entries }, failsafeContext([BEN, ADA])), /by applicantId or SSN/);
-  const renamed = [applicant({ applicantId: 'X' }), secondApplicant({ applicantId: 'Y' })];
-  assertHold(read({ consumers: entries }, failsafeContext(renamed)), /by applicantId or SSN/);
+test('holds FAILSAFE entries whose outcomes differ, whatever ids the gateway gave them', () => {
+  for (const ids of [['1A', '2A'], ['2A', '1A'], ['01', '02'], []]) {
+    const entries = [
+      failsafeEntry({ applicantId: ids[0] }),
+      failsafeEntry({ applicantId: ids[1], consumerId: 'C2', returnCode: 'Record' }),
+    ];
+    for (const asked of [
+      [ADA, BEN],
+      [BEN, ADA],
+    ]) {
+      assertHold(read({ consumers: entries }, failsafeContext(asked)), /by applicantId or SSN/);
+    }
+    // Beyond the interface, and a proof all the same.
+    const [first, second] = entries;
+    const named = [
+      { ...first, ssn: BEN.ssn },
+      { ...second, ssn: ADA.ssn },
+    ];
+    const answer = read({ consumers: named }, failsafeContext([ADA, BEN]));
+    assert.deepEqual(answer.kind === 'outcome' && answer.applicants?.map((one) => [one.applicantId, one.outcome]), [
+      ['2A', 'noRecord'],
+      ['1A', 'record'],
+    ]);
+  }
 });
 
 for (const [returnCode, outcome] of [
   ['No Record', 'noRecord'],
   ['Record', 'record'],
 ]) {
-  test(`tells FAILSAFE entries that agree on ${returnCode} for nobody in particular, and names no consumer`, () => {
+  test(`tells FAILSAFE entries that agree on ${returnCode} for nobody in particular, and says that they are not attributable`, () => {
     const entries = ['1A', '2A'].map((applicantId) =>
       failsafeEntry({
         applicantId,
@@ -303,58 +374,86 @@ for (const [returnCode, outcome] of [
         reportReferenceNumber: `FS-${applicantId}`,
       }),
     );
-    assert.deepEqual(read({ consumers: entries }, failsafeContext([BEN, ADA])), {
+    assert.deepEqual(read({ consumers: entries }, failsafeContext([ADA, BEN])), {
       kind: 'outcome',
       outcome,
       returnCode,
+      remarks: NOT_SENT,
       applicants: [
-        { applicantId: '2A', outcome },
         { applicantId: '1A', outcome },
+        { applicantId: '2A', outcome },
       ],
+      unattributed: ['1A', '2A'].map((id) => ({
+        ...{ returnCode, consumerId: `C-${id}`, reportReferenceNumber: `FS-${id}` },
+      })),
     });
   });
 }
 
-test('reads a reference for each entry of FAILSAFE, and then none for all', () => {
-  const two = [
-    failsafeEntry({ returnCode: 'Record' }),
-    failsafeEntry({ applicantId: '2A', consumerId: 'C2', reportReferenceNumber: 'FS-2' }),
-  ];
-  assert.deepEqual(read({ consumers: two }, failsafeContext([ADA, BEN])), {
-    kind: 'outcome',
-    outcome: 'record',
-    returnCode: 'Record',
-    applicants: [
-      { applicantId: '1A', outcome: 'record', returnCode: 'Record', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
-      {
-        ...{ applicantId: '2A', outcome: 'noRecord', returnCode: 'No Record' },
-        ...{ reportReferenceNumber: 'FS-2', consumerId: 'C2' },
-      },
-    ],
-  });
-  const none = two.map(({ reportReferenceNumber: _, ...entry }) => entry);
-  assertHold(read({ consumers: none }, failsafeContext([ADA, BEN])), /reportReferenceNumber is required/);
-  const one = [failsafeEntry({ returnCode: 'Record' })];
-  assert.deepEqual(consumersOf(read({ consumers: one }, failsafeContext([ADA]))), [
+test('holds a FAILSAFE record without a number, and reads one number for all', () => {
+  const one = failsafeEntry({ returnCode: 'Record' });
+  const { reportReferenceNumber: _, ...none } = one;
+  assertHold(read({ consumers: [none] }, failsafeContext([ADA])), /reportReferenceNumber is required/);
+  assert.deepEqual(consumersOf(read({ consumers: [one] }, failsafeContext([ADA]))), [
     { applicantId: '1A', consumerId: 'C1' },
   ]);
 });
 
 test('gives nobody a consumerId of FAILSAFE that two entries have', () => {
-  const same = [failsafeEntry(), failsafeEntry({ applicantId: '2A' })];
+  const same = [failsafeEntry({ ssn: ADA.ssn }), failsafeEntry({ ssn: BEN.ssn })];
   const answer = read({ consumers: same }, failsafeContext([ADA, BEN]));
   assert.deepEqual(answer.kind === 'outcome' && answer.applicants?.map(({ consumerId }) => consumerId), [
     undefined,
     undefined,
   ]);
+  assert.deepEqual(answer.kind === 'outcome' && answer.unattributed, [{ consumerId: 'C1' }, { consumerId: 'C1' }]);
 });
 
 test('takes any customerId of FAILSAFE for data: its request names none', () => {
   const entry = failsafeEntry({ customerId: 'ANOTHERHOUSE' });
-  assert.equal(read({ consumers: [entry] }, failsafeContext([ADA])).kind, 'outcome');
-  assert.equal(read({ consumers: [failsafeEntry()], customerId: 7 }, failsafeContext([ADA])).kind, 'outcome');
-  const foreign = { ...entry, customerTraceNumber: 'SOMEBODYELSE' };
-  assertHold(read({ consumers: [foreign] }, failsafeContext([ADA])), /customerTraceNumber must be/);
+  const [ofAda] = NOT_SENT;
+  for (const body of [{ consumers: [entry] }, { consumers: [failsafeEntry()], customerId: 7 }]) {
+    const answer = read(body, failsafeContext([ADA]));
+    assert.deepEqual(answer.kind === 'outcome' && answer.remarks, [ofAda]);
+  }
+});
+
+test('tells a trace number or product of FAILSAFE that differs, and holds one that is another request of ours', () => {
+  const of = (changes: object) => read({ consumers: [failsafeEntry({ ...changes })] }, failsafeContext([ADA]));
+  for (const [name, value] of [
+    ['productCode', 'FS'],
+    ['customerTraceNumber', '000000012345'],
+    ['customerTraceNumber', TRACE_NUMBER.toLowerCase()],
+  ] as const) {
+    const answer = of({ [name]: value });
+    assert.deepEqual(answer.kind === 'outcome' && answer.remarks?.[0], {
+      path: `/consumers/0/${name}`,
+      rule: 'is not that of the request',
+    });
+  }
+  assertHold(of({ productCode: 'CR' }), /productCode must be that of the request/);
+  const another = TRACE_NUMBER.replace('ABC', 'CBA');
+  assertHold(of({ customerTraceNumber: another }), /customerTraceNumber must be that of the request/);
+});
+
+test('tells what FAILSAFE has no field for, by path and never by value', () => {
+  const [name] = ADA.names;
+  const [address] = ADA.addresses;
+  assert.ok(name && address);
+  const { line2: _, ...rest } = address;
+  const whole = applicant({
+    names: [{ ...name, gen: 'J' }],
+    addresses: [rest, { ...rest, line2: 'UNIT 7', zip4: '4321' }, { ...rest, zip: '123454321' }],
+  });
+  const answer = read({ consumers: [failsafeEntry()] }, failsafeContext([whole]));
+  const paths = answer.kind === 'outcome' ? answer.remarks?.map(({ path }) => path) : undefined;
+  assert.deepEqual(paths, [
+    '/applicants/0/names/0/gen',
+    '/applicants/0/addresses/1/line2',
+    '/applicants/0/addresses/1/zip4',
+    '/applicants/0/addresses/2/zip4',
+  ]);
+  assert.doesNotMatch(JSON.stringify(answer), /UNIT 7|4321/);
 });
 
 test('leaves an unknown code of one FAILSAFE entry to a person', () => {

@@ -155,7 +155,7 @@ for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences
 const ANOTHER: Record<string, { value: unknown; comesOf: string }> = {
   softwareProviderId: { value: 'ZZZZ', comesOf: 'the same' },
   softwareProviderVersion: { value: '9.9', comesOf: 'the same' },
-  customerTraceNumber: { value: 'SOMEBODYELSE', comesOf: 'unexpectedResponse' },
+  customerTraceNumber: { value: 'SOMEBODYELSE', comesOf: 'another' },
   userId: { value: 'another', comesOf: 'the same' },
   reportReferenceNumber: { value: 'FS-9', comesOf: 'another' },
   productCode: { value: 'CR', comesOf: 'unexpectedResponse' },

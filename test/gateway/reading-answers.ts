@@ -16,8 +16,8 @@ export function contextOf(applicants: Applicant[], changes: Partial<GatewayProfi
   return { profile, request: reportRequest(profile, { applicants }), expected: applicants, requestedAt: REQUESTED_AT };
 }
 
-export function failsafeContext(applicants: Applicant[]): AnswerContext {
-  const profile = profileFor('http://127.0.0.1');
+export function failsafeContext(applicants: Applicant[], changes: Partial<GatewayProfile> = {}): AnswerContext {
+  const profile = profileFor('http://127.0.0.1', changes);
   const request = buildFailsafeRequest({ customerTraceNumber: TRACE_NUMBER, applicants });
   return { profile, request, expected: applicants, requestedAt: REQUESTED_AT };
 }

@@ -26,7 +26,7 @@ export function claimTests(opened: Open): void {
     const { ledger } = await opened(t);
     const verdict = await ledger.claim(claimOf(ledger));
     assert.equal(verdict.kind, 'claimed');
-    assert.ok(verdict.kind === 'claimed' && verdict.firstClaimedAt === verdict.claimedAt);
+    assert.ok(verdict.kind === 'claimed');
     const { now } = await ledger.ping();
     assert.ok(Math.abs(Date.parse(now) - Date.parse(verdict.claimedAt)) < 10_000);
   });
@@ -191,12 +191,12 @@ export function claimTests(opened: Open): void {
   });
 
   for (const state of ['notSent', 'notProcessed'] as const) {
-    test(`after ${state} the next attempt may be made, and the first claim's instant stays`, async (t) => {
+    test(`after ${state} the next attempt may be made, with an instant of its own`, async (t) => {
       const { ledger } = await opened(t);
       const first = await attempted(ledger, {}, { state });
       const second = await ledger.claim(claimOf(ledger, { attempt: 2 }));
       assert.ok(first.kind === 'claimed' && second.kind === 'claimed');
-      assert.equal(second.firstClaimedAt, first.claimedAt);
+      assert.ok(Date.parse(second.claimedAt) >= Date.parse(first.claimedAt));
     });
   }
 

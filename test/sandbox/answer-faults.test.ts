@@ -11,6 +11,9 @@ import {
   secondaryUse,
 } from './caller.ts';
 
+/** Of the form of a caller's own. */
+const OTHER_TRACE_NUMBER = 'CRAAAAAAAAAAAAAAAAAAAAAAAA00';
+
 type Entry = Json & { consumer?: Json };
 
 /** The answer to a joint request under this fault. */
@@ -50,7 +53,7 @@ const CASES: readonly [fault: string, check: (answer: Json) => void][] = [
       assert.deepEqual(ssns(answer), OWN.toReversed());
     },
   ],
-  ['otherTraceNumber', (answer) => assert.equal(answer.customerTraceNumber, 'SOMEBODYELSE')],
+  ['otherTraceNumber', (answer) => assert.equal(answer.customerTraceNumber, OTHER_TRACE_NUMBER)],
   ['otherProduct', (answer) => assert.equal(answer.productCode, 'CR')],
   ['otherCustomer', (answer) => assert.equal(answer.customerId, 'SOMEBODYELSE')],
   [
@@ -120,7 +123,7 @@ test("changes FAILSAFE's entries where other products have the field at the top"
   const other = json(await caller.post(failsafeRequest('0001', '0002')));
   assert.deepEqual(
     consumers(other).map(({ customerTraceNumber }) => customerTraceNumber),
-    ['SOMEBODYELSE', 'SOMEBODYELSE'],
+    [OTHER_TRACE_NUMBER, OTHER_TRACE_NUMBER],
   );
   const without = json(await caller.post(failsafeRequest('0001')));
   assert.ok(!('returnCode' in (consumers(without)[0] ?? {})));
@@ -137,5 +140,5 @@ test('passes a SECONDUSE by when the fault needs applicants in the answer', asyn
   const report = await pullReport(caller, '0001');
   await caller.plan({ fault: 'missingApplicant' }, { fault: 'otherTraceNumber' });
   const answer = json(await caller.post(secondaryUse(report)));
-  assert.equal(answer.customerTraceNumber, 'SOMEBODYELSE');
+  assert.equal(answer.customerTraceNumber, OTHER_TRACE_NUMBER);
 });

@@ -19,10 +19,9 @@ const TABLE: Readonly<Record<string, { digits: readonly string[]; posted: number
     posted: 1,
   },
   unexpectedResponse: { digits: [...range(4020, 4032), '4043'], posted: 1 },
-  returnCodeUnknown: { digits: ['0407', '0408'], posted: 1 },
+  returnCodeUnknown: { digits: ['0405', '0406', '0407', '0408'], posted: 1 },
   record: { digits: ['0001', '4012', ...range(4040, 4042), ...range(4044, 4048)], posted: 1 },
   noRecord: { digits: ['0404'], posted: 1 },
-  noReport: { digits: ['0405', '0406'], posted: 1 },
 };
 
 function range(from: number, to: number): string[] {

@@ -362,7 +362,6 @@ export const SCENARIOS: readonly Scenario[] = [
   earlyGrant,
   lateGrantRefused,
   runsThrough('stopped', '0404'),
-  runsThrough('noReport', '0405'),
   runsThrough('nothingToShare', '0404', { onNoRecord: 'continue', shares: [share] }),
   runsThrough('throttled', '3429'),
   // As above, by runs that do not count what they wait for their turn.
@@ -376,6 +375,7 @@ export const SCENARIOS: readonly Scenario[] = [
   held('resent', '4001', () => ({ action: 'resend' })),
   held('amended', '1422', () => ({ action: 'amend', applicants: [applicant('1A')] })),
   held('abandoned', '4002', () => ({ action: 'abandon' })),
+  held('noReport', '0405', () => ({ action: 'accept', outcome: 'noReport', providerSaid: 'posted' })),
   held('unexpectedResponse', '4020', () => ({ action: 'accept', outcome: 'noRecord', providerSaid: 'posted' })),
   held('accepted', '4002', (journeyId) => ({
     action: 'accept',

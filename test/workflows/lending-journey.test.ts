@@ -128,10 +128,22 @@ describe('a journey', { concurrency: 8 }, () => {
     ]);
   });
 
-  test('treats Suppress as an answer without a report', async () => {
-    const handle = await harness.start(journeyInput({ applicants: [applicant('1A', newSsn('0405'))] }));
+  test('holds Suppress, a code that the interface does not show (7.3), until a person says what it means', async () => {
+    const input = journeyInput({ applicants: [applicant('1A', newSsn('0405'))] });
+    const handle = await harness.start(input);
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    assert.deepEqual([holds[0]?.failureType, holds[0]?.returnCode], ['ReturnCodeUnknown', 'Suppress']);
+    await update(handle, 'resolveInquiry', {
+      ...{
+        journeyId: input.journeyId,
+        decisionId: 'D1',
+        customerTraceNumber: holds[0]?.customerTraceNumber,
+        attempt: 1,
+      },
+      ...{ action: 'accept', outcome: 'noReport', providerSaid: 'posted', by: 'ops', reason: 'asked the provider' },
+    });
     const result = await handle.result();
-    assert.deepEqual(result.stages[0]?.state, 'noReport');
+    assert.deepEqual([result.outcome, result.stages[0]?.state], ['stopped', 'noReport']);
   });
 
   test('keeps an early advance, and answers a second one as a duplicate', async () => {

@@ -20,7 +20,7 @@ const creditReport = creditReportSchema(applicantsSchema(max)).meta({ id: 'start
 const failsafeCheck = failsafeCheckSchema(failsafeApplicantsSchema(max)).meta({ id: 'startFailsafeCheck' });
 
 /** `consumerId` is personal. */
-const { reference: _, consumers: __, ...resultFields } = pullResultSchema.shape;
+const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;
 const resultSchema = z.object(resultFields).meta({ id: 'pullResult' });
 
 const pullOf = ({ pullId }: { pullId: string }) => ownerIdOf('pull', pullId);
@@ -100,7 +100,7 @@ export const pullRoutes: readonly Route[] = [
     async handle({ services, params, noted, signal }): Promise<Reply<200>> {
       noted({ journeyId: pullOf(params) });
       const result: PullResult = await resultOf(services, services.journeys.getPull(params.pullId), signal);
-      const { reference: _personal, consumers: __personal, ...body } = result;
+      const { reference: _personal, consumers: __personal, unattributed: ___personal, ...body } = result;
       return { status: 200, body };
     },
   }),

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { readerProblems } from '../../ledger/reading.ts';
-import { journeyReferencesSchema } from '../../messages/journey/result-schemas.ts';
-import { consumerResultSchema } from '../../messages/pull/result-schemas.ts';
+import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/result-schemas.ts';
+import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/result-schemas.ts';
 import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
@@ -67,13 +67,16 @@ const refusalSchema = z
   })
   .meta({ id: 'storedRefusal' });
 const { reference } = journeyReferencesSchema.shape.references.element.shape;
+const inquiryName = { productCode: z.enum(PRODUCTS), customerTraceNumber: z.string() };
 const referencesSchema = z
   .object({
     journeyId: z.string().meta({ description: 'The run, as lists have it.' }),
-    references: z.array(z.object({ productCode: z.enum(PRODUCTS), customerTraceNumber: z.string(), reference })),
+    references: z.array(z.object({ ...inquiryName, reference })),
     shares: journeyReferencesSchema.shape.shares,
     consumers: z.array(consumerResultSchema).exactOptional(),
-    said: z.array(z.object({ productCode: z.enum(PRODUCTS), customerTraceNumber: z.string() })).exactOptional(),
+    unattributed: z.array(unattributedConsumerSchema).exactOptional(),
+    said: z.array(z.object(inquiryName)).exactOptional(),
+    withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).exactOptional(),
     redacted,
   })
   .meta({ id: 'storedReferences' });

@@ -213,15 +213,18 @@ function tries(attempts: number): string {
 /** What the gateway said, where it was more than that there is a record of everyone. */
 function answerLines(answered: AnsweredInquiry & { productCode: string }, width: number): string[] {
   const { productCode, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
+  const remarks = (answered.remarks ?? []).flatMap((remark) =>
+    wrap(`${productCode}: ${problemWords(remark)}`, width, '  '),
+  );
   const isPlain = returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record');
-  if (isPlain) return [];
+  if (isPlain) return remarks;
   const parts = [
     ...(returnCode === undefined ? [] : [returnCode]),
     ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
     ...applicantOutcomes.map(({ applicantId, outcome }) => `${applicantId} ${spaced(outcome)}`),
     ...(noRecordReference === undefined ? [] : [`reference ${noRecordReference}`]),
   ];
-  return wrap(`${productCode} answered: ${parts.join(', ')}`, width, '  ');
+  return [...wrap(`${productCode} answered: ${parts.join(', ')}`, width, '  '), ...remarks];
 }
 
 /** Shows counts alone: the list is personal, and has a command of its own. */

@@ -44,7 +44,7 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
   }
 
   protected statusOfResult(result: PullResult): PullStatus {
-    const { outcome, reference, consumers: _personal, ...rest } = result;
+    const { outcome, reference, consumers: _personal, unattributed: __personal, ...rest } = result;
     return {
       ...rest,
       state: outcome,

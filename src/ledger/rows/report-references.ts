@@ -16,10 +16,11 @@ export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: str
   return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
 }
 
-/** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each applicant. */
+/** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each entry. */
 export function referenceNumbersOf(answer: Answer): string[] {
   if (answer.kind !== 'outcome' || answer.outcome !== 'record') return [];
-  const numbers = [answer.reference, ...(answer.applicants ?? [])].map((named) => named?.reportReferenceNumber);
+  const entries = [...(answer.applicants ?? []), ...(answer.unattributed ?? [])];
+  const numbers = [answer.reference, ...entries].map((named) => named?.reportReferenceNumber);
   return [...new Set(numbers)].filter((number) => number !== undefined);
 }
 

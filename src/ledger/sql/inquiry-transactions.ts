@@ -130,7 +130,6 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
         kind: 'claimed' as const,
         attempt: request.attempt,
         claimedAt: utcInstant(claimedAt),
-        firstClaimedAt: utcInstant(state.attempts[0]?.claimed_at ?? claimedAt),
         ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
         position,
       }));

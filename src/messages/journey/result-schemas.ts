@@ -38,6 +38,20 @@ export const applicantOutcomeFields = {
   returnReasonCode: returnReasonCode.exactOptional(),
 };
 
+export const problemSchema = z.object({
+  path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }),
+  rule: z.string(),
+});
+
+export const remarksSchema = z
+  .array(problemSchema)
+  .exactOptional()
+  .meta({
+    description:
+      'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
+      'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
+  });
+
 /** Of an answered stage, pull or row, in status, result and events. Nothing personal. */
 export const answeredFields = {
   returnCode: returnCode.exactOptional().meta({ description: 'Absent where a person accepted the outcome.' }),
@@ -49,6 +63,14 @@ export const answeredFields = {
   noRecordReference: z.string().exactOptional().meta({
     description: 'The reference number of an answer without a record. Nothing can be shared under it.',
   }),
+  remarks: z
+    .array(problemSchema)
+    .exactOptional()
+    .meta({
+      description:
+        'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
+        'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
+    }),
 };
 
 export const answeredSchema = z.object(answeredFields);
@@ -59,6 +81,17 @@ export const providerTextFields = {
   errorMessage: z.string().exactOptional(),
   applicantId: z.string().exactOptional().meta({ description: 'Where it was said of one applicant.' }),
 };
+
+/** In the answer to `references` alone. */
+export const consumerWithoutRecordSchema = z
+  .object({
+    applicantId: z.string().exactOptional().meta({ description: 'Absent where the answer does not show whose it is.' }),
+    consumerId: z.string().meta({ description: 'Personal.' }),
+    noRecordReference: z.string().exactOptional(),
+  })
+  .meta({ id: 'consumerWithoutRecord' });
+
+export const WITHOUT_RECORD = 'The consumers that an answer names and has no record of: to be stored too.';
 
 /** Of a stage and of a pull. */
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
@@ -130,16 +163,12 @@ export const shareStatusSchema = z
     until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    remarks: remarksSchema,
     replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
     /** Set when something about a posted share needs a person, such as a revocation after posting. */
     attention: z.literal('revokedAfterPosting').exactOptional(),
   })
   .meta({ id: 'shareStatus' });
-
-export const problemSchema = z.object({
-  path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }),
-  rule: z.string(),
-});
 
 /** In the status of each kind of run that failed for its input. */
 export const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
@@ -261,6 +290,16 @@ export const journeyReferencesSchema = z.object({
     .array(z.object({ productCode: stage, occurrence: z.int().min(2).exactOptional(), ...providerTextFields }))
     .exactOptional()
     .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
+  withoutRecord: z
+    .array(
+      z.object({
+        productCode: stage,
+        occurrence: z.int().min(2).exactOptional(),
+        ...consumerWithoutRecordSchema.shape,
+      }),
+    )
+    .exactOptional()
+    .meta({ description: WITHOUT_RECORD }),
 });
 
 /** What the answer to every update has, for every kind of run. */

@@ -48,6 +48,7 @@ export type JourneyResult = z.infer<typeof results.journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
 export type StageResult = z.infer<typeof results.stageResultSchema>;
 /** Answer of the query `references`; `consumerId` is personal. */
+export type ConsumerWithoutRecord = z.infer<typeof results.consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof results.journeyReferencesSchema>;
 /** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
 export type UpdateAnswer = z.infer<typeof results.updateAnswerSchema>;

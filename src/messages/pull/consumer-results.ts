@@ -2,8 +2,8 @@
 import { defined } from '../../base/defined.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ProviderText } from '../../model/report-outcome.ts';
-import type { AnsweredInquiry } from '../journey/shapes.ts';
-import type { ConsumerResult } from './shapes.ts';
+import type { AnsweredInquiry, ConsumerWithoutRecord } from '../journey/shapes.ts';
+import type { ConsumerResult, UnattributedConsumer } from './shapes.ts';
 
 type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
 
@@ -37,17 +37,44 @@ export function applicantOutcomes(answer: OutcomeAnswer, asked: readonly string[
 
 /** What an answer says beside its outcome, as status, result and events tell it. Nothing personal. */
 export function answeredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
-  const { returnCode, returnReasonCode, noRecordReference } = answer;
+  const { returnCode, returnReasonCode, noRecordReference, remarks } = answer;
   return {
-    ...defined({ returnCode, returnReasonCode, noRecordReference }),
+    ...defined({ returnCode, returnReasonCode, noRecordReference, remarks }),
     applicantOutcomes: applicantOutcomes(answer, asked),
   };
 }
 
+/**
+ * FAILSAFE's consumers, and what it says of one of several without showing of which.
+ *
+ * @param asked as in `consumersOf`
+ */
+export function failsafeConsumers(
+  answer: Outcome,
+  asked: readonly string[],
+): { consumers: ConsumerResult[]; unattributed?: UnattributedConsumer[] } {
+  const unattributed = answer.unattributed?.map(({ said: _text, ...shown }) => shown);
+  return { consumers: consumersOf(answer, asked), ...defined({ unattributed }) };
+}
+
+/**
+ * The consumers that a report's answer names and has no record of: their `consumerId`s must be stored too (interface
+ * 2.4). Without `applicantId` where the answer does not show whose one is.
+ */
+export function consumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[] {
+  const { applicants = [], unattributed = [], noRecordReference } = answer;
+  const named: { applicantId?: string; consumerId?: string }[] = [...applicants, ...unattributed];
+  return named.flatMap(({ applicantId, consumerId }) =>
+    consumerId === undefined ? [] : [{ ...defined({ applicantId, noRecordReference }), consumerId }],
+  );
+}
+
 /** The provider's words, of the whole answer first. */
-export function wordsOf({ said, applicants = [] }: Outcome): ({ applicantId?: string } & ProviderText)[] {
+export function wordsOf(answer: Outcome): ({ applicantId?: string } & ProviderText)[] {
+  const { said, applicants = [], unattributed = [] } = answer;
   return [
     ...(said ? [said] : []),
+    ...unattributed.flatMap(({ said: own }) => (own ? [own] : [])),
     ...applicants.flatMap(({ applicantId, said: own }) => (own ? [{ applicantId, ...own }] : [])),
   ];
 }

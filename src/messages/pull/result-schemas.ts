@@ -8,6 +8,7 @@ import {
   acceptedSchema,
   answeredFields,
   applicantOutcomeFields,
+  consumerWithoutRecordSchema,
   holdStatusSchema,
   inputProblemsSchema,
   providerTextFields,
@@ -15,6 +16,7 @@ import {
   reportReferenceSchema,
   ssnMismatchSchema,
   TERMINAL_STATES,
+  WITHOUT_RECORD,
 } from '../journey/result-schemas.ts';
 
 const productCode = z.enum(PULL_PRODUCTS);
@@ -28,6 +30,19 @@ export const consumerResultSchema = z
     consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
   })
   .meta({ id: 'consumerResult', description: 'Of FAILSAFE: one for each applicant.' });
+
+const { applicantId: _applicant, outcome: _outcome, ...named } = consumerResultSchema.shape;
+
+export const unattributedConsumerSchema = z.object(named).meta({
+  id: 'unattributedConsumer',
+  description: 'What an entry of the answer says of one applicant of several. The answer does not show of which.',
+});
+
+const consumerFields = {
+  /** For an answered FAILSAFE: one for each applicant, in their order. */
+  consumers: z.array(consumerResultSchema).exactOptional(),
+  unattributed: z.array(unattributedConsumerSchema).exactOptional(),
+};
 
 export const pullStatusSchema = z
   .object({
@@ -59,19 +74,22 @@ export const pullResultSchema = z.object({
   ...answeredFields,
   /** With `record`, unless FAILSAFE gave each consumer a number of its own. */
   reference: reportReferenceSchema.exactOptional(),
-  /** For an answered FAILSAFE: one for each applicant, in their order. */
-  consumers: z.array(consumerResultSchema).exactOptional(),
+  ...consumerFields,
   attention: ssnMismatchSchema,
 });
 
 export const pullReferencesSchema = z.object({
   pullId: z.string(),
   references: z.array(z.object({ productCode, reference: reportReferenceSchema })),
-  consumers: z.array(consumerResultSchema).exactOptional(),
+  ...consumerFields,
   said: z
     .array(z.object({ productCode, ...providerTextFields }))
     .exactOptional()
     .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
+  withoutRecord: z
+    .array(z.object({ productCode, ...consumerWithoutRecordSchema.shape }))
+    .exactOptional()
+    .meta({ description: WITHOUT_RECORD }),
 });
 
 export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });

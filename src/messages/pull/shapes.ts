@@ -20,6 +20,7 @@ export type PullStatus = z.infer<typeof results.pullStatusSchema>;
 export type PullState = PullStatus['state'];
 /** The outcome of one consumer (interface 2.8); `consumerId` is personal. */
 export type ConsumerResult = z.infer<typeof results.consumerResultSchema>;
+export type UnattributedConsumer = z.infer<typeof results.unattributedConsumerSchema>;
 /** Result of the workflows `creditReport` and `failsafeCheck`. */
 export type PullResult = z.infer<typeof results.pullResultSchema>;
 export type PullOutcome = PullResult['outcome'];

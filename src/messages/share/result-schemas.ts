@@ -9,6 +9,7 @@ import {
   holdStatusSchema,
   inputProblemsSchema,
   refusedMessageSchema,
+  remarksSchema,
   reportReferenceSchema,
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
@@ -59,6 +60,7 @@ export const shareReportStatusSchema = z
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
     replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    remarks: remarksSchema,
     attention,
     problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
@@ -76,6 +78,7 @@ export const shareReportResultSchema = z.object({
   attempts,
   customerTraceNumber: z.string().exactOptional(),
   reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+  remarks: remarksSchema,
   attention,
 });
 

@@ -28,7 +28,7 @@ export function redact(value: unknown): unknown {
 
 /** The only texts that a body of unknown shape may show: codes of a known form. */
 const CODES: Record<string, RegExp> = {
-  returnCode: /^(?:Record|No Record|Suppress|Exempt|Error)$/,
+  returnCode: /^(?:Record|No Record|Error)$/,
   returnReasonCode: /^[A-Za-z0-9]{1,4}$/,
 };
 

@@ -1,6 +1,7 @@
 /** One share of a run, and how it stands. */
 
 import type { ShareInput, ShareState } from '../../messages/journey/shapes.ts';
+import type { Problem } from '../../model/problems.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
@@ -24,6 +25,8 @@ export interface ShareRecord {
   state: ShareState;
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
+  /** Of the answer that confirmed its posting. */
+  remarks?: Problem[];
   attention?: 'revokedAfterPosting';
   /** When it came into its state. */
   since?: string;

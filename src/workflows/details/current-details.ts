@@ -11,6 +11,7 @@ import { journeyStanding } from '../../messages/standing-words.ts';
 import { JOURNEY_WORDS } from '../../messages/state-words.ts';
 import { ATTENTION_GUIDE, endingSentence, RUN_GUIDE } from '../../model/hold-guide.ts';
 import type { RunKind } from '../../model/owner-id.ts';
+import { problemWords } from '../../model/problems.ts';
 import type { StageCode } from '../../model/products.ts';
 import { nameOfUser, type SecondaryUser } from '../../model/secondary-user.ts';
 import { holdSection, type InquirySide, problemList } from './hold-details.ts';
@@ -164,14 +165,16 @@ export function ending(reference: string | undefined): string {
 
 /** What the gateway said, where not everyone has a record. */
 export function answerWords(answered: AnsweredInquiry): string[] {
-  const { returnCode, returnReasonCode, applicantOutcomes = [] } = answered;
-  if (returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record')) return [];
+  const { returnCode, returnReasonCode, applicantOutcomes = [], remarks = [] } = answered;
+  const remarked = remarks.map((remark) => plain(problemWords(remark)));
+  if (returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record')) return remarked;
   return [
     ...(returnCode === undefined ? [] : [plain(returnCode)]),
     ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
     ...(applicantOutcomes.length < 2
       ? []
       : applicantOutcomes.map(({ applicantId, outcome }) => `${plain(applicantId)} ${outcome}`)),
+    ...remarked,
   ];
 }
 

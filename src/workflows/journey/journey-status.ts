@@ -63,19 +63,25 @@ export function journeyStatus(journey: JourneyStanding): JourneyStatus {
 
 /** The answer to the query `references`. */
 export function journeyReferences(journey: JourneyStanding): JourneyReferences {
-  const said = journey.stages.flatMap(({ status: { productCode, occurrence }, said: words = [] }) =>
-    words.map((one) => ({ productCode, ...(occurrence === undefined ? {} : { occurrence }), ...one })),
-  );
+  const said = ofStages(journey, ({ said: words = [] }) => words);
+  const withoutRecord = ofStages(journey, ({ withoutRecord: consumers = [] }) => consumers);
   return {
     journeyId: journey.journeyId,
-    references: journey.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
-      reference ? [{ productCode, ...(occurrence === undefined ? {} : { occurrence }), reference }] : [],
-    ),
+    references: ofStages(journey, ({ reference }) => (reference ? [{ reference }] : [])),
     shares: [...journey.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
       reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
     ),
     ...(said.length > 0 ? { said } : {}),
+    ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
   };
+}
+
+/** Something of each stage, with the stage's name. */
+function ofStages<T extends object>({ stages }: JourneyStanding, list: (stage: StageRecord) => readonly T[]) {
+  return stages.flatMap((stage) => {
+    const { productCode, occurrence } = stage.status;
+    return list(stage).map((item) => ({ productCode, ...(occurrence === undefined ? {} : { occurrence }), ...item }));
+  });
 }
 
 export function journeyResult(journey: JourneyStanding, outcome: JourneyOutcome): JourneyResult {
@@ -121,7 +127,7 @@ function earlyConsents(journey: JourneyStanding): Pick<JourneyStatus, 'earlyCons
 
 function shareStatuses(journey: JourneyStanding): ShareStatus[] {
   return [...journey.shares.values()].map((share) => {
-    const { input, state, until, customerTraceNumber, reportReferenceNumber, attention } = share;
+    const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
     return {
       shareId: input.shareId,
       state,
@@ -129,6 +135,7 @@ function shareStatuses(journey: JourneyStanding): ShareStatus[] {
       ...(state === 'awaitingConsent' && until !== undefined ? { until } : {}),
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(remarks === undefined ? {} : { remarks }),
       ...(share.withdrawn?.replacedBy === undefined ? {} : { replacedBy: share.withdrawn.replacedBy }),
       ...(attention === undefined ? {} : { attention }),
     };

@@ -1,7 +1,7 @@
 /** One stage of a journey, and how it stands (types). */
 
 import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
-import type { wordsOf } from '../../messages/pull/consumer-results.ts';
+import type { consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -15,6 +15,8 @@ export interface StageRecord {
   reference?: ReportReference;
   /** The provider's words beside its codes. They may name a person. */
   said?: ReturnType<typeof wordsOf>;
+  /** The consumers that the answer names and has no record of. */
+  withoutRecord?: ReturnType<typeof consumersWithoutRecord>;
   /** When it came into its state. */
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */

@@ -1,7 +1,7 @@
 /** Stages: which pull comes next, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
-import { answeredInquiry, wordsOf } from '../../messages/pull/consumer-results.ts';
+import { answeredInquiry, consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { endUserOf } from '../../model/stage-end-user.ts';
@@ -141,6 +141,8 @@ function settle(
   journey.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
   const said = wordsOf(answer);
   if (said.length > 0) stage.said = said;
+  const withoutRecord = consumersWithoutRecord(answer);
+  if (withoutRecord.length > 0) stage.withoutRecord = withoutRecord;
   if (flagged) journey.publish();
   if (reference) {
     stage.reference = reference;

@@ -1,6 +1,6 @@
 /** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 
-import type { PullState } from '../../messages/pull/shapes.ts';
+import type { ConsumerResult, PullState } from '../../messages/pull/shapes.ts';
 import { pullStanding } from '../../messages/standing-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import {
@@ -40,7 +40,7 @@ export function pullDetails(pull: Pull): string {
       ending(status.reportReferenceNumber),
       ...answerWords(status),
     ]),
-    ...(pull.consumers ? [consumerList(pull.consumers)] : []),
+    ...(pull.consumers.consumers ? [consumerList(pull.consumers.consumers)] : []),
     refusedMessages({ status }),
     ...(isOver ? [] : [resetTerminateCancel('pull')]),
   ]
@@ -54,7 +54,7 @@ function sentence({ inquiry, outcome, endedAs, holds, productCode }: Pull, hold:
   return pullStanding({ status, hold, holds: holds.list.length, retry: inquiry.waitingFor }, MARKDOWN);
 }
 
-function consumerList(consumers: NonNullable<Pull['consumers']>): string {
+function consumerList(consumers: readonly ConsumerResult[]): string {
   const lines = consumers.map(({ applicantId, outcome, reportReferenceNumber }) =>
     listLine(plain(applicantId), [outcome, ending(reportReferenceNumber)]),
   );

@@ -2,9 +2,13 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
-import { answeredInquiry, consumersOf, wordsOf } from '../../messages/pull/consumer-results.ts';
+import {
+  answeredInquiry,
+  consumersWithoutRecord,
+  failsafeConsumers,
+  wordsOf,
+} from '../../messages/pull/consumer-results.ts';
 import type {
-  ConsumerResult,
   PullInput,
   PullOutcome,
   PullProduct,
@@ -23,7 +27,9 @@ export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 
 export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
   reference: ReportReference | undefined;
-  consumers: ConsumerResult[] | undefined;
+  /** Of FAILSAFE. */
+  consumers: Partial<ReturnType<typeof failsafeConsumers>> = {};
+  #withoutRecord: ReturnType<typeof consumersWithoutRecord> = [];
   #flagged: Outcome['flagged'];
   #told: AnsweredInquiry = {};
   #said: ReturnType<typeof wordsOf> = [];
@@ -72,7 +78,8 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     const asked = applicants.map(({ applicantId }) => applicantId);
     this.#told = answeredInquiry(answer, asked);
     this.#said = wordsOf(answer);
-    if (this.productCode === 'FAILSAFE') this.consumers = consumersOf(answer, asked);
+    if (this.productCode === 'FAILSAFE') this.consumers = failsafeConsumers(answer, asked);
+    else this.#withoutRecord = consumersWithoutRecord(answer);
     this.end(answer.outcome);
     if (this.#flagged) this.publish();
     this.#tellAnswered(answer);
@@ -95,17 +102,20 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   }
 
   references(): PullReferences {
-    const { pullId, productCode, reference, consumers } = this;
+    const { pullId, productCode, reference } = this;
     return {
       pullId,
       references: reference ? [{ productCode, reference }] : [],
-      ...(consumers ? { consumers } : {}),
+      ...this.consumers,
       ...(this.#said.length > 0 ? { said: this.#said.map((one) => ({ productCode, ...one })) } : {}),
+      ...(this.#withoutRecord.length > 0
+        ? { withoutRecord: this.#withoutRecord.map((consumer) => ({ productCode, ...consumer })) }
+        : {}),
     };
   }
 
   result(outcome: PullOutcome): PullResult {
-    const { pullId, productCode, reference, consumers, run, inquiry } = this;
+    const { pullId, productCode, reference, run, inquiry } = this;
     if (!run || inquiry.customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
     return {
       pullId,
@@ -116,7 +126,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       customerTraceNumber: inquiry.customerTraceNumber,
       ...this.#told,
       ...(reference ? { reference } : {}),
-      ...(consumers ? { consumers } : {}),
+      ...this.consumers,
       ...this.#shownAttention,
     };
   }

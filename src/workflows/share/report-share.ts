@@ -181,7 +181,7 @@ export class ReportShare extends SingleInquiry<
 
   status(): ShareReportStatus {
     const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.inquiryStatus();
-    const { reportReferenceNumber, attention, until, withdrawn } = this.record;
+    const { reportReferenceNumber, attention, remarks, until, withdrawn } = this.record;
     const isWaiting = state === 'running' && this.isWaitingForConsent;
     const consentsMissing = isWaiting ? this.consentsMissing : [];
     const words = isWaiting && consentsMissing.length > 0 ? `the consent of ${consentsMissing.join(', ')}` : waitingFor;
@@ -198,6 +198,7 @@ export class ReportShare extends SingleInquiry<
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(remarks === undefined ? {} : { remarks }),
       ...(attention === undefined ? {} : { attention }),
       ...rest,
     };
@@ -216,7 +217,7 @@ export class ReportShare extends SingleInquiry<
   result(outcome: ShareReportOutcome): ShareReportResult {
     const { shareId, run, sharedWith, inquiry, customerTraceNumber } = this;
     if (!run) throw new Error('a result before the report was found');
-    const { reportReferenceNumber, attention } = this.record;
+    const { reportReferenceNumber, attention, remarks } = this.record;
     const { attempts } = inquiry;
     return {
       shareId,
@@ -227,6 +228,7 @@ export class ReportShare extends SingleInquiry<
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(remarks === undefined ? {} : { remarks }),
       ...(attention === undefined ? {} : { attention }),
     };
   }

@@ -254,9 +254,10 @@ export class SharePosting {
     return true;
   }
 
-  #notePosting({ reference }: Outcome): void {
+  #notePosting({ reference, remarks }: Outcome): void {
     const share = this.#share;
     if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
+    if (remarks) share.remarks = remarks;
     changeShare(share, 'posted');
     const { shareId } = share.input;
     this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share) });

@@ -90,7 +90,10 @@ export function registerReferencesCommand(program: Command): void {
   });
 }
 
-function referenceLines({ references, shares, consumers = [], said = [] }: LedgerReferences, width: number): string[] {
+function referenceLines(
+  { references, shares, consumers = [], unattributed = [], said = [], withoutRecord = [] }: LedgerReferences,
+  width: number,
+): string[] {
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(
@@ -99,21 +102,25 @@ function referenceLines({ references, shares, consumers = [], said = [] }: Ledge
       '  ',
     ),
   ]);
+  const without = withoutRecord.map(
+    ({ productCode, applicantId = 'not attributable', consumerId }) =>
+      `${productCode}  no record  ${applicantId}  ${consumerId}`,
+  );
   const shared = shares.map(({ shareId, reportReferenceNumber }) => `share ${shareId}  ${reportReferenceNumber}`);
   const words = said.flatMap(({ productCode, applicantId, returnReasonDesc, errorMessage }) =>
     [returnReasonDesc, errorMessage].flatMap((text) =>
       text === undefined ? [] : wrap(`${[productCode, applicantId].filter(Boolean).join(' ')} said: ${text}`, width),
     ),
   );
-  const lines = [...stages, ...consumerLines(consumers, width), ...shared, ...words];
+  const lines = [...stages, ...consumerLines([...consumers, ...unattributed], width), ...without, ...shared, ...words];
   return lines.length > 0 ? lines : ['no references yet'];
 }
 
 /** FAILSAFE also names consumers without a record. */
-function consumerLines(consumers: readonly ConsumerResult[], width: number): string[] {
+function consumerLines(consumers: readonly Partial<ConsumerResult>[], width: number): string[] {
   if (consumers.length === 0) return [];
-  const rows = consumers.map(({ applicantId, outcome, reportReferenceNumber = '', consumerId = '' }) => [
-    applicantId,
+  const rows = consumers.map(({ applicantId, outcome = '', reportReferenceNumber = '', consumerId = '' }) => [
+    applicantId ?? 'not attributable',
     outcome,
     reportReferenceNumber,
     consumerId,

@@ -1,0 +1,83 @@
+/**
+ * What one entry of an answer means for its applicant: one table, by the code that stands for the entry and by what the
+ * entry contains (interface 2.4, 2.8). docs/protocol.md prints it, and its test holds every combination against it.
+ */
+import { isRecord } from '../base/is-record.ts';
+import { type JsonObject, member } from '../base/json-safety.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
+
+/** `ownRecord`: the entry's own code means a record. `topRecord`: it has none, and the code of the whole answer does. */
+export const CODE_MEANINGS = ['ownRecord', 'topRecord', 'noRecord', 'noReport'] as const;
+export type CodeMeaning = (typeof CODE_MEANINGS)[number];
+
+export const ENTRY_CONTENTS = ['nothing', 'consumerId', 'emptyConsumer', 'report', 'consumerIdAndReport'] as const;
+export type EntryContents = (typeof ENTRY_CONTENTS)[number];
+
+/**
+ * `hold`: a person decides. `noRecordBesideRecord`: `noRecord` where another entry has a record, and a remark says why;
+ * otherwise a hold.
+ */
+export type EntryMeaning = ReportOutcome | 'hold' | 'noRecordBesideRecord';
+
+type MeaningTable = Readonly<Record<CodeMeaning, Readonly<Record<EntryContents, EntryMeaning>>>>;
+
+/** Without a record. A report that comes all the same is never passed over: a person decides. */
+function withoutRecord<O extends ReportOutcome>(outcome: O) {
+  return { nothing: outcome, consumerId: outcome, emptyConsumer: outcome, ...REPORTS_HELD };
+}
+
+const REPORTS_HELD = { report: 'hold', consumerIdAndReport: 'hold' } as const;
+const NOTHING_KNOWN = { nothing: 'hold', consumerId: 'hold', emptyConsumer: 'hold', report: 'hold' } as const;
+
+/**
+ * For the products of interface 2.4. A record is a `consumerId` and a report. One `returnCode` stands there for a joint
+ * application, and nothing else could say that one applicant of two has no record. So an empty entry says so.
+ */
+export const REPORT_ENTRIES: MeaningTable = {
+  ownRecord: { ...NOTHING_KNOWN, consumerIdAndReport: 'record' },
+  topRecord: { ...NOTHING_KNOWN, nothing: 'noRecordBesideRecord', consumerIdAndReport: 'record' },
+  noRecord: withoutRecord('noRecord'),
+  noReport: withoutRecord('noReport'),
+};
+
+/** For FAILSAFE, whose entries have a code and a `consumerId` each, and no report (interface 2.8). */
+export const FAILSAFE_ENTRIES: MeaningTable = {
+  ownRecord: { ...NOTHING_KNOWN, consumerId: 'record', consumerIdAndReport: 'record' },
+  topRecord: { ...NOTHING_KNOWN, consumerId: 'record', consumerIdAndReport: 'record' },
+  noRecord: withoutRecord('noRecord'),
+  noReport: withoutRecord('noReport'),
+};
+
+/** @param isOwn whether the code is the entry's own, not that of the whole answer */
+export function meaningOfEntry(
+  entry: JsonObject,
+  { outcome, isOwn }: { outcome: ReportOutcome; isOwn: boolean },
+  product: ProductCode,
+): EntryMeaning {
+  const table = product === 'FAILSAFE' ? FAILSAFE_ENTRIES : REPORT_ENTRIES;
+  const record = isOwn ? 'ownRecord' : 'topRecord';
+  return table[outcome === 'record' ? record : outcome][contentsOf(entry)];
+}
+
+function contentsOf(entry: JsonObject): EntryContents {
+  const isNamed = isGiven(member(entry, 'consumerId'));
+  if (hasReport(entry)) return isNamed ? 'consumerIdAndReport' : 'report';
+  if (isGiven(member(entry, 'consumer'))) return 'emptyConsumer';
+  return isNamed ? 'consumerId' : 'nothing';
+}
+
+/** Whether anything at all is in its `consumer`, also what the interface does not show. */
+export function hasReport(object: JsonObject): boolean {
+  const consumer = member(object, 'consumer');
+  return isRecord(consumer) ? !Object.values(consumer).every(isEmpty) : !isEmpty(consumer);
+}
+
+/** A member with nothing in it says as little as one that is missing. */
+export function isEmpty(value: unknown): boolean {
+  return !isGiven(value) || (Array.isArray(value) && value.length === 0);
+}
+
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
