@@ -3,6 +3,8 @@ import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/ac
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { GatewayRequest } from '../gateway/requests.ts';
 import { carriedRefusal } from '../ledger/carried-refusal.ts';
 import type { SealedRefusal } from '../ledger/reading.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
@@ -105,9 +107,7 @@ export async function makeOneAttempt(
     const gateway = dependencies.gateways.get(profile.name);
     if (!gateway) throw new Error('no gateway client for the profile');
     reply = await gateway.submit({
-      // Only a share's request depends on when this attempt was claimed.
-      request:
-        args.inquiry.productCode === 'SECONDUSE' ? buildRequest(profile, args, new Date(claim.claimedAt)) : request,
+      request: requestOfClaim(profile, args, { request, claim }),
       accessToken,
       // Measured from before the claim, so that it ends before the ledger's own limit.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
@@ -136,6 +136,22 @@ export async function makeOneAttempt(
   };
 }
 
+/** Only a share's moment, and a resend's number, are known by the claim alone. */
+function requestOfClaim(
+  profile: GatewayProfile,
+  args: SubmitInquiryArgs,
+  { request, claim }: { request: GatewayRequest; claim: Extract<ClaimVerdict, { kind: 'claimed' }> },
+): GatewayRequest {
+  const { inquiry } = args;
+  const { sentTraceNumber = inquiry.customerTraceNumber, claimedAt } = claim;
+  if (inquiry.productCode !== 'SECONDUSE' && sentTraceNumber === inquiry.customerTraceNumber) return request;
+  return buildRequest(
+    profile,
+    { ...args, inquiry: { ...inquiry, customerTraceNumber: sentTraceNumber } },
+    new Date(claimedAt),
+  );
+}
+
 /** Does everything before the first byte: profile, request, token and claim. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
@@ -159,6 +175,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ...defined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
+      ...(profile.resendTraceNumber === 'new' ? { resendsUnderNewNumber: true } : {}),
       consents: args.consents,
       ...defined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),

@@ -39,6 +39,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     ssnMismatch: reader.oneOf('GATEWAY_SSN_MISMATCH', ['hold', 'flag'], 'hold'),
     ssnsWithNine: readSsnsWithNine(reader, environment),
     ...readRehearsal(reader, environment),
+    resendTraceNumber: reader.oneOf('GATEWAY_RESEND_TRACE_NUMBER', ['same', 'new'], 'same'),
     originalInquiryDateSource: reader.oneOf(
       'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',
       ['secondaryUse', 'originalRequest'],

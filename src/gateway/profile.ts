@@ -62,6 +62,11 @@ export interface GatewayProfile {
   ssnsWithNine: SsnsWithNine;
   /** Its gateway is a sandbox of the deployer's own: made-up applicants alone are sent. Never in production. */
   rehearsal?: boolean;
+  /**
+   * Under which trace number an attempt goes that a person's `resend` permits. `same`: the provider may recognise the
+   * repeat by it, although nothing shows that it does. `new`: "unique" (interface 2.3, 2.6) goes for each request.
+   */
+  resendTraceNumber: 'same' | 'new';
   /** Which moment `originalInquiryDate` names: interface 2.6 and rule 3 contradict 2.4. */
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
   /**

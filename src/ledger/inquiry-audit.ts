@@ -56,6 +56,8 @@ export type AuditDecision = Pick<
 /** One attempt, with its inquiry. Nothing personal, and no report's reference. */
 export interface AuditedAttempt extends InquiryDescription {
   attempt: number;
+  /** The number under which it was sent, where that is not the inquiry's own. */
+  sentTraceNumber?: string;
   /** How many the inquiry is about. */
   applicants?: number;
   /** By the database's clock, RFC 3339. */

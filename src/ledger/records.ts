@@ -37,6 +37,8 @@ export interface ClaimRequest {
   applicantIds?: readonly string[];
   /** SECONDUSE: the shared report, by its `reportReferenceNumber`. Stored as a keyed digest. */
   sharedReference?: string;
+  /** An attempt that a `resend` permits goes under a number of its own. Default: under that of the attempt before. */
+  resendsUnderNewNumber?: boolean;
 }
 
 export type ClaimVerdict =
@@ -47,6 +49,8 @@ export type ClaimVerdict =
       claimedAt: string;
       position: number;
       resendFrom?: string;
+      /** The number to send, where it is not the inquiry's own. */
+      sentTraceNumber?: string;
     }
   /** Nothing may be sent. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }

@@ -27,12 +27,7 @@ export const BLAKE: Applicant = {
 /** The sandbox resets the connection when it has posted the inquiry. */
 export const ALEX_UNANSWERED: Applicant = { ...ALEX, ssn: '900114002' };
 
-/** The sandbox has no record of this one. */
-export const BLAKE_WITHOUT_RECORD: Applicant = { ...BLAKE, ssn: '900220404' };
-
-const SAMPLE_SSNS: ReadonlySet<string> = new Set(
-  [ALEX, BLAKE, ALEX_UNANSWERED, BLAKE_WITHOUT_RECORD].map(({ ssn }) => ssn),
-);
+const SAMPLE_SSNS: ReadonlySet<string> = new Set([ALEX, BLAKE, ALEX_UNANSWERED].map(({ ssn }) => ssn));
 
 /** Whether the applicant is one of these people, by SSN and last name. */
 export function isSampleApplicant({ ssn, names }: Pick<Applicant, 'ssn' | 'names'>): boolean {

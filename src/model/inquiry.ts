@@ -151,6 +151,8 @@ export interface AttemptView {
   refusalKept?: true;
   retryAfterMs?: number;
   answer?: Answer;
+  /** The number under which it was sent, where that is not the inquiry's own (profile: `resendTraceNumber`). */
+  sentTraceNumber?: string;
   /** The run that claimed or closed it. */
   runId?: string;
   /** A decision to resend exactly this attempt stands unspent: the next attempt needs no further decision. */

@@ -54,9 +54,19 @@ export function traceNumber(parts: TraceNumberParts): string {
   );
 }
 
-const TRACE_NUMBER = new RegExp(`^(?:${Object.values(PRODUCT_LETTERS).join('|')})[${BASE_32}]{24}[0-9]{2}$`);
+/**
+ * The number under which an attempt is sent that a person's `resend` permits, where the profile wants a new one: that of
+ * the inquiry, and the attempt in the two characters that the interface's 30 leave (to the base of 36, so that it
+ * repeats after 1,296 attempts). The inquiry keeps its own number, under which the ledger finds it.
+ */
+export function resentNumber(customerTraceNumber: string, attempt: number): string {
+  return customerTraceNumber + (attempt % 1_296).toString(36).toUpperCase().padStart(2, '0');
+}
 
-/** Whether a text has the form of the numbers that `traceNumber` makes. */
+const LETTERS = Object.values(PRODUCT_LETTERS).join('|');
+const TRACE_NUMBER = new RegExp(`^(?:${LETTERS})[${BASE_32}]{24}[0-9]{2}(?:[0-9A-Z]{2})?$`);
+
+/** Whether a text has the form of the numbers that `traceNumber` and `resentNumber` make. */
 export function isTraceNumber(text: string): boolean {
   return TRACE_NUMBER.test(text);
 }

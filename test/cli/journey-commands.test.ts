@@ -309,7 +309,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     await told(`pull --file ${file} --watch`, 0);
     await told(`pull --file - < ${file}`, 0);
     const { consumers } = JSON.parse((await told(`references pull:${pullId}`, 0)).stdout) as { consumers: unknown[] };
-    assert.equal(consumers.length, 2);
+    assert.equal(consumers.length, 1);
     const other = await told(`pull --sample --product CR --pull-id ${pullId}`, 1);
     assert.equal(JSON.parse(other.stderr).error.type, 'InputDiffersError');
   });

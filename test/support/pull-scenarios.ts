@@ -103,7 +103,9 @@ export const PULL_SCENARIOS: readonly Scenario[] = [
   held('creditReport-resent', () => reportPull('4001'), { action: 'resend' }),
   held('creditReport-abandoned', () => reportPull('4002'), { action: 'abandon' }),
   held('creditReport-amended', () => reportPull('1422'), { action: 'amend', applicants: [applicant('1A')] }),
-  through('failsafeCheck-answered', () => failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')])),
+  through('failsafeCheck-answered', () =>
+    failsafePull([failsafeApplicant('1A', '0404'), failsafeApplicant('2A', '0404')]),
+  ),
   held('failsafeCheck-amended', () => failsafePull([failsafeApplicant('1A', '1422')]), {
     action: 'amend',
     applicants: [failsafeApplicant('1A')],

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { PullHandle } from '../../src/client/runs/pull-handle.ts';
-import { type CreditJourneys, InputDiffersError, InvalidInputError, type PullStatus } from '../../src/client.ts';
+import {
+  type CreditJourneys,
+  InputDiffersError,
+  InvalidInputError,
+  type PullResult,
+  type PullStatus,
+} from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
@@ -93,53 +99,74 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('tells FAILSAFE’s outcome and reference for each consumer', async () => {
-    const applicants = [failsafeApplicant('1A'), failsafeApplicant('2A', '0404')];
-    const pull = await journeys.pull(failsafePull(applicants));
+    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A')]));
     const result = await pull.result();
     assert.equal(result.outcome, 'record');
-    const [found, missing] = result.consumers ?? [];
-    assert.equal(found?.outcome, 'record');
-    assert.equal(missing?.outcome, 'noRecord');
-    for (const consumer of [found, missing]) {
-      assert.match(consumer?.consumerId ?? '', /./);
-      assert.match(consumer?.reportReferenceNumber ?? '', /^SBX/);
-    }
-    assert.notEqual(found?.consumerId, missing?.consumerId);
-    assert.deepEqual(
-      result.consumers?.map(({ applicantId }) => applicantId),
-      ['1A', '2A'],
-    );
-    const hasOneNumber = found?.reportReferenceNumber === missing?.reportReferenceNumber;
-    // By the interface each consumer has a number of its own (2.8), and then none is that of all.
-    assert.equal(hasOneNumber, process.env.SANDBOX_SHAPE !== 'interface');
-    assert.deepEqual(
-      result.reference?.applicants,
-      hasOneNumber ? [{ applicantId: '1A', consumerId: found?.consumerId }] : undefined,
-    );
-    const audited = ledger.inquiriesBetween({ reportReferenceNumber: found?.reportReferenceNumber ?? '' });
-    const listed: string[] = [];
-    for await (const { customerTraceNumber } of audited) listed.push(customerTraceNumber);
-    assert.deepEqual(listed, [result.customerTraceNumber]);
-    const outcomes = [
-      { applicantId: '1A', outcome: 'record', returnCode: 'Record' },
-      { applicantId: '2A', outcome: 'noRecord', returnCode: 'No Record' },
-    ];
+    const [consumer, ...others] = result.consumers ?? [];
+    assert.deepEqual([consumer?.applicantId, consumer?.outcome, others], ['1A', 'record', []]);
+    assert.match(consumer?.consumerId ?? '', /./);
+    assert.match(consumer?.reportReferenceNumber ?? '', /^SBX/);
+    assert.deepEqual(result.reference?.applicants, [{ applicantId: '1A', consumerId: consumer?.consumerId }]);
+    assert.deepEqual(await tracesOf(consumer?.reportReferenceNumber), [result.customerTraceNumber]);
+    const outcomes = [{ applicantId: '1A', outcome: 'record', returnCode: 'Record' }];
     assert.deepEqual(result.applicantOutcomes, outcomes);
     assert.deepEqual((await pull.status()).applicantOutcomes, outcomes);
     const [row] = await inLedger(pull.pullId);
     assert.equal(row?.workflowType, 'failsafeCheck');
     assert.equal(row?.attempts[0]?.state, 'answered');
+    await assertStoredAlike(pull, result);
+  });
+
+  test('tells FAILSAFE’s consumers that agree for nobody in particular, and lists what is not attributable', async () => {
+    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A')]));
+    const result = await pull.result();
+    assert.deepEqual(result.consumers, [
+      { applicantId: '1A', outcome: 'record' },
+      { applicantId: '2A', outcome: 'record' },
+    ]);
+    assert.equal(result.reference, undefined);
+    const ids = (result.unattributed ?? []).map(({ consumerId }) => consumerId);
+    assert.equal(new Set(ids).size, 2);
+    for (const { reportReferenceNumber } of result.unattributed ?? []) {
+      assert.deepEqual(await tracesOf(reportReferenceNumber), [result.customerTraceNumber]);
+    }
+    await assertStoredAlike(pull, result);
+  });
+
+  test('holds FAILSAFE’s consumers whose outcomes differ: its answer does not say whose is which', async () => {
+    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
+    await untilHeld(pull);
+    const { holds } = await pull.status();
+    assert.equal(holds[0]?.failureType, 'UnexpectedResponse');
+    assert.match(holds[0]?.problems?.[0]?.rule ?? '', /name its applicant/);
+    await pull.resolve(decision(await pull.status(), { action: 'abandon', providerSaid: 'posted' }));
+    assert.equal((await pull.result()).outcome, 'abandoned');
+  });
+
+  /** The trace numbers that auditors find by a reference number. */
+  async function tracesOf(reportReferenceNumber = ''): Promise<string[]> {
+    const found: string[] = [];
+    for await (const { customerTraceNumber } of ledger.inquiriesBetween({ reportReferenceNumber })) {
+      found.push(customerTraceNumber);
+    }
+    return found;
+  }
+
+  /** Once the run is gone, the ledger says the same. */
+  async function assertStoredAlike(pull: PullHandle, { consumers, unattributed }: PullResult): Promise<void> {
     const told = await pull.references();
-    assert.deepEqual(told.consumers, result.consumers);
-    // Once the run is gone, the ledger says the same.
-    const { references, consumers, said } = await readReferences(ledger, pull.ownerId);
+    assert.deepEqual([told.consumers, told.unattributed], [consumers, unattributed]);
+    const { references, ...stored } = await readReferences(ledger, pull.ownerId);
     const { references: before } = told;
-    assert.deepEqual([consumers, said], [told.consumers, told.said]);
+    assert.deepEqual(
+      [stored.consumers, stored.unattributed, stored.said, stored.withoutRecord],
+      [told.consumers, told.unattributed, told.said, told.withoutRecord],
+    );
     assert.deepEqual(
       references.map(({ productCode, reference }) => ({ productCode, reference })),
       before,
     );
-  });
+  }
 
   test('finds the first where its start is repeated, running or completed', async () => {
     const input = reportPull('4002');

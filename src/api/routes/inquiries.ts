@@ -60,6 +60,9 @@ const attemptSchema = z
     workflowType: text,
     customerTraceNumber: text,
     attempt: z.int().min(1),
+    sentTraceNumber: text
+      .exactOptional()
+      .meta({ description: 'The number under which it was sent, where that is not the inquiry’s own.' }),
     environment: z.enum(ENVIRONMENTS),
     profile: text,
     customerId: text,

@@ -1,7 +1,7 @@
 /** Single pulls that the sandbox takes, one for each product. */
 
 import type { PullInput, PullProduct } from '../../messages/pull/shapes.ts';
-import { ALEX, ALEX_UNANSWERED, BLAKE_WITHOUT_RECORD } from '../../messages/sample-applicants.ts';
+import { ALEX, ALEX_UNANSWERED } from '../../messages/sample-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 
 interface SamplePullOptions {
@@ -14,9 +14,8 @@ interface SamplePullOptions {
 export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOptions): PullInput {
   const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
   if (productCode === 'FAILSAFE') {
-    // The sandbox has no record of the second applicant: each one has an outcome.
-    const applicants = [first, BLAKE_WITHOUT_RECORD].map(withoutContacts);
-    return { pullId, productCode, applicants };
+    // Of several applicants whose outcomes differ a person decides: the interface's entries do not say whose they are.
+    return { pullId, productCode, applicants: [withoutContacts(first)] };
   }
   return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };
 }

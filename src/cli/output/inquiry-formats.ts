@@ -20,6 +20,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
   const details = [
     `${one.customerTraceNumber} attempt ${one.attempt}${applicantsText(one)}`,
     `${runName(one.ownerId)}${share}${purpose}`,
+    ...(one.sentTraceNumber === undefined ? [] : [`sent as ${one.sentTraceNumber}`]),
     ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
     ...answerText(one),
     ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
@@ -134,6 +135,7 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   lateApplicantOutcomes: (one) => one.late?.applicantOutcomes?.map(outcomeText).join('; '),
   lateNoRecordReference: (one) => one.late?.noRecordReference,
   legalHolds: (one) => one.legalHolds.map(({ matter }) => matter).join('; '),
+  sentTraceNumber: (one) => one.sentTraceNumber,
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {

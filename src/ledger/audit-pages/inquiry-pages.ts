@@ -95,7 +95,7 @@ const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_id
 
 const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
-  ...['return_reason_code', 'applicant_outcomes'],
+  ...['return_reason_code', 'applicant_outcomes', 'sent_trace_number'],
   ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
   ...['late_return_code', 'late_return_reason_code', 'late_applicant_outcomes'],
 ];
@@ -348,6 +348,7 @@ function auditedAttempt(
     ...descriptionOf(row),
     ...(row.applicant_ids === null ? {} : { applicants: (JSON.parse(row.applicant_ids) as string[]).length }),
     attempt: row.attempt,
+    ...(row.sent_trace_number === null ? {} : { sentTraceNumber: row.sent_trace_number }),
     claimedAt: utcInstant(row.claimed_at),
     outcome: row.audit_outcome,
     posted: postedOf({

@@ -46,6 +46,7 @@ export interface AttemptRow {
   claimed_at: number;
   answer_by: number;
   resend_from: number | null;
+  sent_trace_number: string | null;
   run_id: string;
   requested_at: number | null;
   http_status: number | null;

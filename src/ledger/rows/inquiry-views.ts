@@ -68,6 +68,7 @@ function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): Atte
     state,
     claimedAt: utcInstant(row.claimed_at),
     runId: row.run_id,
+    ...(row.sent_trace_number === null ? {} : { sentTraceNumber: row.sent_trace_number }),
     ...(state === 'sending' ? { waitMs: answerInMs } : {}),
     ...(failureType === null || row.accepted_answer ? {} : { failureType }),
     ...(state === 'unknown' && row.resend_from !== null ? { resendFrom: utcInstant(row.resend_from) } : {}),

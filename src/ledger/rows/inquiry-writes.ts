@@ -115,7 +115,7 @@ export async function lockInquiry({ session, dialect }: Writing, customerTraceNu
 export async function insertAttempt(
   { session, dialect }: Writing,
   request: ClaimRequest,
-  permittedBy: string | undefined,
+  { permittedBy, sentTraceNumber }: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
 ): Promise<{ claimedAt: number; position: number }> {
   const { inquiry, resendAfterMs = 0 } = request;
   const columns = {
@@ -125,6 +125,7 @@ export async function insertAttempt(
     workflow_id: request.run.workflowId,
     run_id: request.run.runId,
     permitted_by: permittedBy,
+    sent_trace_number: sentTraceNumber,
   };
   const [profile = '', owner = '', runOwner = ''] = [1, 2, 3].map((more) => `$${Object.keys(columns).length + more}`);
   const [, row] = await Promise.all([

@@ -7,6 +7,7 @@ import { otherContent } from '../../base/differing-paths.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import { resendRule } from '../../model/resend-rule.ts';
+import { resentNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { decideClaim } from '../claim.ts';
 import { decideClose } from '../close.ts';
@@ -114,10 +115,11 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       };
     case 'claim': {
       await settleOverdue(writing, state, customerTraceNumber);
+      const sentTraceNumber = numberToSend(request, state.attempts, decision.permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
         markClaimed(writing, { ...request, permittedRepeat }),
-        insertAttempt(writing, request, decision.permittedBy),
+        insertAttempt(writing, request, { permittedBy: decision.permittedBy, sentTraceNumber }),
         linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(writing, customerTraceNumber),
       ]);
@@ -130,12 +132,27 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
         kind: 'claimed' as const,
         attempt: request.attempt,
         claimedAt: utcInstant(claimedAt),
+        ...defined({ sentTraceNumber }),
         ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
         position,
       }));
       return { keep: true, value: claimed };
     }
   }
+}
+
+/**
+ * The number under which the attempt is sent; `undefined` for the inquiry's own. What follows a resend by itself, since
+ * that one was not sent or not processed, keeps the resend's number: under an earlier one something may be posted.
+ */
+function numberToSend(
+  { resendsUnderNewNumber, inquiry, attempt }: ClaimRequest,
+  before: readonly AttemptRow[],
+  isPermitted: boolean,
+): string | undefined {
+  const isResend = isPermitted && before.length > 0;
+  if (resendsUnderNewNumber && isResend) return resentNumber(inquiry.customerTraceNumber, attempt);
+  return before.at(-1)?.sent_trace_number ?? undefined;
 }
 
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */

@@ -59,6 +59,8 @@ export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
       workflow_id TEXT NOT NULL,
       run_id TEXT NOT NULL,
       permitted_by TEXT,
+      -- NULL: under the inquiry's own number. See resentNumber in trace-number.ts.
+      sent_trace_number TEXT,
       requested_at BIGINT,
       recorded_at BIGINT,
       http_status BIGINT,
