@@ -189,6 +189,8 @@ export type InquiryAttempt = {
   workflowType: string;
   customerTraceNumber: string;
   attempt: number;
+  /** The number under which it was sent, where that is not the inquiry’s own. */
+  sentTraceNumber?: string;
   environment: 'sandbox' | 'uat' | 'production';
   profile: string;
   customerId: string;

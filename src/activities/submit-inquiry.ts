@@ -142,14 +142,10 @@ function requestOfClaim(
   args: SubmitInquiryArgs,
   { request, claim }: { request: GatewayRequest; claim: Extract<ClaimVerdict, { kind: 'claimed' }> },
 ): GatewayRequest {
-  const { inquiry } = args;
-  const { sentTraceNumber = inquiry.customerTraceNumber, claimedAt } = claim;
-  if (inquiry.productCode !== 'SECONDUSE' && sentTraceNumber === inquiry.customerTraceNumber) return request;
-  return buildRequest(
-    profile,
-    { ...args, inquiry: { ...inquiry, customerTraceNumber: sentTraceNumber } },
-    new Date(claimedAt),
-  );
+  const { sentTraceNumber: customerTraceNumber = args.inquiry.customerTraceNumber, claimedAt } = claim;
+  const inquiry = { ...args.inquiry, customerTraceNumber };
+  const isKnown = inquiry.productCode !== 'SECONDUSE' && customerTraceNumber === args.inquiry.customerTraceNumber;
+  return isKnown ? request : buildRequest(profile, { ...args, inquiry }, new Date(claimedAt));
 }
 
 /** Does everything before the first byte: profile, request, token and claim. */

@@ -5,19 +5,19 @@
 
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
-import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
+import { type Answer, SSN_MISMATCH } from '../model/inquiry.ts';
 import { type Problem, problemsShown } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
-import { compareEchoes } from './echoes.ts';
-import { hasReport, isGiven, meaningOfEntry } from './entry-meanings.ts';
+import { type EntryReading, hasReport, isGiven, readEntries } from './entry-meanings.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
-import { type GatewayRequest, unsentFields } from './requests.ts';
+import { compareEchoes, unsentFields } from './remarks.ts';
+import type { GatewayRequest } from './requests.ts';
 import { consumerProblems } from './responses.ts';
 import { outcomeOf } from './return-codes.ts';
-import { type EntryDetails, entryDetails, returnDetailsOf } from './return-details.ts';
+import { attribute, entryDetails, returnDetailsOf } from './return-details.ts';
 import { type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
@@ -75,7 +75,11 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { outcome, returnCode } = codes;
   const [number] = numbers;
   const isNumbered = outcome !== 'record' && numbers.size === 1;
-  const remarks = problemsShown([...echoes.remarks, ...codes.remarks, ...unsentRemarks(context)]);
+  const remarks = problemsShown([
+    ...echoes.remarks,
+    ...codes.remarks,
+    ...(isFailsafe ? unsentFields(context.expected) : []),
+  ]);
   const details = {
     ...reason,
     ...(said && { said }),
@@ -135,17 +139,6 @@ function entryPath(envelope: ResponseEnvelope): (index: number) => string {
   return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
 }
 
-/** What the caller gave of FAILSAFE's applicants and what its request has no field for (interface 4.3). */
-function unsentRemarks({ request, expected }: AnswerContext): Problem[] {
-  return request.productCode === 'FAILSAFE' ? unsentFields(expected) : [];
-}
-
-/** What an entry's code says, and whether a person must decide all the same: by the table of entry-meanings.ts. */
-interface EntryReading {
-  outcome: ReportOutcome;
-  isHeld: boolean;
-}
-
 interface ReturnCodes {
   /** The first code that is not in the product's table. */
   unknown?: string;
@@ -177,7 +170,7 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
     outcome: outcomeOfCode(code ?? '') ?? 'noReport',
     isOwn: own[index] !== undefined,
   }));
-  const { entries, remarks } = readEntries(envelope, ofCodes, request.productCode);
+  const { entries, remarks } = readEntries(envelope.entries, ofCodes, { product: request.productCode, pathOf });
   const entryOutcomes = entries.map((entry) => entry.outcome);
   const topOutcome = top === undefined ? undefined : outcomeOfCode(top);
   const outcome = entryOutcomes.length > 0 ? overall(entryOutcomes) : (topOutcome ?? 'noReport');
@@ -186,34 +179,6 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
   }
   const returnCode = top ?? codes[entryOutcomes.indexOf(outcome)] ?? '';
   return { outcome, returnCode, entries, remarks, perEntry: perEntry || new Set(entryOutcomes).size > 1 };
-}
-
-/**
- * The outcome of each entry, by the table of entry-meanings.ts. SECONDUSE's answer is a confirmation only (interface
- * 2.7): its entries have nothing to judge.
- */
-function readEntries(
-  envelope: ResponseEnvelope,
-  codes: readonly { outcome: ReportOutcome; isOwn: boolean }[],
-  product: ProductCode,
-): { entries: EntryReading[]; remarks: Problem[] } {
-  if (product === 'SECONDUSE') {
-    return { entries: codes.map(({ outcome }) => ({ outcome, isHeld: false })), remarks: [] };
-  }
-  const pathOf = entryPath(envelope);
-  const read = codes.map((code, index) => {
-    const meaning = meaningOfEntry(envelope.entries[index] ?? {}, code, product);
-    return { code, path: pathOf(index), meaning };
-  });
-  const hasRecord = read.some(({ meaning }) => meaning === 'record');
-  const remarks: Problem[] = [];
-  const entries = read.map(({ code, path, meaning }): EntryReading => {
-    if (meaning !== 'noRecordBesideRecord') return { outcome: code.outcome, isHeld: meaning === 'hold' };
-    if (!hasRecord) return { outcome: code.outcome, isHeld: true };
-    remarks.push({ path, rule: 'is empty beside a record: read as no record of this applicant' });
-    return { outcome: 'noRecord', isHeld: false };
-  });
-  return { entries, remarks };
 }
 
 function returnCodeOf(object: JsonObject, path: string): string | undefined {
@@ -302,32 +267,4 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
       throw new AnswerProblems([`${entryPath(envelope)(index)}/consumerId must be one that was shared`]);
     }
   }
-}
-
-/**
- * Gives each applicant what its entry says. An entry that cannot be told from another gives its applicant the outcome
- * alone, and a `consumerId` that two entries have is given to neither: these are listed without an applicant.
- */
-function attribute(
-  matches: readonly Match[],
-  outcomes: readonly ReportOutcome[],
-  entries: readonly EntryDetails[],
-): { applicants: AnsweredApplicant[]; unattributed: EntryDetails[] } {
-  const consumerIds = entries.map(({ consumerId }) => consumerId);
-  const unattributed: EntryDetails[] = [];
-  const applicants = matches.map(({ applicantId, told }, index) => {
-    const entry = entries[index] ?? {};
-    const { consumerId, ...others } = entry;
-    const applicant = { applicantId, outcome: outcomes[index] ?? 'noReport' };
-    if (!told) {
-      // The answer's own code says as much as an entry with nothing but a code.
-      if (Object.keys(entry).some((name) => name !== 'returnCode')) unattributed.push(entry);
-      return applicant;
-    }
-    if (consumerId === undefined) return { ...applicant, ...others };
-    if (consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId)) return { ...applicant, ...entry };
-    unattributed.push({ consumerId });
-    return { ...applicant, ...others };
-  });
-  return { applicants, unattributed };
 }

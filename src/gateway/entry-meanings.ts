@@ -4,6 +4,7 @@
  */
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
+import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 
@@ -49,12 +50,46 @@ export const FAILSAFE_ENTRIES: MeaningTable = {
   noReport: withoutRecord('noReport'),
 };
 
-/** @param isOwn whether the code is the entry's own, not that of the whole answer */
-export function meaningOfEntry(
-  entry: JsonObject,
-  { outcome, isOwn }: { outcome: ReportOutcome; isOwn: boolean },
-  product: ProductCode,
-): EntryMeaning {
+/** The code that stands for an entry. `isOwn`: it is the entry's, not that of the whole answer. */
+interface EntryCode {
+  outcome: ReportOutcome;
+  isOwn: boolean;
+}
+
+/** What an entry's code says, and whether a person must decide all the same: by the table. */
+export interface EntryReading {
+  outcome: ReportOutcome;
+  isHeld: boolean;
+}
+
+/**
+ * The outcome of each entry, by the table. SECONDUSE's answer is a confirmation only (interface
+ * 2.7): its entries have nothing to judge.
+ */
+export function readEntries(
+  entries: readonly JsonObject[],
+  codes: readonly EntryCode[],
+  { product, pathOf }: { product: ProductCode; pathOf: (index: number) => string },
+): { entries: EntryReading[]; remarks: Problem[] } {
+  if (product === 'SECONDUSE') {
+    return { entries: codes.map(({ outcome }) => ({ outcome, isHeld: false })), remarks: [] };
+  }
+  const read = codes.map((code, index) => {
+    const meaning = meaningOfEntry(entries[index] ?? {}, code, product);
+    return { code, path: pathOf(index), meaning };
+  });
+  const hasRecord = read.some(({ meaning }) => meaning === 'record');
+  const remarks: Problem[] = [];
+  const readings = read.map(({ code, path, meaning }): EntryReading => {
+    if (meaning !== 'noRecordBesideRecord') return { outcome: code.outcome, isHeld: meaning === 'hold' };
+    if (!hasRecord) return { outcome: code.outcome, isHeld: true };
+    remarks.push({ path, rule: 'is empty beside a record: read as no record of this applicant' });
+    return { outcome: 'noRecord', isHeld: false };
+  });
+  return { entries: readings, remarks };
+}
+
+function meaningOfEntry(entry: JsonObject, { outcome, isOwn }: EntryCode, product: ProductCode): EntryMeaning {
   const table = product === 'FAILSAFE' ? FAILSAFE_ENTRIES : REPORT_ENTRIES;
   const record = isOwn ? 'ownRecord' : 'topRecord';
   return table[outcome === 'record' ? record : outcome][contentsOf(entry)];

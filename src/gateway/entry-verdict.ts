@@ -13,7 +13,7 @@ export interface ExpectedApplicant extends Person {
   applicantId: string;
   /** Nine digits. */
   ssn: string;
-  /** Decide nothing; what of them FAILSAFE does not send is told (requests.ts). */
+  /** Decide nothing; what of them FAILSAFE does not send is told (remarks.ts). */
   addresses?: Applicant['addresses'];
 }
 

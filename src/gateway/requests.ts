@@ -90,7 +90,7 @@ export interface FailsafeRequestParts {
   applicants: readonly FailsafeRequestApplicant[];
 }
 
-/** FAILSAFE: the fields of the sample in interface 4.3 and no others. `unsentFields` names what is left out. */
+/** FAILSAFE: the fields of the sample in interface 4.3 and no others. `remarks.ts` tells what is left out. */
 export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeRequest {
   const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
   const body = {
@@ -111,30 +111,6 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeReque
     })),
   };
   return parseWith(failsafeRequestSchema(FAILSAFE_MAX_APPLICANTS), body);
-}
-
-/** The parts of an applicant that have such fields. */
-interface GivenFields {
-  names: readonly { gen?: string }[];
-  addresses?: readonly { line2?: string; zip: string; zip4?: string }[];
-}
-
-/**
- * The fields of table 2.3 that an applicant has and that FAILSAFE's sample (4.3) does not show, and so are not sent. The
- * three that the interface itself names as absent are left out here: `applicantId`, `emailAddress` and `ipAddress`.
- */
-export function unsentFields(applicants: readonly GivenFields[]): Problem[] {
-  const rule = 'was not sent: FAILSAFE has no such field (interface 4.3)';
-  return applicants.flatMap(({ names, addresses = [] }, applicant) => {
-    const path = `/applicants/${applicant}`;
-    const inNames = names.flatMap(({ gen }, index) => (gen === undefined ? [] : [`${path}/names/${index}/gen`]));
-    const inAddresses = addresses.flatMap(({ line2, zip, zip4 }, index) => {
-      // Nine digits are the five that are sent, and the four of zip4.
-      const unsent = { line2, zip4: zip4 ?? (zip.length > 5 ? zip.slice(-4) : undefined) };
-      return Object.keys(defined(unsent)).map((name) => `${path}/addresses/${index}/${name}`);
-    });
-    return [...inNames, ...inAddresses].map((unsentPath) => ({ path: unsentPath, rule }));
-  });
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */

@@ -6,6 +6,7 @@ import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import type { AnsweredApplicant } from '../model/inquiry.ts';
 import type { ProviderText, ReportOutcome } from '../model/report-outcome.ts';
+import type { Match } from './who-is-who.ts';
 
 export interface ReturnDetails {
   returnReasonCode?: string;
@@ -57,6 +58,34 @@ export function entryDetails(
       ...(isNamed && isAlphanumeric(consumerId, 16) && { consumerId }),
     };
   });
+}
+
+/**
+ * Gives each applicant what its entry says. An entry that cannot be told from another gives its applicant the outcome
+ * alone, and a `consumerId` that two entries have is given to neither: these are listed without an applicant.
+ */
+export function attribute(
+  matches: readonly Match[],
+  outcomes: readonly ReportOutcome[],
+  entries: readonly EntryDetails[],
+): { applicants: AnsweredApplicant[]; unattributed: EntryDetails[] } {
+  const consumerIds = entries.map(({ consumerId }) => consumerId);
+  const unattributed: EntryDetails[] = [];
+  const applicants = matches.map(({ applicantId, told }, index) => {
+    const entry = entries[index] ?? {};
+    const { consumerId, ...others } = entry;
+    const applicant = { applicantId, outcome: outcomes[index] ?? 'noReport' };
+    if (!told) {
+      // The answer's own code says as much as an entry with nothing but a code.
+      if (Object.keys(entry).some((name) => name !== 'returnCode')) unattributed.push(entry);
+      return applicant;
+    }
+    if (consumerId === undefined) return { ...applicant, ...others };
+    if (consumerIds.indexOf(consumerId) === consumerIds.lastIndexOf(consumerId)) return { ...applicant, ...entry };
+    unattributed.push({ consumerId });
+    return { ...applicant, ...others };
+  });
+  return { applicants, unattributed };
 }
 
 function textOf(object: JsonObject, name: string): string | undefined {

@@ -1,7 +1,5 @@
-/**
- * Compares the values that an answer repeats with those of the request. The interface shows no echo in a report or a
- * confirmation (2.4, 2.7), and in FAILSAFE's sample no values (2.8).
- */
+/** What the caller should know of an answer although nothing in it decides: by path and rule, never by value. */
+import { defined } from '../base/defined.ts';
 import { member } from '../base/json-safety.ts';
 import type { Problem } from '../model/problems.ts';
 import { PRODUCTS } from '../model/products.ts';
@@ -24,6 +22,10 @@ interface ComparedEchoes {
   remarks: Problem[];
 }
 
+/**
+ * Compares the values that an answer repeats with those of the request. The interface shows no echo in a report or a
+ * confirmation (2.4, 2.7), and in FAILSAFE's sample no values (2.8).
+ */
 export function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): ComparedEchoes {
   const echoes = Object.entries(echoesFor(request));
   const places = [{ object: envelope.top, path: '' }];
@@ -72,4 +74,28 @@ function echoesFor(request: GatewayRequest): Record<string, Echo> {
 
 function isProduct(value: string): boolean {
   return (PRODUCTS as readonly string[]).includes(value.toUpperCase());
+}
+
+/** The parts of an applicant that have such fields. */
+interface GivenFields {
+  names: readonly { gen?: string }[];
+  addresses?: readonly { line2?: string; zip: string; zip4?: string }[];
+}
+
+/**
+ * The fields of table 2.3 that an applicant has and that FAILSAFE's sample (4.3) does not show, and so are not sent. The
+ * three that the interface itself names as absent are left out here: `applicantId`, `emailAddress` and `ipAddress`.
+ */
+export function unsentFields(applicants: readonly GivenFields[]): Problem[] {
+  const rule = 'was not sent: FAILSAFE has no such field (interface 4.3)';
+  return applicants.flatMap(({ names, addresses = [] }, applicant) => {
+    const path = `/applicants/${applicant}`;
+    const inNames = names.flatMap(({ gen }, index) => (gen === undefined ? [] : [`${path}/names/${index}/gen`]));
+    const inAddresses = addresses.flatMap(({ line2, zip, zip4 }, index) => {
+      // Nine digits are the five that are sent, and the four of zip4.
+      const unsent = { line2, zip4: zip4 ?? (zip.length > 5 ? zip.slice(-4) : undefined) };
+      return Object.keys(defined(unsent)).map((name) => `${path}/addresses/${index}/${name}`);
+    });
+    return [...inNames, ...inAddresses].map((unsentPath) => ({ path: unsentPath, rule }));
+  });
 }

@@ -1,0 +1,137 @@
+/**
+ * What further attempts of one inquiry send: the activity with a real ledger, a real gateway client, and a gateway that
+ * is scripted answer by answer.
+ */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
+import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
+import { GatewayClient } from '../../src/gateway/gateway-client.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { applicant, profileFor, recordBody } from '../gateway/fixtures.ts';
+import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
+import { consentOf, decisionOf, INQUIRY, keyRing, SHARE, TRACE } from '../ledger/fixtures.ts';
+
+type Reply = (socket: Socket) => void;
+
+const LOST: Reply = (socket) => socket.destroy();
+const THROTTLED: Reply = (socket) => socket.write(httpAnswer(429, '{}'));
+const answer =
+  (body: string): Reply =>
+  (socket) =>
+    socket.write(httpAnswer(200, body));
+
+/** One attempt after the other, each with the gateway's next reply. */
+async function attemptsWith(t: TestContext, replies: readonly Reply[], changes: Partial<GatewayProfile> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-resent-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
+  const server = await startServer(t, { onRequest: (socket, _request, index) => replies[index]?.(socket) });
+  const profile = profileFor(server.url, { timeZone: 'UTC', ...changes });
+  const gateway = new GatewayClient(profile);
+  t.after(async () => {
+    await gateway.close();
+    await ledger.close();
+  });
+  const dependencies = {
+    config: { environment: 'sandbox', profiles: new Map([[profile.name, profile]]) },
+    ...{ ledger, tokens: { get: async () => ({ accessToken: 'token' }), invalidate: () => {} } },
+    gateways: new Map([[profile.name, gateway]]),
+    permits: new Map([[profile.name, new InquiryPermits(1, 1)]]),
+  } as unknown as ActivityDependencies;
+  const submit = async (attempt: number, content: Partial<SubmitInquiryArgs> = {}) => {
+    const args = {
+      run: {
+        ...{ environment: 'sandbox', profile: profile.name, customerId: profile.customerId },
+        ...{ profileFingerprint: profileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
+      },
+      applicants: [applicant()],
+      ...{ attempt, consents: [] },
+      settings: { sendByMs: 5_000, submitTimeoutMs: 20_000, heartbeatTimeoutMs: 10_000, resendAfterMs: 0 },
+      ...content,
+      inquiry: { ...INQUIRY, ...content.inquiry, profile: profile.name, customerId: profile.customerId },
+    } as unknown as SubmitInquiryArgs;
+    const environment = new MockActivityEnvironment(
+      { startToCloseTimeoutMs: 20_000 },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    const activity = createSubmitInquiry(dependencies) as (given: unknown) => Promise<unknown>;
+    return environment.run(activity, args).then(
+      (result) => (result as { kind: string }).kind,
+      ({ type }: { type?: string }) => type,
+    );
+  };
+  const sent = () => server.requests.map(({ body }) => JSON.parse(body) as Record<string, string>);
+  return { ledger, submit, sent };
+}
+
+for (const [resendTraceNumber, numbers] of [
+  ['same', [TRACE, TRACE, TRACE]],
+  ['new', [TRACE, `${TRACE}02`, `${TRACE}02`]],
+] as const) {
+  test(`2.3, 2.6: a resend goes under the ${resendTraceNumber} number, and what follows it by itself keeps that`, async (t) => {
+    const body = recordBody();
+    const { ledger, submit, sent } = await attemptsWith(t, [LOST, THROTTLED, answer(body)], { resendTraceNumber });
+    assert.equal(await submit(1), 'OutcomeUnknown');
+    assert.equal(await submit(2), 'latest', 'nothing is sent without a decision');
+    const { ledgerId } = ledger.identity;
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
+    assert.equal(await submit(2), 'Throttled');
+    // Sent again by a reset: the decision is spent.
+    assert.equal(await submit(2), 'latest');
+    assert.equal(await submit(3), 'answered');
+    assert.equal(await submit(4), 'latest');
+    assert.deepEqual(
+      sent().map(({ customerTraceNumber }) => customerTraceNumber),
+      numbers,
+    );
+    const [inquiry] = await ledger.inquiriesOf(INQUIRY.ownerId);
+    assert.equal(inquiry?.customerTraceNumber, TRACE, 'the inquiry keeps its own number');
+    assert.deepEqual(
+      inquiry.attempts.map(({ sentTraceNumber }) => sentTraceNumber ?? TRACE),
+      numbers,
+    );
+    const audited: (string | undefined)[] = [];
+    for await (const { sentTraceNumber } of ledger.inquiriesBetween({})) audited.push(sentTraceNumber ?? TRACE);
+    assert.deepEqual(audited, numbers);
+    // Another request under the inquiry's number is refused as before.
+    const other = { applicants: [applicant({ emailAddress: 'other@example.com' })] };
+    assert.equal(await submit(4, other), 'RequestDiffers');
+  });
+}
+
+test('2.6, rule 3: a share names the moment of the attempt that posted, not that of the first', async (t) => {
+  const confirmation = JSON.stringify({ returnCode: 'Record', reportReferenceNumber: 'SU-1' });
+  const { ledger, submit, sent } = await attemptsWith(t, [THROTTLED, answer(confirmation)]);
+  const share = {
+    inquiry: { ...INQUIRY, ...SHARE },
+    consents: [consentOf({ applicantId: '1A', secondaryUser: { endUserCode: 'EU2' } })],
+    reference: {
+      ...{ reportReferenceNumber: 'RRN-1', requestedAt: '2026-01-01T00:00:00Z' },
+      applicants: [{ applicantId: '1A', consumerId: 'C1' }],
+    },
+  };
+  assert.equal(await submit(1, share), 'Throttled');
+  await setTimeout(1_100);
+  assert.equal(await submit(2, share), 'answered', 'the request is the same: its digest leaves the date out');
+  const inquiry = (await ledger.inquiriesOf(INQUIRY.ownerId)).find(({ productCode }) => productCode === 'SECONDUSE');
+  const moments = inquiry?.attempts.map(({ claimedAt = '' }) => {
+    const moment = new Date(Date.parse(claimedAt) - 5_000).toISOString();
+    return moment.slice(0, 19).replace('T', ' ');
+  });
+  const dates = sent().map(({ originalInquiryDate }) => originalInquiryDate);
+  assert.deepEqual(dates, moments);
+  assert.notEqual(dates[0], dates[1]);
+});
