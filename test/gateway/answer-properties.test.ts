@@ -56,7 +56,10 @@ const NAMED = {
   byId: ({ applicantId }) => ({ applicantId }),
   bySsn: ({ ssn }) => ({ ssn }),
   byNothing: () => ({}),
-} satisfies Record<string, (owner: Applicant) => object>;
+  // FAILSAFE's ids were never sent (4.3): the gateway may number the applicants in another order than the caller.
+  byGatewaysOwnId: (_owner, { isFailsafe, index }) =>
+    isFailsafe ? { applicantId: PEOPLE[(index + 1) % PEOPLE.length]?.applicantId } : {},
+} satisfies Record<string, (owner: Applicant, place: { isFailsafe: boolean; index: number }) => object>;
 
 const drawnEntry = fc.record({
   named: fc.constantFrom(...(Object.keys(NAMED) as (keyof typeof NAMED)[])),
@@ -103,11 +106,12 @@ interface OwnedEntry {
   entry: Record<string, unknown>;
 }
 
-function entriesOf({ entries, order }: Drawn): OwnedEntry[] {
+function entriesOf({ product, entries, order }: Drawn): OwnedEntry[] {
   const owned = entries.map((drawn, index): OwnedEntry => {
     const owner = PEOPLE[index] ?? assert.fail();
     const consumerId = drawn.hasConsumerId ? `C-${owner.applicantId}` : undefined;
-    const parts = { ...NAMED[drawn.named](owner), ...CONSUMERS[drawn.consumer](owner) };
+    const place = { isFailsafe: product === 'FAILSAFE', index };
+    const parts = { ...NAMED[drawn.named](owner, place), ...CONSUMERS[drawn.consumer](owner) };
     return { owner, drawn, consumerId, entry: { ...parts, consumerId, returnCode: drawn.code, ...drawn.echo } };
   });
   return owned.toSorted((one, other) => (order[owned.indexOf(one)] ?? 0) - (order[owned.indexOf(other)] ?? 0));
