@@ -129,7 +129,10 @@ const failsafeApplicantSchema = z
     emailAddress: applicantShape.emailAddress.exactOptional(),
     ipAddress: applicantShape.ipAddress.exactOptional(),
   })
-  .meta({ id: 'failsafeApplicant', description: 'emailAddress and ipAddress are not sent (interface 4.3).' });
+  .meta({
+    id: 'failsafeApplicant',
+    description: 'emailAddress, ipAddress, gen, line2 and zip4 are not sent (interface 4.3).',
+  });
 
 /** The same of FAILSAFE's applicants. */
 export function failsafeApplicantsSchema(maxApplicants: number): z.ZodType<FailsafeApplicant[]> {
