@@ -46,7 +46,7 @@ export function addAdminRoutes(app: FastifyInstance, context: Context): void {
     context.running = new AbortController();
     context.records.reset();
     context.tokenRequests.length = 0;
-    context.faults.clear();
+    context.faults.reset();
     return { reset: true };
   });
 }

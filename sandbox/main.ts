@@ -17,7 +17,8 @@ const { values } = parseArgs({
     'latency-ms': { type: 'string' },
     'tls-cert-file': { type: 'string' },
     'tls-key-file': { type: 'string' },
-    shape: { type: 'string' },
+    with: { type: 'string', multiple: true },
+    fault: { type: 'string', multiple: true },
     json: { type: 'boolean', default: false },
   },
 });
@@ -38,7 +39,8 @@ function options(): SandboxOptions {
     latencyMs: number(values['latency-ms']),
     tlsCertFile: values['tls-cert-file'],
     tlsKeyFile: values['tls-key-file'],
-    shape: values.shape as SandboxOptions['shape'],
+    with: values.with,
+    fault: values.fault,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

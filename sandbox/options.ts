@@ -1,11 +1,12 @@
 /** The sandbox's options, checked and completed. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { type FaultRule, parsePlan } from './faults/plan.ts';
+import { VARIANT_NAMES } from './faults/variants.ts';
 import { localClock } from './rules/local-time.ts';
 
-/** `interface`: exactly what the interface shows. `sandbox`: what a client should take as well, docs/sandbox.md. */
-export const SHAPES = ['sandbox', 'interface'] as const;
-export type Shape = (typeof SHAPES)[number];
+/** Judges requests by rules of the sandbox's own too: those that the interface does not have. */
+export const OWN_RULES = 'ownRules';
 
 export interface SandboxOptions {
   /** 0 (the default) takes a free port. */
@@ -30,11 +31,21 @@ export interface SandboxOptions {
   /** PEM: with both it speaks https. */
   tlsCertFile?: string;
   tlsKeyFile?: string;
-  /** The shape of its answers. Default `sandbox`. */
-  shape?: Shape;
+  /**
+   * Names of variants that every answer has beyond the interface's shape, or `ownRules`. In camel case or, as on the
+   * command line, with dashes. Default: none.
+   */
+  with?: readonly string[];
+  /** The rules that a plan of `PUT /_sandbox/faults` replaces: each a fault's name, or a rule in JSON. Default: none. */
+  fault?: readonly string[];
 }
 
-export type Settings = Required<Omit<SandboxOptions, 'stateFile' | 'journalFile' | 'tlsCertFile' | 'tlsKeyFile'>> & {
+type PlainOption = 'port' | 'host' | 'clientId' | 'clientSecret' | 'audience' | 'timeZone' | 'tokenLifetimeSeconds';
+
+export type Settings = Required<Pick<SandboxOptions, PlainOption | 'seed' | 'latencyMs'>> & {
+  with: ReadonlySet<string>;
+  /** The plan's rules at the start and after a reset. */
+  faultRules: readonly FaultRule[];
   tls: { cert: Buffer; key: Buffer } | undefined;
   stateFile: string | undefined;
   journalFile: string | undefined;
@@ -55,7 +66,8 @@ export function settingsOf(options: SandboxOptions): Settings {
     tls: tlsOf(options),
     seed: options.seed ?? 1,
     latencyMs: options.latencyMs ?? 0,
-    shape: options.shape ?? 'sandbox',
+    with: readNames(options.with ?? []),
+    faultRules: readRules(options.fault ?? []),
   };
   const integer = (name: 'port' | 'tokenLifetimeSeconds' | 'seed' | 'latencyMs', least: number, most: number): void => {
     const value = settings[name];
@@ -67,9 +79,6 @@ export function settingsOf(options: SandboxOptions): Settings {
   integer('tokenLifetimeSeconds', 1, 31_536_000);
   integer('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   integer('latencyMs', 0, 600_000);
-  if (!SHAPES.includes(settings.shape)) {
-    throw new RangeError(`sandbox option shape must be ${SHAPES.join(' or ')}`);
-  }
   if (isIP(settings.host) === 0) throw new RangeError('sandbox option host must be an IP address');
   try {
     localClock(settings.timeZone);
@@ -77,6 +86,31 @@ export function settingsOf(options: SandboxOptions): Settings {
     throw new RangeError('sandbox option timeZone must be an IANA time zone');
   }
   return settings;
+}
+
+function readNames(given: readonly string[]): ReadonlySet<string> {
+  const known = [...VARIANT_NAMES, OWN_RULES];
+  const names = given.map((name) => name.replace(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase()));
+  if (!names.every((name) => known.includes(name))) {
+    throw new RangeError(`sandbox option with must be of ${known.join(', ')}`);
+  }
+  return new Set(names);
+}
+
+function readRules(given: readonly string[]): FaultRule[] {
+  const parsed = parsePlan({ rules: given.map(readRule) }, 0);
+  if ('plan' in parsed) return parsed.plan.rules;
+  const [problem] = parsed.problems;
+  throw new RangeError(`sandbox option fault: ${problem?.path} must be ${problem?.rule}`);
+}
+
+function readRule(text: string): unknown {
+  if (!text.startsWith('{')) return { fault: text };
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RangeError("sandbox option fault must be a fault's name, or a rule in JSON");
+  }
 }
 
 function tlsOf({ tlsCertFile, tlsKeyFile }: SandboxOptions): Settings['tls'] {

@@ -1,13 +1,15 @@
 /** The request endpoint (interface 4.2): token, rules, SSN, fault, posting, answer, in this order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer } from './answers/error-body.ts';
-import { inInterfaceShape } from './answers/interface-shape.ts';
 import { productAnswer, reportedConsumers } from './answers/product-answer.ts';
 import { type Context, exchangeOf } from './context.ts';
 import { requestFault } from './faults/catalogue.ts';
 import { LARGE_REPORT } from './faults/content.ts';
 import { type Exchange, jsonAnswer, numberOf, type Params, type RequestFault } from './faults/fault.ts';
-import { magicFault, magicReturnCode } from './faults/magic-applicants.ts';
+import { magicFault } from './faults/magic-applicants.ts';
+import { magicReturnCode } from './faults/magic-codes.ts';
+import { applyVariants } from './faults/variants.ts';
+import { OWN_RULES } from './options.ts';
 import type { IssuedConsumer, ReceivedRequest } from './records/posting.ts';
 import { checkRequest, type GatewayRequest, isSecondaryUse, type SecondaryUseRequest } from './rules/check-request.ts';
 import type { Problem } from './rules/table.ts';
@@ -87,9 +89,9 @@ async function handle(
     exchange.answer(errorAnswer(400, 'The body is not JSON'));
     return;
   }
-  const checked = checkRequest(body, context.now());
+  const checked = checkRequest(body, { now: context.now(), ownRules: context.settings.with.has(OWN_RULES) });
   if ('problems' in checked) {
-    exchange.answer(errorAnswer(400, 'The request breaks rules of the interface', checked.problems));
+    exchange.answer(errorAnswer(400, 'The request breaks rules', checked.problems));
     return;
   }
   const { request } = checked;
@@ -156,7 +158,7 @@ async function serve(
   const accounts = chosen?.fault === LARGE_REPORT ? numberOf(LARGE_REPORT, chosen.params, 'accounts') : undefined;
   const userId = context.settings.clientId;
   const whole = productAnswer({ request, inquiry, codes, userId, ...(accounts !== undefined && { accounts }) });
-  const body = context.settings.shape === 'interface' ? inInterfaceShape(whole, request) : whole;
+  const body = applyVariants(context.settings.with, whole, request);
   if (chosen?.fault.stage === 'content') {
     exchange.answer(jsonAnswer(200, chosen.fault.change(body, request, chosen.params)));
   } else if (chosen?.fault.stage === 'delivery') {

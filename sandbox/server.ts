@@ -45,7 +45,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     journal: settings.journalFile === undefined ? undefined : new Journal(settings.journalFile),
     tokens: await TokenIssuer.create(settings.audience, settings.tokenLifetimeSeconds),
     tokenRequests: [],
-    faults: new Faults(settings.seed),
+    faults: new Faults(settings.seed, settings.faultRules),
     listener: new Listener(app.server, settings.host),
     now: localClock(settings.timeZone),
     running: new AbortController(),

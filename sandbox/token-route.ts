@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { type Context, exchangeOf, type TokenRequest } from './context.ts';
 import { type Answer, jsonAnswer } from './faults/fault.ts';
+import { OWN_RULES } from './options.ts';
 import { checkTable } from './rules/table.ts';
 import { TOKEN_REQUEST } from './rules/tables.ts';
 
@@ -34,7 +35,7 @@ export function addTokenRoute(app: FastifyInstance, context: Context): void {
  */
 function refuse({ settings }: Context, text: string): Answer | undefined {
   const body = parse(text);
-  const problems = checkTable(body, TOKEN_REQUEST, '');
+  const problems = checkTable(body, TOKEN_REQUEST, { now: '', ownRules: settings.with.has(OWN_RULES) });
   if (problems.length > 0) return jsonAnswer(400, { error: 'invalid_request', problems }, NO_STORE);
   const { audience, grant_type, client_id, client_secret } = body as Record<keyof typeof TOKEN_REQUEST, string>;
   if (grant_type !== 'client_credentials') return jsonAnswer(400, { error: 'unsupported_grant_type' }, NO_STORE);

@@ -80,7 +80,6 @@ const ALONE: readonly string[] = [
   'test/logging',
   'test/start-up',
   'test/telemetry',
-  'test/workflows/interface-shape',
   'test/workflows/long-waits',
 ];
 /** The number of files that share a process, in the order of their paths: neighbours cost about the same. */

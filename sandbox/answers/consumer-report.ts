@@ -82,39 +82,58 @@ function pick<Choice>(choices: readonly [Choice, ...Choice[]], draw: Draw): Choi
   return choices[Math.floor(draw() * choices.length)] ?? choices[0];
 }
 
+/** The `refId`s of the lists of one consumer: each list goes on where the one before it has ended. */
+function refIdsOf({ names, addresses }: Pick<Consumer, 'names' | 'addresses'>) {
+  const afterNames = names.length;
+  const afterAddresses = afterNames + addresses.length;
+  return {
+    names: names.map((_, index) => index + 1),
+    addresses: addresses.map((_, index) => afterNames + index + 1),
+    ssn: afterAddresses + 1,
+    dob: afterAddresses + 2,
+  };
+}
+
 /**
- * Adds the cross-references of interface 2.5. The interface shows `refId` on names only. By our decision the other
- * identification lists carry it too, with SSN and birth date in lists of their own. 0 points nowhere, as the sample has
- * it for phone and related address. `refId`s are unique within the consumer.
+ * Adds the cross-references of interface 2.5, which shows `refId` on names only. The other references point to entries
+ * that the answer does not show, unless `withReferenceLists` adds them. Phone and related address are 0, as in the
+ * sample.
  */
 function withCrossReferences(consumer: Consumer, draw: Draw): Record<string, unknown> {
-  let refId = 0;
-  const next = (): number => {
-    refId += 1;
-    return refId;
-  };
   const former = consumer.names
     .slice(0, 1)
     .map((name) => ({ ...name, first: name.first?.slice(0, 1) ?? '', middle: '' }));
-  const names = [...consumer.names, ...former].map((name) => {
+  const all = [...consumer.names, ...former];
+  const refIds = refIdsOf({ names: all, addresses: consumer.addresses });
+  const names = all.map((name, index) => {
     const totalOccurrences = 1 + Math.floor(draw() * 9);
     const activeOccurrences = Math.floor(draw() * (totalOccurrences + 1));
-    return { ...name, firstReportedDate: day(1998, 20, draw), totalOccurrences, activeOccurrences, refId: next() };
+    const firstReportedDate = day(1998, 20, draw);
+    return { ...name, firstReportedDate, totalOccurrences, activeOccurrences, refId: refIds.names[index] };
   });
-  const addresses = consumer.addresses.map((address) => ({ ...address, refId: next() }));
-  const ssns = [{ ssn: consumer.ssn, refId: next() }];
-  const dobs = [{ dob: consumer.dob, refId: next() }];
-  const one = (list: { refId: number }[]): number => list[Math.floor(draw() * list.length)]?.refId ?? 0;
+  const some = (ids: number[]): number => ids[Math.floor(draw() * ids.length)] ?? 0;
   const accounts = consumer.accounts.map((entry) => ({
     ...entry,
     accountCrossReference: {
-      consumerNameRefId: one(names),
-      consumerAddressRefId: one(addresses),
-      consumerSsnRefId: one(ssns),
-      consumerDOBRefId: one(dobs),
+      consumerNameRefId: some(refIds.names),
+      consumerAddressRefId: some(refIds.addresses),
+      consumerSsnRefId: refIds.ssn,
+      consumerDOBRefId: refIds.dob,
       consumerPhoneNbrRefId: 0,
       relatedAddressRefId: 0,
     },
   }));
-  return { ...consumer, names, addresses, ssns, dobs, accounts };
+  return { ...consumer, names, accounts };
+}
+
+/** Adds to a REFUPD consumer the entries that its cross-references point to: by our decision, since 2.5 shows none. */
+export function withReferenceLists(consumer: Record<string, unknown>): Record<string, unknown> {
+  const found = consumer as unknown as Consumer;
+  const refIds = refIdsOf(found);
+  return {
+    ...consumer,
+    addresses: found.addresses.map((address, index) => ({ ...address, refId: refIds.addresses[index] })),
+    ssns: [{ ssn: found.ssn, refId: refIds.ssn }],
+    dobs: [{ dob: found.dob, refId: refIds.dob }],
+  };
 }

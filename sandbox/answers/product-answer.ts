@@ -1,7 +1,10 @@
-/** The body of a product's answer: interface 2.4 and 2.5, 2.7, 2.8. */
+/**
+ * The body of a product's answer, with what the interface shows (2.4 and 2.5, 2.7, 2.8) and nothing else. What a client
+ * should take as well is a variant (faults/variants.ts), which a plan or `--with` asks for.
+ */
 
 import type { Body } from '../faults/fault.ts';
-import { magicFileOf } from '../faults/magic-applicants.ts';
+import { magicFileOf } from '../faults/magic-codes.ts';
 import type { IssuedConsumer, PostedInquiry } from '../records/posting.ts';
 import { consumerIdOf } from '../records/records.ts';
 import { type ConsumerRequest, type GatewayRequest, isSecondaryUse } from '../rules/check-request.ts';
@@ -46,44 +49,37 @@ export function productAnswer(parts: AnswerParts): Body {
   if (request.productCode === 'FAILSAFE') return failsafeAnswer(request, parts);
   const returnCode = overallReturnCode(codes);
   const applicants = request.applicants.map((applicant, index) => {
-    const entry = { applicantId: applicant.applicantId };
-    if (codes[index] !== RECORD) return entry;
+    // 2.4 shows nothing that would name an applicant without a record.
+    if (codes[index] !== RECORD) return {};
     const consumer = consumerReport(applicant, {
       crossReferences: request.productCode === 'REFUPD',
       ...(magicFileOf(applicant.ssn.slice(-4), request.productCode) ?? {}),
       ...(parts.accounts !== undefined && { accounts: parts.accounts }),
     });
-    return { ...entry, consumerId: consumerIdOf(applicant.ssn), consumer };
+    return { consumerId: consumerIdOf(applicant.ssn), consumer };
   });
-  return { returnCode, ...reasons(returnCode), reportReferenceNumber, applicants };
+  return { returnCode, reportReferenceNumber, applicants };
 }
 
-/** Fields beyond the interface that accompany the rarer codes (design, section 11). */
-function reasons(returnCode: string): Body {
-  switch (returnCode) {
-    case 'Suppress':
-      return { returnReasonCode: 'S001', returnReasonDesc: 'File suppressed' };
-    case 'Exempt':
-      return { returnReasonCode: 'E001', returnReasonDesc: 'File exempt' };
-    case 'Error':
-      return { errorMessage: 'The sandbox was told to answer with an error' };
-    default:
-      return {};
-  }
-}
+/** FAILSAFE's request names neither (4.3), and its answer has both (2.8). */
+const HOUSE = { customerId: 'SBXHOUSE01', softwareProviderId: 'SBX1' };
 
+/**
+ * The interface shows the ten fields and none of their values but `No Record` (2.8). So the values are those that help a
+ * client least: nothing of the request comes back, and the provider counts the applicants from the last.
+ */
 function failsafeAnswer(request: ConsumerRequest, { inquiry, codes, userId }: AnswerParts): Body {
-  const consumers = request.applicants.map((applicant, index) => ({
-    softwareProviderId: request.softwareProviderId ?? '',
+  const count = request.applicants.length;
+  const consumers = request.applicants.map(({ ssn }, index) => ({
+    softwareProviderId: HOUSE.softwareProviderId,
     softwareProviderVersion: '1.0',
-    customerTraceNumber: request.customerTraceNumber,
+    customerTraceNumber: '',
     userId,
-    reportReferenceNumber: inquiry.reportReferenceNumber,
-    productCode: request.productCode,
-    customerId: request.customerId ?? '',
-    // The sample request has no applicantId (4.3), but its response has one: then "1A" to "9A" (design, section 11).
-    applicantId: applicant.applicantId ?? `${index + 1}A`,
-    consumerId: consumerIdOf(applicant.ssn),
+    reportReferenceNumber: `${inquiry.reportReferenceNumber}${index + 1}`,
+    productCode: '',
+    customerId: HOUSE.customerId,
+    applicantId: `${count - index}A`,
+    consumerId: consumerIdOf(ssn),
     returnCode: codes[index] ?? NO_RECORD,
   }));
   return { consumers };

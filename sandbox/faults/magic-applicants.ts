@@ -4,35 +4,13 @@
  */
 import { befalls, requestFault } from './catalogue.ts';
 import type { Params } from './fault.ts';
+import { LATER_PRODUCTS, MOVING_FILE, meaning, RETURN_CODES } from './magic-codes.ts';
 
 export interface MagicFault {
   fault: string;
   params?: Params;
   /** Happens to the first request of each trace number only; the next one succeeds. */
   firstOnly: boolean;
-}
-
-const SECONDUSE_OFFSET = 5000;
-
-/** 0000 to 0999: the return code of this one consumer. Every other number is `Record`. */
-const RETURN_CODES: ReadonlyMap<number, string> = new Map([
-  [1, 'Record'],
-  [404, 'No Record'],
-  [405, 'Suppress'],
-  [406, 'Exempt'],
-  [407, 'Error'],
-  [408, 'Deferred'],
-]);
-
-/** The file of this consumer changes between preapproval and closing. */
-const MOVING_FILE = 20;
-/** Products whose report shows the changed file; every other product's shows the earlier one. */
-const LATER_PRODUCTS: ReadonlySet<string> = new Set(['PRECLOSE', 'ACCTRVW', 'REFUPD']);
-
-/** The state of a changing file in a report of this product; undefined for a file that does not change. */
-export function magicFileOf(lastFour: string, productCode: string): { moving: 'before' | 'after' } | undefined {
-  if (meaning(lastFour, productCode) !== MOVING_FILE) return undefined;
-  return { moving: LATER_PRODUCTS.has(productCode) ? 'after' : 'before' };
 }
 
 /** 4000 to 4999, each once per trace number. */
@@ -80,23 +58,15 @@ const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
   [4048, { fault: 'unknownFields' }],
   [4049, { fault: 'largeReport' }],
   [4050, { fault: 'returnReasons' }],
+  [4051, { fault: 'applicantIds' }],
+  [4052, { fault: 'consumerIds' }],
+  [4053, { fault: 'failsafeRecords' }],
+  [4054, { fault: 'failsafeSsns' }],
+  [4055, { fault: 'referenceLists' }],
   [4429, { fault: 'status', params: { status: 429, retryAfterDateSeconds: 2 } }],
   [4430, { fault: 'status', params: { status: 429 } }],
   [4503, { fault: 'status', params: { status: 503, retryAfter: 1 } }],
 ]);
-
-/** The digits' meaning for this product, without SECONDUSE's offset; undefined where they concern another product. */
-function meaning(lastFour: string, productCode: string): number | undefined {
-  const digits = Number(lastFour);
-  const forSecondaryUse = digits >= SECONDUSE_OFFSET;
-  if (forSecondaryUse !== (productCode === 'SECONDUSE')) return undefined;
-  return forSecondaryUse ? digits - SECONDUSE_OFFSET : digits;
-}
-
-/** The return code for one consumer. */
-export function magicReturnCode(lastFour: string, productCode: string): string {
-  return RETURN_CODES.get(meaning(lastFour, productCode) ?? 0) ?? 'Record';
-}
 
 /** The fault of a request in which one consumer's SSN ends in these digits. */
 export function magicFault(lastFour: string, productCode: string): MagicFault | undefined {

@@ -130,13 +130,16 @@ function paramFits(fault: Fault, name: string, value: unknown): boolean {
 /** Holds the current plan, and how often each of its rules has applied. */
 export class Faults {
   readonly #defaultSeed: number;
+  readonly #firstRules: readonly FaultRule[];
   #plan: FaultPlan;
   #struck: number[] = [];
   #tokenRequests = 0;
 
-  constructor(defaultSeed: number) {
+  /** @param firstRules the plan at the start and after a reset */
+  constructor(defaultSeed: number, firstRules: readonly FaultRule[]) {
     this.#defaultSeed = defaultSeed;
-    this.#plan = { seed: defaultSeed, rules: [] };
+    this.#firstRules = firstRules;
+    this.#plan = { seed: defaultSeed, rules: [...firstRules] };
   }
 
   /** The plan as it was set, with each rule's count as `struck`. */
@@ -151,16 +154,19 @@ export class Faults {
 
   set(body: unknown): { plan: FaultPlan } | { problems: Problem[] } {
     const parsed = parsePlan(body, this.#defaultSeed);
-    if ('plan' in parsed) {
-      this.#plan = parsed.plan;
-      this.#struck = parsed.plan.rules.map(() => 0);
-      this.#tokenRequests = 0;
-    }
+    if ('plan' in parsed) this.#begin(parsed.plan);
     return parsed;
   }
 
-  clear(): void {
-    this.set({});
+  /** Returns to the plan of the start. */
+  reset(): void {
+    this.#begin({ seed: this.#defaultSeed, rules: [...this.#firstRules] });
+  }
+
+  #begin(plan: FaultPlan): void {
+    this.#plan = plan;
+    this.#struck = plan.rules.map(() => 0);
+    this.#tokenRequests = 0;
   }
 
   /** The rule that applies to this token request. */

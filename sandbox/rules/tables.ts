@@ -51,7 +51,7 @@ const APPLICANT: Table = {
   applicantId: an(2),
   names: NAMES,
   ssn: { kind: 'text', format: 'ssn' },
-  dob: { kind: 'text', format: 'pastDate' },
+  dob: { kind: 'text', format: 'date' },
   phones: PHONES,
   emailAddress: an(80, 'email'),
   ipAddress: an(45, 'ip'),

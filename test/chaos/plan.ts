@@ -15,6 +15,8 @@ export interface WorldPlan {
   notProcessedStatuses: number[];
   /** How long the gateway takes over each inquiry. */
   latencyMs: number;
+  /** What every answer has beyond the interface's shape: `--with` of the sandbox. */
+  variants: string[];
   /** Faults that strike by themselves throughout, as `PUT /_sandbox/faults` takes them. */
   gatewayFaults: GatewayFault[];
   /** Workers of a Worker Deployment, and deploys of new versions of them. */
@@ -236,6 +238,7 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   const apiCopies = draw.between(2, 3);
   return {
     ...world,
+    variants: drawVariants(drawFrom(options.seed, 'variants')),
     handOverAfterEvents,
     cachedRuns: drawCaches(drawFrom(options.seed, 'caches'), workersAheadMs.length),
     refusedUpdatesPerSecond: REFUSED_UPDATES_PER_SECOND,
@@ -245,6 +248,16 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
     ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
     ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };
+}
+
+const KINDER_VARIANTS = [
+  ...['applicantIds', 'consumerIds', 'failsafeRecords', 'failsafeSsns', 'referenceLists', 'echoes', 'returnReasons'],
+  ...['dashedSsns', 'reversedApplicants', 'unknownFields', 'consumersArray'],
+];
+
+/** Half of the storms run on the interface's shape alone. */
+function drawVariants(draw: Draw): string[] {
+  return draw.chance(0.5) ? [] : draw.some(KINDER_VARIANTS, draw.between(1, 4));
 }
 
 /** Half of the workers cache no run, or one. Each task of such a worker is a replay, so one worker at least has them all. */

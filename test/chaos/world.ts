@@ -257,12 +257,13 @@ interface SandboxPlace {
 }
 
 function sandboxProgram(plan: Plan, { port, directory, journalFile, logFile }: SandboxPlace): Supervised {
-  const { sandboxAheadMs, latencyMs } = plan.world;
+  const { sandboxAheadMs, latencyMs, variants } = plan.world;
   return new Supervised({
     name: 'sandbox',
     args: [
       ...['--import', CONDITIONS, SANDBOX, '--json', '--port', String(port), '--client-secret', CLIENT_SECRET],
       ...['--seed', String(plan.seed), '--latency-ms', String(latencyMs)],
+      ...variants.flatMap((variant) => ['--with', variant]),
       ...['--state-file', join(directory, 'sandbox.jsonl'), '--journal-file', journalFile],
     ],
     env: { CHAOS_CLOCK_AHEAD_MS: String(sandboxAheadMs) },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { productAnswer } from '../../sandbox/answers/product-answer.ts';
 import type { Body } from '../../sandbox/faults/fault.ts';
+import { applyVariants } from '../../sandbox/faults/variants.ts';
 import type { GatewayRequest as SandboxRequest } from '../../sandbox/rules/check-request.ts';
 import { type AnswerContext, readAnswer } from '../../src/gateway/answers.ts';
 import { buildFailsafeRequest, type GatewayRequest } from '../../src/gateway/requests.ts';
@@ -24,7 +25,7 @@ const ADA = applicant();
 const BEN = secondApplicant();
 const REQUESTED_AT = '2026-07-01T10:00:00.000Z';
 
-/** As every answer of the corpus has it. */
+/** As every answer of the corpus has it; FAILSAFE's entries count on from it. */
 export const REFERENCE = 'RRN-FUZZ-0001';
 
 export interface KnownAnswer {
@@ -34,7 +35,12 @@ export interface KnownAnswer {
   answer: Answer;
 }
 
-function known(request: GatewayRequest, expected: readonly Applicant[], codes: readonly string[]): KnownAnswer {
+function known(
+  request: GatewayRequest,
+  expected: readonly Applicant[],
+  codes: readonly string[],
+  variants: readonly string[] = [],
+): KnownAnswer {
   const { productCode, customerTraceNumber } = request;
   const inquiry = {
     customerTraceNumber,
@@ -46,19 +52,26 @@ function known(request: GatewayRequest, expected: readonly Applicant[], codes: r
     reportReferenceNumber: REFERENCE,
     consumerIds: [],
   };
-  const body = productAnswer({ request: request as SandboxRequest, inquiry, codes, userId: 'user-1', accounts: 1 });
+  const received = request as SandboxRequest;
+  const whole = productAnswer({ request: received, inquiry, codes, userId: 'user-1', accounts: 1 });
+  const body = applyVariants(new Set(variants), whole, received);
   const context = { profile: PROFILE, request, expected, requestedAt: REQUESTED_AT };
   const answer = readAnswer(JSON.stringify(body), context);
   assert.ok(answer);
   return { body, context, answer };
 }
 
-function report(productCode: ReportProduct, applicants: Applicant[], codes: string[]): KnownAnswer {
-  return known(reportRequest(PROFILE, { productCode, applicants }), applicants, codes);
+function report(
+  productCode: ReportProduct,
+  applicants: Applicant[],
+  codes: string[],
+  ...variants: string[]
+): KnownAnswer {
+  return known(reportRequest(PROFILE, { productCode, applicants }), applicants, codes, variants);
 }
 
-function failsafe(applicants: Applicant[], codes: string[]): KnownAnswer {
-  return known(buildFailsafeRequest({ customerTraceNumber: TRACE_NUMBER, applicants }), applicants, codes);
+function failsafe(applicants: Applicant[], codes: string[], ...variants: string[]): KnownAnswer {
+  return known(buildFailsafeRequest({ customerTraceNumber: TRACE_NUMBER, applicants }), applicants, codes, variants);
 }
 
 export const KNOWN_ANSWERS: readonly KnownAnswer[] = [
@@ -70,6 +83,9 @@ export const KNOWN_ANSWERS: readonly KnownAnswer[] = [
   report('PREQUAL', [ADA], ['Error']),
   failsafe([ADA], ['Record']),
   failsafe([ADA, BEN], ['No Record', 'Record']),
+  failsafe([ADA, BEN], ['No Record', 'Record'], 'failsafeSsns', 'echoes'),
+  report('REFUPD', [ADA, BEN], ['Record', 'Record'], 'applicantIds', 'referenceLists', 'echoes'),
+  report('CR', [ADA, BEN], ['Record', 'No Record'], 'applicantIds', 'consumerIds', 'returnReasons'),
   known(secondUseRequest(PROFILE), [], ['Record']),
 ];
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { inInterfaceShape } from '../../sandbox/answers/interface-shape.ts';
 import { productAnswer } from '../../sandbox/answers/product-answer.ts';
+import { applyVariants } from '../../sandbox/faults/variants.ts';
 import { consumerIdOf } from '../../sandbox/records/records.ts';
 import type { GatewayRequest as SandboxRequest } from '../../sandbox/rules/check-request.ts';
 import type { AnswerContext } from '../../src/gateway/answers.ts';
@@ -77,7 +77,7 @@ const cases = fc.record({
   people,
   productCode: fc.constantFrom('PREQUAL' as const, 'FAILSAFE' as const),
   codes: fc.array(fc.constantFrom('Record', 'Record', 'No Record'), { minLength: 4, maxLength: 4 }),
-  isInterface: fc.boolean(),
+  variants: fc.subarray(['applicantIds', 'consumerIds']),
   changes,
   order: fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
   /** The place of an entry that is about a person who was not asked about, without SSN and applicantId. */
@@ -86,7 +86,7 @@ const cases = fc.record({
 
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 
-function answerTo(context: AnswerContext, asked: readonly Applicant[], codes: readonly string[], isInterface: boolean) {
+function answerTo(context: AnswerContext, asked: readonly Applicant[], codes: readonly string[], variants: string[]) {
   const { request } = context;
   const inquiry = {
     customerTraceNumber: TRACE_NUMBER,
@@ -100,8 +100,7 @@ function answerTo(context: AnswerContext, asked: readonly Applicant[], codes: re
   };
   const ofAsked = codes.slice(0, asked.length);
   const parts = { request: request as SandboxRequest, inquiry, codes: ofAsked, userId: 'user', accounts: 1 };
-  const body = productAnswer(parts);
-  return isInterface ? inInterfaceShape(body, parts.request) : body;
+  return applyVariants(new Set(variants), productAnswer(parts), parts.request);
 }
 
 function contextFor(productCode: Case['productCode'], asked: Applicant[]): AnswerContext {
@@ -119,9 +118,9 @@ function isDouble(stranger: Applicant, asked: readonly Applicant[]): boolean {
   });
 }
 
-function judged({ people: { asked, stranger }, productCode, codes, isInterface, ...drawn }: Case): Answer | undefined {
+function judged({ people: { asked, stranger }, productCode, codes, variants, ...drawn }: Case): Answer | undefined {
   const context = contextFor(productCode, asked);
-  const body = answerTo(context, asked, codes, isInterface);
+  const body = answerTo(context, asked, codes, variants);
   const listName = productCode === 'FAILSAFE' ? 'consumers' : 'applicants';
   let entries = (body[listName] as Entry[]).map((entry, index) =>
     (drawn.changes[index] ?? []).reduce((one, change) => CHANGES[change](one), entry),
@@ -189,7 +188,7 @@ test('an answer in exactly the interface’s shape is never held', () => {
       // FAILSAFE says whose an entry is by an applicantId of its own alone: where the outcomes differ, a person decides.
       const outcomes = product === 'FAILSAFE' ? drawn.map(() => drawn[0] ?? '') : drawn;
       const context = contextFor(product as Case['productCode'], asked);
-      const answer = read(answerTo(context, asked, outcomes, true), context);
+      const answer = read(answerTo(context, asked, outcomes, []), context);
       assert.equal(answer.kind, 'outcome', JSON.stringify(answer));
     }),
     { numRuns: 300 },

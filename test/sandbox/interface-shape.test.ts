@@ -1,7 +1,6 @@
-/** `shape: interface`: what the interface shows of an answer, and no member more. */
+/** What the interface shows of an answer, and no member more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startSandbox } from '../../sandbox/server.ts';
 import {
   applicant,
   Caller,
@@ -13,8 +12,6 @@ import {
   reportRequest,
   secondaryUse,
 } from './caller.ts';
-
-const INTERFACE = { shape: 'interface' } as const;
 
 const REPORT = ['applicants', 'reportReferenceNumber', 'returnCode'];
 const CONSUMER = ['accounts', 'addresses', 'dob', 'names', 'ssn'];
@@ -37,7 +34,7 @@ const members = (object: unknown) => Object.keys(object as Json).sort();
 const listOf = (object: unknown, name: string) => (object as Json)[name] as Json[];
 
 test('reports name nobody by applicantId, and are empty for an applicant without a record', async (t) => {
-  const caller = await Caller.start(t, INTERFACE);
+  const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001', '0404');
   assert.deepEqual(members(report), REPORT);
   const [found, missing] = listOf(report, 'applicants');
@@ -50,14 +47,14 @@ test('reports name nobody by applicantId, and are empty for an applicant without
 
 for (const digits of ['0404', '0405', '0406', '0407']) {
   test(`an answer for an SSN that ends in ${digits} has a code and no reasons`, async (t) => {
-    const report = await pullReport(await Caller.start(t, INTERFACE), digits);
+    const report = await pullReport(await Caller.start(t), digits);
     assert.deepEqual(members(report), REPORT);
     assert.deepEqual(report.applicants, [{}]);
   });
 }
 
 test('REFUPD has refIds in names alone, and six cross-references in each account', async (t) => {
-  const caller = await Caller.start(t, INTERFACE);
+  const caller = await Caller.start(t);
   const report = json(await caller.post(reportRequest({ productCode: 'REFUPD' })));
   const [entry] = listOf(report, 'applicants');
   assert.deepEqual(members(entry?.consumer), CONSUMER);
@@ -70,29 +67,34 @@ test('REFUPD has refIds in names alone, and six cross-references in each account
   }
 });
 
-test('FAILSAFE fills in its customer, and gives each consumer a number of its own', async (t) => {
-  const caller = await Caller.start(t, INTERFACE);
+test('FAILSAFE has its ten fields, says No Record, and gives nothing of the request back', async (t) => {
+  const caller = await Caller.start(t);
   const answer = json(await caller.post(failsafeRequest('0001', '0404')));
   assert.deepEqual(members(answer), ['consumers']);
   const consumers = listOf(answer, 'consumers');
   for (const consumer of consumers) {
     assert.deepEqual(members(consumer), FAILSAFE_ENTRY);
-    for (const value of Object.values(consumer)) assert.match(String(value), /./);
+    for (const value of Object.values(consumer)) assert.equal(typeof value, 'string');
+    assert.equal(consumer.returnCode, 'No Record');
     assert.match(String(consumer.reportReferenceNumber), /^[A-Z0-9]{1,30}$/);
+    for (const echo of ['customerTraceNumber', 'productCode']) assert.equal(consumer[echo], '', echo);
+    for (const own of ['customerId', 'softwareProviderId', 'userId']) assert.match(String(consumer[own]), /./);
   }
   assert.equal(new Set(consumers.map((consumer) => consumer.reportReferenceNumber)).size, 2);
 });
 
+test('FAILSAFE numbers its consumers in another order than the request', async (t) => {
+  const caller = await Caller.start(t);
+  const answer = json(await caller.post(failsafeRequest('0001', '0404', '0002')));
+  const ids = listOf(answer, 'consumers').map(({ applicantId }) => applicantId);
+  assert.deepEqual(ids, ['3A', '2A', '1A']);
+});
+
 test('a report of this shape can be shared, and its confirmation has two members', async (t) => {
-  const caller = await Caller.start(t, INTERFACE);
+  const caller = await Caller.start(t);
   const applicants = [applicant('0001', '1A'), applicant('0002', '2A')];
   const report = json(await caller.post(reportRequest({ customerTraceNumber: freshTrace(), applicants })));
   const confirmation = json(await caller.post(secondaryUse(report)));
   assert.deepEqual(members(confirmation), ['reportReferenceNumber', 'returnCode']);
   assert.notEqual(confirmation.reportReferenceNumber, report.reportReferenceNumber);
-});
-
-test('another shape is refused by name', async () => {
-  const options = { shape: 'round' } as unknown as typeof INTERFACE;
-  await assert.rejects(startSandbox(options), /option shape must be sandbox or interface/);
 });

@@ -31,7 +31,7 @@ for (const [what, change, status, error] of [
   ['a field that is not text', { client_id: 7 }, 400, 'invalid_request'],
 ] as const) {
   test(`refuses ${what} with ${status}`, async (t) => {
-    const caller = await Caller.start(t);
+    const caller = await Caller.start(t, { with: ['own-rules'] });
     const reply = await caller.askForToken({ ...CREDENTIALS, ...change });
     assert.equal(reply.status, status);
     assert.equal(json(reply).error, error);

@@ -8,7 +8,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { SHAPES } from '../../sandbox/options.ts';
 import { type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
 import { isTaskFailure } from '../../src/client/connection/error-translation.ts';
 import { askRun } from '../../src/client/runs/ask-run.ts';
@@ -97,7 +96,7 @@ const PROVING = {
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const server: NonNullable<HarnessOptions['server']> = options.server ?? (await testServer());
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-harness-'));
-  const sandbox = await startSandbox({ ...sandboxShape(), ...options.sandbox });
+  const sandbox = await startSandbox(options.sandbox);
   const [consentKeys, profiles] = [join(dataDir, 'consent-keys.json'), join(dataDir, 'profiles.json')];
   const decisionKeys = join(dataDir, 'decision-keys.json');
   await writeFile(consentKeys, JSON.stringify(CONSENT_KEYS));
@@ -184,12 +183,6 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
   if (!options.withoutWorker) await harness.startWorker();
   return harness;
-}
-
-/** A file of tests may run once more with `SANDBOX_SHAPE=interface` (test/workflows/interface-shape-slow.test.ts). */
-function sandboxShape(): Pick<SandboxOptions, 'shape'> {
-  const shape = SHAPES.find((one) => one === process.env.SANDBOX_SHAPE);
-  return shape ? { shape } : {};
 }
 
 /** What `uat` requires beside the sandbox's variables, with the ledger that `setup` would have made. */

@@ -23,7 +23,8 @@ let journeys: CreditJourneys;
 let ledger: Ledger;
 
 before(async () => {
-  harness = await startHarness();
+  // By the interface FAILSAFE says `No Record` alone.
+  harness = await startHarness({ sandbox: { with: ['failsafe-records'] } });
   ({ journeys, ledger } = await connectWithLedger(harness));
 });
 
@@ -345,3 +346,36 @@ async function problemsOf(result: Promise<unknown>): Promise<string[]> {
   }
   throw new Error('it was not refused');
 }
+
+/** A joint FAILSAFE of two people whose files say different things, answered by a sandbox of its own. */
+async function jointFailsafe(...variants: string[]): Promise<Awaited<ReturnType<PullHandle['result']>>> {
+  const own = await startHarness({ sandbox: { with: variants } });
+  const connected = await connectTo(own);
+  try {
+    const pull = await connected.pull(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
+    return await pull.result();
+  } finally {
+    await connected.close();
+    await own.close();
+  }
+}
+
+test('a joint FAILSAFE as the interface shows it tells each outcome, and no consumerId of an unknown owner', async () => {
+  const { outcome, consumers } = await jointFailsafe();
+  assert.equal(outcome, 'noRecord');
+  assert.deepEqual(consumers, [
+    { applicantId: '1A', outcome: 'noRecord' },
+    { applicantId: '2A', outcome: 'noRecord' },
+  ]);
+});
+
+test('a joint FAILSAFE whose answer shows the people is told apart by them, each with a number of its own', async () => {
+  const { consumers, reference, unattributed } = await jointFailsafe('failsafe-records', 'failsafe-ssns');
+  const [found, missing] = consumers ?? [];
+  assert.deepEqual([found?.applicantId, found?.outcome], ['1A', 'record']);
+  assert.deepEqual([missing?.applicantId, missing?.outcome], ['2A', 'noRecord']);
+  for (const consumer of [found, missing]) assert.match(consumer?.reportReferenceNumber ?? '', /^SBX/);
+  assert.notEqual(found?.reportReferenceNumber, missing?.reportReferenceNumber);
+  assert.notEqual(found?.consumerId, missing?.consumerId);
+  assert.deepEqual([reference, unattributed], [undefined, undefined]);
+});

@@ -36,7 +36,8 @@ export function registerSandboxCommand(program: Command): void {
     .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', integer, 0)
     .option('--tls-cert-file <path>', 'certificate in PEM: with a key it speaks https')
     .option('--tls-key-file <path>', 'its private key in PEM')
-    .option('--shape <sandbox|interface>', 'interface: answers have what the interface shows, and no more', 'sandbox');
+    .option('--with <name...>', "variants that every answer has beyond the interface's shape, such as applicant-ids")
+    .option('--fault <name|rule...>', "faults that strike each request: a name, or a plan's rule in JSON");
   withOutputOptions(command)
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, debug, ...options }: SandboxFlags) => {
