@@ -9,7 +9,7 @@ export type Applicant = {
     gen?: string;
   }[];
   ssn: string;
-  /** YYYY-MM-DD, not in the future. */
+  /** YYYY-MM-DD, in 1900 or later, not in the future. */
   dob: string;
   phones: readonly {
     phoneNumber: string;

@@ -47,6 +47,8 @@ export interface RunIdentity {
   customerId: string;
   profileFingerprint: string;
   ledgerId: string;
+  /** The profile's word at the run's start, so that a request and its digest keep one spelling. Absent: as given. */
+  accents?: 'transliterate';
   /** The newest attempt of any run that this one has seen: a ledger that lacks it is an older copy. */
   seen?: SeenAttempt;
 }
@@ -160,7 +162,7 @@ export interface SubmitFailureDetails {
 
 /** Has the content, since the ledger gives an outcome only to the request that it was made for. */
 export interface LookUpInquiryArgs extends InquiryContent {
-  run: Pick<RunIdentity, 'ledgerId'>;
+  run: Pick<RunIdentity, 'ledgerId' | 'accents'>;
 }
 
 interface CloseAttemptArgs extends LookUpInquiryArgs {

@@ -25,11 +25,10 @@ export function entitlementProblems(profile: GatewayProfile, asked: Entitlement)
     });
   }
   const purpose = asked.permissiblePurposeCode;
-  if (purpose !== undefined && allowed?.permissiblePurposeCodes?.includes(purpose) === false) {
-    problems.push({
-      path: asked.purposePath,
-      rule: `must be a purpose that the profile allows for ${asked.productCode}`,
-    });
+  const purposes = allowed?.permissiblePurposeCodes;
+  if (purpose !== undefined && purposes?.includes(purpose) === false) {
+    const rule = `must be a purpose that the profile allows for ${asked.productCode}: ${purposes.join(', ')}`;
+    problems.push({ path: asked.purposePath, rule });
   }
   return problems;
 }

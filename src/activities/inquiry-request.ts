@@ -1,5 +1,6 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it. */
 import { defined } from '../base/defined.ts';
+import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { hasFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -9,9 +10,9 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import type { Applicant } from '../model/applicant.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
@@ -31,9 +32,25 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
   return profile;
 }
 
+/** What keeps the profile from sending these applicants, with paths under `/applicants`. */
+export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
+  const spelled = spellApplicants(applicants, profile.accents);
+  return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
+}
+
+/**
+ * The inquiry in the spelling that goes on the wire. Its digest is made of this too, so that a row of the ledger stands
+ * for the request that was sent.
+ */
+export function contentAsSent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
+  const { applicants } = content;
+  return applicants ? { ...content, applicants: spellApplicants(applicants, accents ?? 'refuse') } : content;
+}
+
 /**
  * The request as the gateway gets it.
  *
+ * @param args as `contentAsSent` spells it
  * @param claimedAt when the attempt that sends it was claimed
  * @throws InvalidInputError naming the caller's fields, also where the profile does not allow what is asked for, or where
  *   an applicant is made up
@@ -49,6 +66,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
       purposePath: '/permissiblePurposeCode',
     }),
     ...madeUpProblems(profile, args.applicants ?? []),
+    ...accentProblems(args.applicants ?? [], profile.accents),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
   if (productCode === 'SECONDUSE') {
@@ -81,7 +99,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
 }
 
 /**
- * The gateway's own tables have the last word (interface 2.3, 2.6, 4.3), before a single attempt is claimed.
+ * The tables of the interface have the last word (2.3, 2.6, 4.3), before a single attempt is claimed.
  *
  * @throws InvalidInputError as `buildRequest`
  */
@@ -96,5 +114,5 @@ export function checkRequestCanBeBuilt(
     ...{ environment, customerId, profile: name, workflowType: '', ownerId: '', ordinal: 0 },
     customerTraceNumber: 'PREFLIGHT',
   };
-  buildRequest(profile, { ...content, inquiry }, new Date());
+  buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
 }

@@ -3,6 +3,7 @@ import { requestDigests } from '../ledger/request-digests.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';
+import { contentAsSent } from './inquiry-request.ts';
 
 /**
  * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of
@@ -25,12 +26,16 @@ export function createLedgerActivities({
   return {
     lookUpInquiry: ({ run, ...content }) =>
       translating(() =>
-        ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, requestDigests(ledger, content)),
+        ledger.lookUp(
+          run.ledgerId,
+          content.inquiry.customerTraceNumber,
+          requestDigests(ledger, contentAsSent(run, content)),
+        ),
       ),
 
     closeAttempt: ({ run, attempt, begunAt, ...content }) =>
       translating(() => {
-        const digests = requestDigests(ledger, content);
+        const digests = requestDigests(ledger, contentAsSent(run, content));
         return ledger.closeAttempt({
           ledgerId: run.ledgerId,
           inquiry: content.inquiry,

@@ -1,6 +1,4 @@
-import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { buildReportRequest } from '../gateway/requests.ts';
 import type { LendingJourneyInput, ShareInput } from '../messages/journey/shapes.ts';
 import {
   parseApplicants,
@@ -15,6 +13,7 @@ import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
+import { applicantProblems, checkRequestCanBeBuilt } from './inquiry-request.ts';
 import { factsAtStart, fixRun, ifAnswered, ownerProblems, preflight, profileNameOf } from './prepared-run.ts';
 
 export function createPrepareJourney(
@@ -32,7 +31,7 @@ export function createPrepareJourney(
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
         const ownProblems = [
           ...journeyEntitlementProblems(profile, journey),
-          ...madeUpProblems(profile, journey.applicants),
+          ...applicantProblems(profile, journey.applicants),
         ];
         // The token service may be slow. Consents that come meanwhile are heard: the ledger is asked after it.
         const token = ownProblems.length > 0 ? undefined : await preflight(dependencies, profile);
@@ -51,7 +50,7 @@ export function createPrepareJourney(
       translating(async () => {
         const known = preparedProfile(dependencies, profile);
         const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
-        const problems = madeUpProblems(known, parse(applicants, known.limits));
+        const problems = applicantProblems(known, parse(applicants, known.limits));
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
 
@@ -119,16 +118,11 @@ function shareEntitlementProblems(
   });
 }
 
-/** The gateway's own tables have the last word (interface 2.3), before a single attempt is claimed. */
 function checkRequestsCanBeBuilt(profile: GatewayProfile, journey: LendingJourneyInput): void {
+  const { applicants, permissiblePurposeCodes } = journey;
   for (const productCode of journey.stages ?? STAGES) {
-    buildReportRequest({
-      profile,
-      productCode,
-      customerTraceNumber: 'PREFLIGHT',
-      endUserCode: endUserOf(journey, productCode),
-      permissiblePurposeCode: journey.permissiblePurposeCodes[productCode] ?? '',
-      applicants: journey.applicants,
-    });
+    const permissiblePurposeCode = permissiblePurposeCodes[productCode] ?? '';
+    const asked = { productCode, endUserCode: endUserOf(journey, productCode), permissiblePurposeCode };
+    checkRequestCanBeBuilt(profile, asked, { applicants });
   }
 }

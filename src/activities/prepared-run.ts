@@ -45,6 +45,7 @@ export async function fixRun(
     customerId: profile.customerId,
     profileFingerprint: profileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
+    ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
     // Without it the run sees attempts of its own.
     ...(facts?.newest ? { seen: facts.newest } : {}),
     settings: dependencies.config.protocol,

@@ -16,7 +16,7 @@ import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
-import { buildRequest, profileOfRun } from './inquiry-request.ts';
+import { buildRequest, contentAsSent, profileOfRun } from './inquiry-request.ts';
 
 /** Left at the end of the activity's time to report what happened to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
@@ -69,9 +69,10 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
  */
 export async function makeOneAttempt(
   dependencies: ActivityDependencies,
-  args: SubmitInquiryArgs,
+  given: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
+  const args = contentAsSent(given.run, given);
   const { profile, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>

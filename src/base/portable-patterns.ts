@@ -10,6 +10,12 @@ export const PRINTABLE = '^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f
 /** The form of `alphanumericProblem` (fields/alphanumeric.ts). */
 export const ALPHANUMERIC = '^[!-~](?:[ -~]*[!-~])?$';
 
+/** The letters of Latin alphabets beyond ASCII, their combining marks, and the typographic apostrophe: in a class. */
+export const LATIN_LETTERS = '\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff\u2019';
+
+/** The form of `latinText` (fields/alphanumeric.ts). */
+export const LATIN_TEXT = `^[!-~${LATIN_LETTERS}](?:[ -~${LATIN_LETTERS}]*[!-~${LATIN_LETTERS}])?$`;
+
 /** The form of `parseDurationMs` without its limit; zero passes too. */
 export const DURATION =
   '^P(?:[0-9]{1,5}D(?:T(?:[0-9]{1,5}H(?:[0-9]{1,6}M)?(?:[0-9]{1,7}S)?|[0-9]{1,6}M(?:[0-9]{1,7}S)?|[0-9]{1,7}S))?' +

@@ -1,4 +1,5 @@
 /** The gateway profile `default`, from the `GATEWAY_*` variables. */
+import { ACCENTS } from '../fields/accents.ts';
 import { alphanumericProblem } from '../fields/alphanumeric.ts';
 import { SSNS_WITH_NINE, type SsnsWithNine } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -39,6 +40,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     ssnMismatch: reader.oneOf('GATEWAY_SSN_MISMATCH', ['hold', 'flag'], 'hold'),
     ssnsWithNine: readSsnsWithNine(reader, environment),
     ...readRehearsal(reader, environment),
+    accents: reader.oneOf('GATEWAY_ACCENTS', ACCENTS, 'refuse'),
     resendTraceNumber: reader.oneOf('GATEWAY_RESEND_TRACE_NUMBER', ['same', 'new'], 'same'),
     originalInquiryDateSource: reader.oneOf(
       'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',

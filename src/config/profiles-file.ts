@@ -14,6 +14,7 @@
  */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
+import { ACCENTS } from '../fields/accents.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -101,6 +102,7 @@ const profileSchema = z.strictObject({
   ssnMismatch: z.enum(['hold', 'flag']).exactOptional(),
   ssnsWithNine: z.enum(SSNS_WITH_NINE).exactOptional(),
   rehearsal: z.boolean().exactOptional(),
+  accents: z.enum(ACCENTS).exactOptional(),
   resendTraceNumber: z.enum(['same', 'new']).exactOptional(),
   originalInquiryDateSource: z.enum(['secondaryUse', 'originalRequest']).exactOptional(),
   consentTrust: z.enum(['namespace', 'proof']).exactOptional(),
@@ -316,6 +318,7 @@ function merged(
     returnCodes: profile.returnCodes ?? defaults.returnCodes,
     ssnMismatch: profile.ssnMismatch ?? defaults.ssnMismatch,
     ssnsWithNine: profile.ssnsWithNine ?? defaults.ssnsWithNine,
+    accents: profile.accents ?? defaults.accents,
     resendTraceNumber: profile.resendTraceNumber ?? defaults.resendTraceNumber,
     originalInquiryDateSource: profile.originalInquiryDateSource ?? defaults.originalInquiryDateSource,
     consentTrust: profile.consentTrust ?? defaults.consentTrust,

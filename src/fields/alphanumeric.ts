@@ -1,10 +1,10 @@
 /**
- * Type AN of the interface's field tables (2.3, 2.6): the one rule for requests, answers and configuration. It cannot
- * mean letters and digits alone, since e-mail addresses, IP addresses and streets are AN: it admits printable ASCII
- * characters, and blanks within. docs/decisions/gateway.md says why nothing else.
+ * Type AN of the interface's field tables (2.3, 2.6): the one rule for requests, answers and configuration. The interface
+ * does not say which characters AN has. It cannot mean letters and digits alone, since e-mail addresses, IP addresses and
+ * streets are AN. We assume printable ASCII characters, and blanks within (docs/decisions/gateway.md).
  */
 import { z } from 'zod';
-import { ALPHANUMERIC } from '../base/portable-patterns.ts';
+import { ALPHANUMERIC, LATIN_LETTERS, LATIN_TEXT } from '../base/portable-patterns.ts';
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const NOT_PRINTABLE_ASCII = /[^ -~]/;
@@ -12,17 +12,33 @@ const NOT_PRINTABLE_ASCII = /[^ -~]/;
 /** In each text that the codec server has masked for people (protection/redaction). */
 export const MASKED = '••';
 
+const NOT_LATIN = new RegExp(`[^ -~${LATIN_LETTERS}]`);
+const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
+
 /**
  * The rule that a value breaks, or `null`. Independent of the runtime's Unicode tables: it may decide about a signal.
  *
  * @param maxLength the table's length, read as a maximum (2.3: not shown whether maximum or exact)
  */
 export function alphanumericProblem(value: string, maxLength: number): string | null {
+  const rule = 'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed';
+  return textProblem(value, maxLength) ?? (NOT_PRINTABLE_ASCII.test(value) ? rule : blankProblem(value));
+}
+
+/** The rule that a name or a part of an address breaks, or `null`. A profile decides what of accents is sent. */
+function latinTextProblem(value: string, maxLength: number): string | null {
+  const rule = 'must be in Latin letters, digits and ASCII signs';
+  return textProblem(value, maxLength) ?? (NOT_LATIN.test(value) ? rule : blankProblem(value));
+}
+
+function textProblem(value: string, maxLength: number): string | null {
   if (value.trim() === '') return 'must not be empty or blank';
   if (value.length > maxLength) return `must have at most ${maxLength} characters`;
   if (CONTROL_CHARACTER.test(value)) return 'must not hold control characters';
-  if (value.includes(MASKED)) return 'must not be masked';
-  if (NOT_PRINTABLE_ASCII.test(value)) return 'must be in ASCII: the gateway takes no accents and no other alphabets';
+  return value.includes(MASKED) ? 'must not be masked' : null;
+}
+
+function blankProblem(value: string): string | null {
   return value.startsWith(' ') || value.endsWith(' ') ? 'must not begin or end with a blank' : null;
 }
 
@@ -31,11 +47,25 @@ export function isAlphanumeric(value: unknown, maxLength: number): value is stri
 }
 
 export function alphanumeric(maxLength: number) {
+  return checkedText(alphanumericProblem, maxLength, ALPHANUMERIC);
+}
+
+/** AN that names something: signs alone cannot be the code of anybody. */
+export function code(maxLength: number) {
+  return alphanumeric(maxLength).refine((value) => LETTER_OR_DIGIT.test(value), 'must have a letter or a digit');
+}
+
+/** AN of names and addresses, whose accents a profile may transliterate or pass on (accents.ts). */
+export function latinText(maxLength: number) {
+  return checkedText(latinTextProblem, maxLength, LATIN_TEXT);
+}
+
+function checkedText(problem: (value: string, maxLength: number) => string | null, maxLength: number, pattern: string) {
   return z
     .string()
     .superRefine((value, context) => {
-      const rule = alphanumericProblem(value, maxLength);
+      const rule = problem(value, maxLength);
       if (rule) context.addIssue({ code: 'custom', message: rule });
     })
-    .meta({ maxLength, pattern: ALPHANUMERIC });
+    .meta({ maxLength, pattern });
 }

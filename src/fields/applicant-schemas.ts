@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isCalendarDate } from '../base/instants.ts';
 import { CALENDAR_DATE } from '../base/portable-patterns.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
-import { alphanumeric } from './alphanumeric.ts';
+import { alphanumeric, latinText } from './alphanumeric.ts';
 import { messageFields } from './fields.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
@@ -27,11 +27,22 @@ export function list<T extends z.ZodType>(entry: T) {
   return z.array(entry).min(1).max(MAX_ENTRIES);
 }
 
+/** Nobody who is older can ask for a loan. The interface shows no limit (2.3). This limit is ours. */
+const FIRST_BIRTH_YEAR = 1900;
+
 export const dateOfBirthSchema = z
   .string()
   .refine(isRealDate, 'must be a calendar date YYYY-MM-DD')
+  .refine(
+    (text) => !isRealDate(text) || Number(text.slice(0, 4)) >= FIRST_BIRTH_YEAR,
+    `must be in ${FIRST_BIRTH_YEAR} or later`,
+  )
   .refine((text) => text <= new Date().toISOString().slice(0, 10), 'must not be in the future')
-  .meta({ format: 'date', pattern: CALENDAR_DATE, description: 'YYYY-MM-DD, not in the future.' });
+  .meta({
+    format: 'date',
+    pattern: CALENDAR_DATE,
+    description: `YYYY-MM-DD, in ${FIRST_BIRTH_YEAR} or later, not in the future.`,
+  });
 
 /** YYYY-MM-DD, and a day that the calendar has. */
 export function isRealDate(text: string): boolean {
@@ -51,9 +62,9 @@ const ipAddressSchema = alphanumeric(45)
   .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
 
 const nameSchema = z.strictObject({
-  first: alphanumeric(30),
-  middle: alphanumeric(30).exactOptional(),
-  last: alphanumeric(30),
+  first: latinText(30),
+  middle: latinText(30).exactOptional(),
+  last: latinText(30),
   gen: alphanumeric(1).exactOptional(),
 });
 
@@ -70,9 +81,9 @@ const STATE = /^[A-Za-z]{2}$/;
 const addressSchema = z
   .strictObject({
     addressIdentifier: z.enum(['C', 'P']),
-    line1: alphanumeric(40),
-    line2: alphanumeric(40).exactOptional(),
-    city: alphanumeric(30),
+    line1: latinText(40),
+    line2: latinText(40).exactOptional(),
+    city: latinText(30),
     // The interface does not show the list of state codes (2.3).
     state: z
       .string()
@@ -95,7 +106,11 @@ const addressSchema = z
     return { ...address, zip, zip4: extension };
   });
 
-export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes');
+/** Numbers that begin with 000 are not issued. They stand where a number is not known. */
+export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').refine(
+  (text) => !/^000[0-9]{6}$/.test(text),
+  'must be a number that can be issued: none begins with 000',
+);
 
 export const applicantShape = {
   applicantId: messageFields().applicantId,
@@ -112,8 +127,9 @@ export const applicantShape = {
 const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
 /**
- * One to `maxApplicants` applicants with different identifiers and different SSNs. With one SSN for two applicants, an
- * answer's consumers could not be matched to them.
+ * One to `maxApplicants` applicants with different identifiers and different SSNs. The interface says "typically 1 to 2"
+ * (2.3) and nothing of SSNs: both rules are ours. With one SSN for two applicants, an answer's consumers could not be
+ * matched to them.
  */
 export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
   return z

@@ -17,7 +17,7 @@ import {
 } from '../model/opaque-id.ts';
 import { consentOwnerProblem } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
-import { alphanumeric, MASKED } from './alphanumeric.ts';
+import { alphanumeric, code, MASKED } from './alphanumeric.ts';
 
 /** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */
 const MAX_DURATION_DAYS = 3_650;
@@ -51,7 +51,7 @@ export function isByUnicode(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'custom' && issue.params === BY_UNICODE;
 }
 
-/** A text for people, which is not blank and has no control characters. The gateway's own are `alphanumeric`. */
+/** A text for people, which is not blank and has no control characters. Fields of the interface are `alphanumeric`. */
 export function text(maxLength: number) {
   const error = 'must not hold control characters';
   return z
@@ -150,10 +150,10 @@ const FIELDS = {
   stage: z.enum(STAGES),
   evidence,
   proof,
-  // Interface 2.3 and 2.6, which do not show the list of purpose codes.
-  endUserCode: alphanumeric(16),
-  endUser: alphanumeric(30),
-  permissiblePurposeCode: alphanumeric(2),
+  // Interface 2.3 and 2.6, which do not show the list of purpose codes: a profile may list those that it allows.
+  endUserCode: code(16),
+  endUser: code(30),
+  permissiblePurposeCode: code(2),
   customerTraceNumber: alphanumeric(30),
   reportReferenceNumber: alphanumeric(30),
   consumerId: alphanumeric(16),

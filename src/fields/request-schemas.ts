@@ -1,7 +1,7 @@
 /** The requests to the gateway, row by row from the interface's tables 2.1, 2.3, 2.6 and 4.3. */
 import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
-import { alphanumeric } from './alphanumeric.ts';
+import { alphanumeric, latinText } from './alphanumeric.ts';
 import {
   applicantShape,
   applicantsSchema,
@@ -126,14 +126,14 @@ function isDateTime(text: string): boolean {
 /** Section 4.3: the sample's fields and no others. */
 export const failsafeRequestSchema = perMaximum((maxApplicants) => {
   const name = z.strictObject({
-    first: alphanumeric(30),
-    last: alphanumeric(30),
-    middle: alphanumeric(30).exactOptional(),
+    first: latinText(30),
+    last: latinText(30),
+    middle: latinText(30).exactOptional(),
   });
   const address = z.strictObject({
     addressIdentifier: z.enum(['C', 'P']),
-    line1: alphanumeric(40),
-    city: alphanumeric(30),
+    line1: latinText(40),
+    city: latinText(30),
     state: z.string().regex(/^[A-Z]{2}$/),
     zip: digits(5, 'must be exactly 5 digits'),
   });

@@ -12,7 +12,7 @@ export interface ResponseEnvelope {
   listName: string | undefined;
 }
 
-/** Interface 2.4 and 2.8, and a spelling that docs/decisions/gateway.md records. */
+/** Interface 2.4 and 2.8. `Consumers` is assumed: a spelling that a gateway might use, and that means nothing else. */
 const ENTRY_LISTS = ['applicants', 'consumers', 'Consumers'] as const;
 
 /** The interface's own answers nest six deep. */

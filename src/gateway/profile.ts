@@ -3,6 +3,7 @@
  * it.
  */
 
+import type { Accents } from '../fields/accents.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
@@ -62,6 +63,8 @@ export interface GatewayProfile {
   ssnsWithNine: SsnsWithNine;
   /** Its gateway is a sandbox of the deployer's own: made-up applicants alone are sent. Never in production. */
   rehearsal?: boolean;
+  /** How names and addresses with accents are sent: the interface does not say which characters AN has (2.3). */
+  accents: Accents;
   /**
    * Under which trace number an attempt goes that a person's `resend` permits. `same`: the provider may recognise the
    * repeat by it, although nothing shows that it does. `new`: "unique" (interface 2.3, 2.6) goes for each request.

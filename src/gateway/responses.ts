@@ -126,8 +126,8 @@ export interface GatewayResponse {
 export type RefKind = 'name' | 'address' | 'ssn' | 'dob' | 'phone' | 'relatedAddress';
 
 /**
- * Names of the list that may hold the entries of each kind. The sample shows `names` alone (2.5). The other lists take
- * the interface's names of their fields, in the plural as the provider's lists have it.
+ * Names of the list that may hold the entries of each kind. The interface shows `names` alone (2.5): the names of the
+ * other lists are assumed, from those of the interface's fields, in the singular and in the plural.
  */
 const LISTS: Record<RefKind, readonly string[]> = {
   name: ['names'],

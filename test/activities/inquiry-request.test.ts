@@ -57,7 +57,7 @@ test('a purpose or an end user that the profile does not list for the product is
   assert.throws(() => asked('LENDER02', 'XX'), {
     problems: [
       { path: '/endUserCode', rule: 'must be an end user that the profile allows for CR' },
-      { path: '/permissiblePurposeCode', rule: 'must be a purpose that the profile allows for CR' },
+      { path: '/permissiblePurposeCode', rule: 'must be a purpose that the profile allows for CR: CP' },
     ],
   });
 });

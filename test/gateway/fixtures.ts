@@ -35,6 +35,7 @@ export function profileFor(
     returnCodes: {},
     ssnMismatch: 'hold',
     ssnsWithNine: 'refuse',
+    accents: 'refuse',
     resendTraceNumber: 'same',
     originalInquiryDateSource: 'secondaryUse',
     consentTrust: 'namespace',

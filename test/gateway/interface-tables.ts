@@ -139,12 +139,18 @@ function keepsTo(row: Row, value: unknown): boolean {
     case 'DateTime':
       return isPastDate(value.slice(0, 10)) && isTime(value.slice(10)) && value.length <= (row.length ?? 0);
     default:
-      return isAlphanumeric(value) && value.length <= (row.length ?? 0) && hasFormat(row, value);
+      return isAlphanumeric(value, mayHaveAccents(row)) && value.length <= (row.length ?? 0) && hasFormat(row, value);
   }
 }
 
+/** Names and parts of addresses, whose accents a profile may pass on. */
+export function mayHaveAccents({ path }: Row): boolean {
+  return /\.(?:first|middle|last|line1|line2|city)$/.test(path);
+}
+
 /** Type AN, as docs/decisions/gateway.md reads it: printable ASCII, with blanks within alone. */
-function isAlphanumeric(value: string): boolean {
+function isAlphanumeric(text: string, hasAccents: boolean): boolean {
+  const value = hasAccents ? text.replace(/[\u0300-\u036f]|[\u00c0-\u024f\u1e00-\u1eff\u2019]/g, 'x') : text;
   if (value === '' || value.startsWith(' ') || value.endsWith(' ')) return false;
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);

@@ -47,7 +47,10 @@ test('refuses unseen characters of an update, and not of a signal: the next runt
 test('refuses what the gateway’s fields do not admit, of an update and of a signal', () => {
   for (const via of ['update', 'signal'] as const) {
     for (const [endUserCode, rule] of [
-      ['EU4\u200b', 'must be in ASCII: the gateway takes no accents and no other alphabets'],
+      [
+        'EU4\u200b',
+        'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed',
+      ],
       ['EU4 ', 'must not begin or end with a blank'],
       ['EU4\u0000', 'must not hold control characters'],
     ]) {

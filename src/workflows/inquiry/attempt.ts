@@ -77,8 +77,9 @@ function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attem
 }
 
 function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
-  const { environment, profile, customerId, profileFingerprint, ledgerId, seen } = run;
-  return { environment, profile, customerId, profileFingerprint, ledgerId, ...(seen ? { seen } : {}) };
+  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, seen } = run;
+  const spelling = accents ? { accents } : {};
+  return { environment, profile, customerId, profileFingerprint, ledgerId, ...spelling, ...(seen ? { seen } : {}) };
 }
 
 function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {

@@ -32,7 +32,8 @@ async function lookUp(
 }
 
 function lookUpArgs({ run }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
-  return { run: { ledgerId: run.ledgerId }, inquiry, ...defined({ applicants, reference }) };
+  const { ledgerId, accents } = run;
+  return { run: { ledgerId, ...defined({ accents }) }, inquiry, ...defined({ applicants, reference }) };
 }
 
 /** Not cancellable: an attempt that may be in flight is never left without its outcome. */

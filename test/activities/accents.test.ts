@@ -1,0 +1,97 @@
+/** Names and addresses with accents: the interface says AN and not which characters that is (2.3). A profile decides. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildRequest, checkRequestCanBeBuilt, contentAsSent } from '../../src/activities/inquiry-request.ts';
+import type { Accents } from '../../src/fields/accents.ts';
+import type { ReportRequest } from '../../src/gateway/requests.ts';
+import { CANONICAL_FORMS, CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
+import type { InquiryContent } from '../../src/model/inquiry.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
+
+const [HOME] = applicant().addresses;
+assert.ok(HOME);
+
+const JOSE = applicant({
+  names: [{ first: 'José', middle: 'Ångström', last: 'O’Brien-Groß' }],
+  addresses: [{ ...HOME, line1: 'Rúa São João 4', city: 'Łódź' }],
+});
+
+const CONTENT: InquiryContent = {
+  inquiry: {
+    ...{ customerTraceNumber: TRACE_NUMBER, environment: 'sandbox', profile: 'default', customerId: 'HOUSE0001' },
+    ...{ workflowType: 'lendingJourney', ownerId: 'J1', productCode: 'CR', ordinal: 0 },
+    ...{ endUserCode: 'LENDER01', permissiblePurposeCode: 'CP' },
+  },
+  applicants: [JOSE],
+};
+
+function sentWith(accents: Accents): ReportRequest {
+  const profile = profileFor('http://127.0.0.1', { accents });
+  return buildRequest(profile, contentAsSent(profile, CONTENT), new Date()) as ReportRequest;
+}
+
+function problemsWith(accents: Accents, content = CONTENT): { path: string; rule: string }[] {
+  const { inquiry, ...rest } = content;
+  try {
+    checkRequestCanBeBuilt(profileFor('http://127.0.0.1', { accents }), inquiry, rest);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof InvalidInputError);
+    return [...error.problems];
+  }
+}
+
+test('a start with accents is refused by default, by path, with what is assumed and without the value', () => {
+  const problems = problemsWith('refuse');
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    [
+      ...['first', 'middle', 'last'].map((name) => `/applicants/0/names/0/${name}`),
+      ...['line1', 'city'].map((name) => `/applicants/0/addresses/0/${name}`),
+    ],
+  );
+  for (const { rule } of problems) {
+    assert.match(
+      rule,
+      /^must be printable ASCII, by the profile's setting accents: the interface says AN and not which/,
+    );
+  }
+  assert.doesNotMatch(JSON.stringify(problems), /Jos|Brien|Rúa/);
+});
+
+test('a profile may send names and addresses without accents', () => {
+  const [sent] = sentWith('transliterate').applicants;
+  assert.deepEqual(sent?.names, [{ first: 'Jose', middle: 'Angstrom', last: "O'Brien-Gross" }]);
+  assert.deepEqual([sent?.addresses[0]?.line1, sent?.addresses[0]?.city], ['Rua Sao Joao 4', 'Lodz']);
+});
+
+test('a profile may pass accents on', () => {
+  assert.deepEqual(sentWith('pass').applicants[0]?.names, JOSE.names);
+  assert.equal(sentWith('pass').applicants[0]?.addresses[0]?.city, 'Łódź');
+});
+
+test('a letter without a spelling in ASCII, and a name that grows too long by its spelling, are refused by path', () => {
+  const named = (last: string) => ({ ...CONTENT, applicants: [applicant({ names: [{ first: 'Ada', last }] })] });
+  for (const [last, rule] of [
+    ['Ʒ', /letters that have a spelling in ASCII/],
+    ['ß'.repeat(20), /at most 30 characters/],
+  ] as const) {
+    const [problem] = problemsWith('transliterate', named(last));
+    assert.equal(problem?.path, '/applicants/0/names/0/last');
+    assert.match(problem?.rule ?? '', rule);
+  }
+});
+
+test('the digest is of the spelling that goes on the wire', () => {
+  const digestOf = (accents: Accents, content: InquiryContent) => {
+    return CANONICAL_FORMS[CANONICAL_VERSION]?.(contentAsSent({ accents }, content));
+  };
+  const {
+    applicants: [sent],
+  } = sentWith('transliterate');
+  assert.ok(sent);
+  const plain = { ...CONTENT, applicants: [sent] };
+  assert.equal(digestOf('transliterate', CONTENT), digestOf('transliterate', plain));
+  assert.notEqual(digestOf('pass', CONTENT), digestOf('pass', plain));
+});
