@@ -37,18 +37,18 @@ process.exit(problems.length === 0 ? 0 : 1);
 function counted(some: readonly CoverageLine[]): string {
   const tests = new Set(namesOf(some));
   const outside = some.filter((line) => line.tests.length === 0).length;
-  return `${some.length} rows, ${tests.size} tests${outside > 0 ? `, ${outside} outside this software` : ''}`;
+  const of = (kind: string) => some.filter(({ here }) => here.startsWith(kind)).length;
+  const kinds = `${of('exact')} exact, ${of('setting')} settings, ${of('choice')} choices`;
+  return `${some.length} rows, ${kinds}, ${tests.size} tests${outside > 0 ? `, ${outside} outside this software` : ''}`;
 }
 
 function namesOf(some: readonly CoverageLine[]): string[] {
-  return some.flatMap(({ tests, sandboxTests }) =>
-    [...tests, ...sandboxTests].map(({ file, title }) => `${file} › ${title}`),
-  );
+  return some.flatMap(({ tests }) => tests.map(({ file, title }) => `${file} › ${title}`));
 }
 
 /** Runs the tests of these lines; returns a sentence for each that did not run, was skipped or failed. */
 async function whatDidNotPass(some: readonly CoverageLine[]): Promise<string[]> {
-  const tests = some.flatMap((line) => [...line.tests, ...line.sandboxTests]);
+  const tests = some.flatMap((line) => line.tests);
   const files = [...new Set(tests.map(({ file }) => resolve(root, file)))];
   const titles = [...new Set(tests.map(({ title }) => title))];
   const passed = new Set<string>();

@@ -4,14 +4,14 @@ import { describe, test } from 'node:test';
 import { problemsOf, readCoverage } from './support/interface-coverage.ts';
 import { missingBecause } from './support/named-tests.ts';
 
-test('every row, rule and limit of the interface has a line that names what keeps it and a test that is there', () => {
+test('every row, rule and limit of the interface is exact, a setting or a choice, and has a test that is there', () => {
   assert.deepEqual(problemsOf(readCoverage()), []);
 });
 
 describe('what is wrong with a page is told', () => {
   const file = 'test/interface-coverage.test.ts';
-  const line = (row: string, test: string) =>
-    `## 2.1 Token request\n\n| \`${row}\` | x | \`src/client.ts\` | ${test} |  |\n`;
+  const line = (row: string, test: string, here = 'exact') =>
+    `## 2.1 Token request\n\n| \`${row}\` | x | ${here} | ${test} |\n`;
   const told = (page: string) => problemsOf(readCoverage(page)).filter((problem) => problem.startsWith('2.1 a'));
 
   test('a row without a line, a line without a row, and one row twice', () => {
@@ -26,9 +26,17 @@ describe('what is wrong with a page is told', () => {
     assert.match(told(page).join(), /a test of the sandbox in the product's place/);
   });
 
-  test('a file that is not there, and no test where there must be one', () => {
-    const page = line('audience', 'outside this software').replace('src/client.ts', 'src/gone.ts');
-    assert.deepEqual(told(page), ['2.1 audience: src/gone.ts: no such file', '2.1 audience: no test']);
+  test('no test where there must be one', () => {
+    assert.deepEqual(told(line('audience', 'outside this software')), ['2.1 audience: no test']);
+  });
+
+  test('a kind that is none, and a setting or a choice that does not say which', () => {
+    const test = '`test/gateway/requests.test.ts` › writes state codes in capitals';
+    const wrong = ['known from elsewhere', 'setting', 'setting: by default all', 'choice', 'exact: but for blanks'];
+    for (const here of wrong) assert.equal(told(line('audience', test, here)).length, 1, here);
+    for (const here of ['exact', 'setting: `GATEWAY_AUDIENCE`', 'choice: any']) {
+      assert.deepEqual(told(line('audience', test, here)), [], here);
+    }
   });
 });
 

@@ -126,6 +126,11 @@ export const applicantShape = {
 /** `applicants[]` of table 2.3; the result has `zip` and `zip4` apart and the state in capitals. */
 const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
+function tooManyApplicants(maxApplicants: number): string {
+  const entries = maxApplicants === 1 ? '1 entry' : `${maxApplicants} entries`;
+  return `must have at most ${entries}, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"`;
+}
+
 /**
  * One to `maxApplicants` applicants with different identifiers and different SSNs. The interface says "typically 1 to 2"
  * (2.3) and nothing of SSNs: both rules are ours. With one SSN for two applicants, an answer's consumers could not be
@@ -135,7 +140,7 @@ export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> 
   return z
     .array(applicantSchema)
     .min(1)
-    .max(maxApplicants)
+    .max(maxApplicants, tooManyApplicants(maxApplicants))
     .superRefine(refuseRepeated(['applicantId', 'ssn']));
 }
 
@@ -155,7 +160,7 @@ export function failsafeApplicantsSchema(maxApplicants: number): z.ZodType<Fails
   return z
     .array(failsafeApplicantSchema)
     .min(1)
-    .max(maxApplicants)
+    .max(maxApplicants, tooManyApplicants(maxApplicants))
     .superRefine(refuseRepeated(['applicantId', 'ssn']));
 }
 
@@ -167,7 +172,8 @@ export function refuseRepeated<K extends string>(fields: readonly K[]) {
       for (const [index, entry] of entries.entries()) {
         const value = entry[field];
         if (value !== undefined && seen.has(value)) {
-          const message = 'must differ from that of every other applicant';
+          const why = field === 'ssn' ? ': an answer is matched to its applicant by it' : '';
+          const message = `must differ from that of every other applicant${why}`;
           context.addIssue({ code: 'custom', path: [index, field], message });
         }
         seen.add(value);

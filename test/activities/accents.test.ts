@@ -42,7 +42,7 @@ function problemsWith(accents: Accents, content = CONTENT): { path: string; rule
   }
 }
 
-test('a start with accents is refused by default, by path, with what is assumed and without the value', () => {
+test('2.3: a start with accents is refused by default, by path, with what is assumed and without the value', () => {
   const problems = problemsWith('refuse');
   assert.deepEqual(
     problems.map(({ path }) => path),
@@ -60,18 +60,18 @@ test('a start with accents is refused by default, by path, with what is assumed 
   assert.doesNotMatch(JSON.stringify(problems), /Jos|Brien|Rúa/);
 });
 
-test('a profile may send names and addresses without accents', () => {
+test('2.3: a profile may send names and addresses without accents', () => {
   const [sent] = sentWith('transliterate').applicants;
   assert.deepEqual(sent?.names, [{ first: 'Jose', middle: 'Angstrom', last: "O'Brien-Gross" }]);
   assert.deepEqual([sent?.addresses[0]?.line1, sent?.addresses[0]?.city], ['Rua Sao Joao 4', 'Lodz']);
 });
 
-test('a profile may pass accents on', () => {
+test('2.3: a profile may pass accents on', () => {
   assert.deepEqual(sentWith('pass').applicants[0]?.names, JOSE.names);
   assert.equal(sentWith('pass').applicants[0]?.addresses[0]?.city, 'Łódź');
 });
 
-test('a letter without a spelling in ASCII, and a name that grows too long by its spelling, are refused by path', () => {
+test('2.3: a letter without a spelling in ASCII, and a name that grows too long by its spelling, are refused by path', () => {
   const named = (last: string) => ({ ...CONTENT, applicants: [applicant({ names: [{ first: 'Ada', last }] })] });
   for (const [last, rule] of [
     ['Ʒ', /letters that have a spelling in ASCII/],
@@ -83,7 +83,7 @@ test('a letter without a spelling in ASCII, and a name that grows too long by it
   }
 });
 
-test('the digest is of the spelling that goes on the wire', () => {
+test('2.3: the digest is of the spelling that goes on the wire', () => {
   const digestOf = (accents: Accents, content: InquiryContent) => {
     return CANONICAL_FORMS[CANONICAL_VERSION]?.(contentAsSent({ accents }, content));
   };

@@ -271,7 +271,12 @@ test('what the worker refuses of an input is told by start, and later by status,
   assert.equal(started.code, 2, started.stderr);
   const { type, problems } = JSON.parse(started.stderr).error;
   assert.equal(type, 'InvalidInputError');
-  assert.deepEqual(problems, [{ path: '/applicants', rule: 'must have at most 2 entries' }]);
+  assert.deepEqual(problems, [
+    {
+      path: '/applicants',
+      rule: 'must have at most 2 entries, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"',
+    },
+  ]);
   const told = await done('status', journeyId);
   assert.deepEqual([told.state, told.problems], ['failed', problems]);
   assert.doesNotMatch(started.stderr, /9001|example/);

@@ -92,7 +92,7 @@ for (const [what, last, rule] of [
   });
 }
 
-test('refuses an end user and a purpose of signs alone, and says what each must have', () => {
+test('2.3: refuses an end user and a purpose of signs alone, and says what each must have', () => {
   const problems = problemsOf(() => report({ endUserCode: '-.-', permissiblePurposeCode: '?!' }));
   const rule = 'must have a letter or a digit';
   assert.deepEqual(problems, { '/endUserCode': rule, '/permissiblePurposeCode': rule });

@@ -1,17 +1,18 @@
 /** docs/interface-coverage.md as data, and what is wrong with it. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_ROWS, OUTSIDE } from './interface-rows.ts';
 import { missingBecause, type NamedTest } from './named-tests.ts';
 
+/** What holds of a row: what the interface says, what a deployer sets, or what was chosen where it leaves a question open. */
+const KINDS = ['exact', 'setting', 'choice'] as const;
+
 export interface CoverageLine {
   section: string;
   row: string;
-  kept: string;
-  /** Of what the product does. */
+  /** One of `KINDS` with its words, or `–` for what is not this software's to do. */
+  here: string;
   tests: NamedTest[];
-  /** Of what the sandbox does. */
-  sandboxTests: NamedTest[];
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -20,6 +21,7 @@ const PAGE = 'docs/interface-coverage.md';
 
 /** What stands in place of a test for what is not this software's to do. */
 const NOBODY_HERE = 'outside this software';
+const NOT_OURS = '–';
 
 const PARTS = /^## (?<section>[\d.]+) .*$|^\| (?!row \||---)(?<cells>.+) \|$/gm;
 
@@ -35,15 +37,13 @@ export function readCoverage(page = readFileSync(join(root, PAGE), 'utf8')): Cov
 }
 
 function lineOf(section: string, cells: string[]): CoverageLine {
-  const [row = '', , kept = '', tests = '', sandboxTests = ''] = cells;
-  if (cells.length !== 5) throw new Error(`${PAGE}: section ${section}, ${row}: five cells, not ${cells.length}`);
-  const testsIn = (cell: string) => (cell === '' ? [] : cell.split('<br>').map((test) => testOf(section, row, test)));
+  const [row = '', , here = '', tests = ''] = cells;
+  if (cells.length !== 4) throw new Error(`${PAGE}: section ${section}, ${row}: four cells, not ${cells.length}`);
   return {
     section,
     row: row.replaceAll('`', ''),
-    kept,
-    tests: tests === NOBODY_HERE ? [] : testsIn(tests),
-    sandboxTests: testsIn(sandboxTests),
+    here,
+    tests: tests === NOBODY_HERE ? [] : tests.split('<br>').map((test) => testOf(section, row, test)),
   };
 }
 
@@ -65,19 +65,26 @@ export function problemsOf(lines: readonly CoverageLine[]): string[] {
   ];
 }
 
-function problemsOfLine({ section, row, kept, tests, sandboxTests }: CoverageLine): string[] {
+function problemsOfLine({ section, row, here, tests }: CoverageLine): string[] {
   const id = `${section} ${row}`;
-  const files = [...kept.matchAll(/`((?:src|sandbox|docs|schemas)\/[^`]*)`/g)].map(([, file = '']) => file);
   return [
-    ...files.filter((file) => !existsSync(join(root, file))).map((file) => `${id}: ${file}: no such file`),
-    ...(files.length === 0 && tests.length > 0 ? [`${id}: names no file that keeps it`] : []),
+    ...problemsOfKind(here, OUTSIDE.has(id)).map((problem) => `${id}: ${problem}`),
     ...(tests.length === 0 && !OUTSIDE.has(id) ? [`${id}: no test`] : []),
     ...tests.filter(isOfSandbox).map(({ title }) => `${id}: ${title}: a test of the sandbox in the product's place`),
-    ...[...tests, ...sandboxTests].flatMap((test) => {
+    ...tests.flatMap((test) => {
       const why = missingBecause(test);
       return why === null ? [] : [`${id}: ${test.file} › ${test.title}: ${why}`];
     }),
   ];
+}
+
+function problemsOfKind(here: string, isOutside: boolean): string[] {
+  if (isOutside) return here === NOT_OURS ? [] : [`${here}: this row is not this software's to do`];
+  const { kind = '', words } = /^(?<kind>\w+)(?:: (?<words>.+))?$/.exec(here)?.groups ?? {};
+  if (!(KINDS as readonly string[]).includes(kind)) return [`${here}: not exact, a setting or a choice`];
+  if ((kind === 'exact') !== (words === undefined))
+    return [`${kind}: a setting or a choice says which, and nothing else`];
+  return kind === 'setting' && !/`\w+`/.test(words ?? '') ? [`${here}: names no setting`] : [];
 }
 
 function isOfSandbox({ file, title }: NamedTest): boolean {

@@ -34,7 +34,7 @@ export const INTERFACE_ROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.1': ['audience', 'grant_type', 'client_id', 'client_secret'],
   '2.2': ['access_token', 'scope', 'expires_in', 'token_type'],
-  '2.3': [...pathsOf(TABLE_2_3), 'lengths: maximum or exact', 'lists of purposes and states'],
+  '2.3': [...pathsOf(TABLE_2_3), 'characters of AN', 'lengths: maximum or exact', 'lists of purposes and states'],
   '2.4': [
     'returnCode',
     'reportReferenceNumber',
