@@ -1,6 +1,6 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it. */
 import { defined } from '../base/defined.ts';
-import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
+import { accentProblems } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { hasFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -10,9 +10,9 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
-import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { Applicant } from '../model/applicant.ts';
+import type { InquiryContent } from '../model/inquiry.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
@@ -30,21 +30,6 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
   const profile = preparedProfile(dependencies, run.profile);
   if (!hasFingerprint(profile, run.profileFingerprint)) throw finalFailure('ProfileChanged');
   return profile;
-}
-
-/** What keeps the profile from sending these applicants, with paths under `/applicants`. */
-export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
-  const spelled = spellApplicants(applicants, profile.accents);
-  return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
-}
-
-/**
- * The inquiry in the spelling that goes on the wire. Its digest is made of this too, so that a row of the ledger stands
- * for the request that was sent.
- */
-export function contentAsSent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
-  const { applicants } = content;
-  return applicants ? { ...content, applicants: spellApplicants(applicants, accents ?? 'refuse') } : content;
 }
 
 /**
@@ -93,26 +78,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     customerTraceNumber,
     endUserCode: endUserCode ?? '',
     permissiblePurposeCode: permissiblePurposeCode ?? '',
-    // The gateway's table refuses those that lack anything.
+    // The table of the interface refuses those that lack anything.
     applicants: applicants as Applicant[],
   });
-}
-
-/**
- * The tables of the interface have the last word (2.3, 2.6, 4.3), before a single attempt is claimed.
- *
- * @throws InvalidInputError as `buildRequest`
- */
-export function checkRequestCanBeBuilt(
-  profile: GatewayProfile,
-  asked: Pick<InquiryDescription, 'productCode' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'>,
-  content: Omit<InquiryContent, 'inquiry'>,
-): void {
-  const { environment, name, customerId } = profile;
-  const inquiry = {
-    ...asked,
-    ...{ environment, customerId, profile: name, workflowType: '', ownerId: '', ordinal: 0 },
-    customerTraceNumber: 'PREFLIGHT',
-  };
-  buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
 }

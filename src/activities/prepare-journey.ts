@@ -13,8 +13,16 @@ import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { applicantProblems, checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { factsAtStart, fixRun, ifAnswered, ownerProblems, preflight, profileNameOf } from './prepared-run.ts';
+import {
+  checkRequestCanBeBuilt,
+  factsAtStart,
+  fixRun,
+  ifAnswered,
+  ownerProblems,
+  preflight,
+  profileNameOf,
+} from './prepared-run.ts';
+import { applicantProblems } from './sent-applicants.ts';
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,

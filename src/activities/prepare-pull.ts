@@ -10,8 +10,7 @@ import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
+import { checkRequestCanBeBuilt, factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 
 export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {
   return {

@@ -9,8 +9,7 @@ import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './con
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { checkRequestCanBeBuilt } from './inquiry-request.ts';
-import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
+import { checkRequestCanBeBuilt, factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 import { findSharedReport } from './shared-report.ts';
 
 export function createPrepareShareReport(

@@ -7,10 +7,13 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { StartFacts } from '../ledger/records.ts';
+import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import type { PreparedRun } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { buildRequest } from './inquiry-request.ts';
+import { contentAsSent } from './sent-applicants.ts';
 
 /** The input is not checked yet when its profile's limits are needed to check it. */
 export function profileNameOf(input: unknown): string {
@@ -92,6 +95,25 @@ function workflowIdProblems({ ownerId, path }: OwnerInput): Problem[] {
   const wanted = workflowIdOf(ownerId);
   if (workflowId === wanted) return [];
   return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
+}
+
+/**
+ * The tables of the interface have the last word (2.3, 2.6, 4.3), before a single attempt is claimed.
+ *
+ * @throws InvalidInputError as `buildRequest`
+ */
+export function checkRequestCanBeBuilt(
+  profile: GatewayProfile,
+  asked: Pick<InquiryDescription, 'productCode' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'>,
+  content: Omit<InquiryContent, 'inquiry'>,
+): void {
+  const { environment, name, customerId } = profile;
+  const inquiry = {
+    ...asked,
+    ...{ environment, customerId, profile: name, workflowType: '', ownerId: '', ordinal: 0 },
+    customerTraceNumber: 'PREFLIGHT',
+  };
+  buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
 }
 
 /** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */

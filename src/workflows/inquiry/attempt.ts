@@ -7,6 +7,7 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import type { InquiryContent } from '../../model/inquiry.ts';
 import { gatewayQueueOf } from '../../model/task-queues.ts';
@@ -78,8 +79,7 @@ function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attem
 
 function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
   const { environment, profile, customerId, profileFingerprint, ledgerId, accents, seen } = run;
-  const spelling = accents ? { accents } : {};
-  return { environment, profile, customerId, profileFingerprint, ledgerId, ...spelling, ...(seen ? { seen } : {}) };
+  return { environment, profile, customerId, profileFingerprint, ledgerId, ...defined({ accents, seen }) };
 }
 
 function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {
