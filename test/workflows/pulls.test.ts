@@ -13,6 +13,7 @@ import {
 import type { Ledger } from '../../src/ledger/port.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { connectWithLedger } from '../support/ledger-access.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
