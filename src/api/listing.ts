@@ -2,7 +2,6 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { translatedServerError } from '../client/connection/error-translation.ts';
 import { TemporalRefusedError } from '../client/connection/errors.ts';
@@ -10,8 +9,10 @@ import { badRequest } from '../http/refusal.ts';
 import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../model/owner-id.ts';
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../model/search-attributes.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
-import { reaches, reachesAll } from './caller.ts';
+import { reachesAll } from './caller.ts';
+import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
 import { limitIn, limitParameter } from './page-limit.ts';
+import { keepReached } from './reach.ts';
 import type { Call } from './route.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
@@ -38,7 +39,7 @@ export const runListSchema = z
 
 export const listQuery = z.strictObject({
   limit: limitParameter,
-  after: z.string().max(4_000).exactOptional().describe('The `next` of the page before.'),
+  after: describeCursor(z.string()),
   open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
   waitsFor: z.enum(WAITS_FOR).exactOptional().describe('Only those that are running and wait for this.'),
@@ -46,14 +47,19 @@ export const listQuery = z.strictObject({
 
 type ListQuery = z.infer<typeof listQuery>;
 
-/** A page may hold fewer than asked, and none, while more follow: those that the token does not reach are left out. */
+/** Rows of other callers that one question to Temporal may bring. */
+const JUDGED_TOGETHER = 50;
+
+/** A page holds runs that the caller reaches, and its cursor names none of the others. */
 export async function listRuns(
-  { services, caller, query }: { query: ListQuery } & Pick<Call, 'services' | 'caller'>,
+  call: { query: ListQuery } & Pick<Call, 'services' | 'caller'>,
   kind: RunKind,
 ): Promise<z.infer<typeof runListSchema>> {
-  const { client, runScope } = services;
+  const { query, caller } = call;
+  const { client } = call.services;
   const limit = limitIn(query);
-  const { asOf, token } = query.after === undefined ? firstPage() : cursorIn(query.after);
+  const cursors = cursorsFor(call, `runs ${kind}`, query);
+  const { asOf, ...place } = query.after === undefined ? firstPage() : ((await cursors.open(query.after)) as Cursor);
   const conditions = [
     workflowTypesFilter(RUN_KINDS[kind]),
     // A run that has handed over is gone on with by another, under the same id.
@@ -65,40 +71,50 @@ export async function listRuns(
       ? [await filterBy(client, 'waitsFor', 'WaitsFor', `= '${query.waitsFor}' AND ExecutionStatus = 'Running'`)]
       : []),
   ];
-  const page = await pageOf(client, { query: conditions.join(' AND '), pageSize: limit, nextPageToken: token });
-  const listed = page.runs.flatMap((run) => listedRun(run) ?? []);
-  const mine = reachesAll(caller)
-    ? listed
-    : (
-        await inParallel(listed, 8, async (run) => {
-          const scope = await runScope(run.ownerId);
-          return scope && reaches(caller, scope) ? [run] : [];
-        })
-      ).flat();
-  return { asOf, runs: mine, ...(page.next.length > 0 ? { next: cursorOf({ asOf, token: page.next }) } : {}) };
+  const isAll = reachesAll(caller);
+  const asked = { query: conditions.join(' AND '), pageSize: isAll ? limit : JUDGED_TOGETHER };
+  const { rows, last } = await fillPage(batchesAfter(client, asked, place), {
+    limit,
+    judge: isAll ? null : (batch) => keepReached(call, batch, ({ run }) => run.ownerId),
+  });
+  const runs = rows.map(({ run }) => run);
+  return { asOf, runs, ...(last ? { next: await cursors.seal({ asOf, ...last.place } satisfies Cursor) } : {}) };
 }
 
-interface Cursor {
+/** Where a page ends: behind one run of a page of Temporal's. */
+interface Place {
+  /** Temporal's token for its page, base64url. Empty for the first page. */
+  token: string;
+  /** The run's id as Temporal knows it. Absent where the page begins. */
+  runId?: string;
+}
+
+interface Cursor extends Place {
   asOf: string;
-  token: Uint8Array;
 }
 
 function firstPage(): Cursor {
-  return { asOf: new Date().toISOString(), token: new Uint8Array() };
+  return { asOf: new Date().toISOString(), token: '' };
 }
 
-function cursorOf({ asOf, token }: Cursor): string {
-  return Buffer.from(JSON.stringify([asOf, Buffer.from(token).toString('base64url')])).toString('base64url');
-}
-
-/** @throws Refusal 400 */
-function cursorIn(text: string): Cursor {
-  const value = parseJson(Buffer.from(text, 'base64url').toString('utf8'))?.[0];
-  const [asOf, token] = Array.isArray(value) ? value : [];
-  if (typeof asOf !== 'string' || typeof token !== 'string' || !/^[\dT:.-]{10,30}Z$/.test(asOf)) {
-    throw badRequest('after', 'after must be the next of a page before');
+async function* batchesAfter(client: Client, asked: { query: string; pageSize: number }, first: Place) {
+  let { token, runId } = first;
+  for (let hasMore = true; hasMore; ) {
+    const page = await pageOf(client, { ...asked, nextPageToken: Buffer.from(token, 'base64url') });
+    const next = Buffer.from(page.next).toString('base64url');
+    hasMore = next !== '';
+    const behind = page.runs.findIndex(({ execution }) => runId !== undefined && execution?.runId === runId);
+    // A run that has closed meanwhile has another place in the order: all of its page is read again.
+    const rows = page.runs.slice(behind + 1).flatMap((raw, index, all) => {
+      const run = listedRun(raw);
+      const id = raw.execution?.runId ?? '';
+      const place: Place = index === all.length - 1 && hasMore ? { token: next } : { token, runId: id };
+      return run ? [{ run, place }] : [];
+    });
+    yield { rows, hasMore };
+    token = next;
+    runId = undefined;
   }
-  return { asOf, token: Buffer.from(token, 'base64url') };
 }
 
 /** @throws Refusal 400 */

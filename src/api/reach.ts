@@ -16,12 +16,22 @@ export async function isReached({ caller, services }: Asking, ownerId: string): 
 }
 
 /** Those that the caller reaches; each is asked about once. */
-export async function reachedAmong(asking: Asking, ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
+async function reachedAmong(asking: Asking, ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
   const reached = new Set<string>();
   await inParallel([...new Set(ownerIds)], AT_ONCE, async (ownerId) => {
     if (await isReached(asking, ownerId)) reached.add(ownerId);
   });
   return reached;
+}
+
+/** The rows whose run the caller reaches, in their order. */
+export async function keepReached<Row>(
+  asking: Asking,
+  rows: readonly Row[],
+  readOwner: (row: Row) => string,
+): Promise<Row[]> {
+  const reached = await reachedAmong(asking, rows.map(readOwner));
+  return rows.filter((row) => reached.has(readOwner(row)));
 }
 
 /** @throws Refusal 404, as for an unknown id */

@@ -45,6 +45,13 @@ export interface InquiriesQuery {
   outcome?: AuditOutcome;
   /** Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened. */
   reportReferenceNumber?: string;
+  /** Only of these gateway profiles: what a reader may see. An empty list finds none. */
+  profiles?: readonly string[];
+  /**
+   * Only for these end users, by code or name: what a reader may see. Shares name their secondary user, and pass, as do
+   * inquiries that name no end user: their runs tell whose they are.
+   */
+  endUsers?: readonly string[];
 }
 
 /** A person's decision in the ledger. */

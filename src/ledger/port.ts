@@ -85,6 +85,12 @@ export interface Ledger {
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;
 
+  /** Seals the place where a page of a list ends, as text for an address. It opens with the same `bound` alone. */
+  sealCursor(place: unknown, bound: string): string;
+
+  /** @throws SealBrokenError where the text was changed, or was sealed with another `bound` */
+  openCursor(text: string, bound: string): unknown;
+
   claim(request: ClaimRequest): Promise<ClaimVerdict>;
 
   /**

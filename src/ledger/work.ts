@@ -113,6 +113,11 @@ export interface WorkPage {
   next?: string;
 }
 
+/** The `next` of a page that ends with this row. */
+export function placeAfter({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
+  return `${Date.parse(since)}.${workId}`;
+}
+
 export interface WorkCount {
   kind: WorkKind;
   reason: WorkKey['reason'];

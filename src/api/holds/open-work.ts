@@ -1,13 +1,15 @@
 /** What needs a person, by the ledger's rows: a list needs no worker, and a run that is lost is in it. */
 import { z } from 'zod';
-import { badRequest } from '../../http/refusal.ts';
-import type { WorkCount, WorkFilters, WorkRow } from '../../ledger/work.ts';
+import { defined } from '../../base/defined.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/work.ts';
 import { holdStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { ALLOWED_ACTIONS, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
-import type { ApiCaller } from '../caller.ts';
+import { type ApiCaller, reachesAll } from '../caller.ts';
+import { cursorsFor, fillPage } from '../cursors.ts';
 import type { ApiServices } from '../services.ts';
 import { guideOf, guideSchema } from './row-guide.ts';
 import { withinReach } from './rows-in-reach.ts';
@@ -63,15 +65,30 @@ interface Page {
 
 type Services = Pick<ApiServices, 'openLedger' | 'runScope' | 'client'>;
 
-/** A page may hold fewer than asked, and none, while more follow: those that the token does not reach are left out. */
+/** A page holds rows of runs that the caller reaches, and its cursor names none of the others. */
 export async function openWork(
-  services: Services,
-  caller: ApiCaller,
+  call: { services: Services; caller: ApiCaller },
   query: WorkFilters & { limit: number; after?: string },
 ): Promise<Page> {
-  const { rows, next } = await pageOf(services, { ...query, ...reachIn(caller) });
-  const mine = await withinReach(services, caller, rows);
-  return { holds: mine.map(holdOf), ...(next === undefined ? {} : { next }) };
+  const { services, caller } = call;
+  const { limit, after, ...filters } = query;
+  const cursors = cursorsFor(call, 'holds', filters);
+  const place = after === undefined ? undefined : ((await cursors.open(after)) as string);
+  const ledger = await services.openLedger();
+  const { rows, last } = await fillPage(batchesAfter(ledger, { ...filters, ...reachIn(caller), limit }, place), {
+    limit,
+    judge: reachesAll(caller) ? null : (batch) => withinReach(services, caller, batch),
+  });
+  return { holds: rows.map(holdOf), ...(last ? { next: await cursors.seal(placeAfter(last)) } : {}) };
+}
+
+async function* batchesAfter(ledger: Ledger, query: WorkFilters & { limit: number }, first: string | undefined) {
+  for (let after = first, hasMore = true; hasMore; ) {
+    const { rows, next } = await ledger.work.open({ ...query, ...defined({ after }) });
+    hasMore = next !== undefined;
+    yield { rows, hasMore };
+    after = next;
+  }
 }
 
 /** How many wait, by kind and reason, the most first. For whom a run is, here the ledger alone says. */
@@ -90,16 +107,6 @@ function reachIn({ profiles, endUsers }: ApiCaller): Pick<WorkFilters, 'profiles
     ...(profiles === '*' ? {} : { profiles: [...profiles] }),
     ...(endUsers === '*' ? {} : { endUsers: [...endUsers] }),
   };
-}
-
-async function pageOf({ openLedger }: Services, query: WorkFilters & { limit: number; after?: string }) {
-  const ledger = await openLedger();
-  try {
-    return await ledger.work.open(query);
-  } catch (error) {
-    if (error instanceof RangeError) throw badRequest('after', 'after must be the next of a page before');
-    throw error;
-  }
 }
 
 /** A row as the API answers it. */

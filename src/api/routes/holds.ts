@@ -9,6 +9,7 @@ import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
+import { describeCursor } from '../cursors.ts';
 import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
 import { conflict } from '../problem.ts';
@@ -35,7 +36,7 @@ const filters = {
 const countQuery = z.strictObject(filters);
 const listQuery = z.strictObject({
   limit: limitParameter,
-  after: z.string().max(200).exactOptional().describe('The `next` of the page before.'),
+  after: describeCursor(z.string()),
   ...filters,
 });
 
@@ -80,16 +81,14 @@ export const holdRoutes: readonly Route[] = [
     path: '/v1/holds',
     operationId: 'listHolds',
     summary: 'What needs a person: the oldest first',
-    description:
-      'By the ledger, without a worker. A page may hold fewer than `limit`, and none, while more follow. `decideAt` says ' +
-      'where the decision goes.',
+    description: 'By the ledger, without a worker. `decideAt` says where the decision goes.',
     scope: 'holds:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: pageSchema } },
     async handle({ services, caller, query, noted }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       const wanted = { ...filtersIn(query), limit: limitIn(query), ...defined({ after: query.after }) };
-      const page = await openWork(services, caller, wanted);
+      const page = await openWork({ services, caller }, wanted);
       noted({ count: page.holds.length });
       return { status: 200, body: { asOf, ...page } };
     },

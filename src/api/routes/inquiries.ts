@@ -2,17 +2,16 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import { parseJson } from '../../base/json-safety.ts';
 import { INSTANT } from '../../base/portable-patterns.ts';
-import { badRequest } from '../../http/refusal.ts';
 import { AUDIT_OUTCOMES, type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../ledger/inquiry-audit.ts';
 import { applicantOutcomeFields } from '../../messages/journey/result-schemas.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
-import { reaches, reachesAll } from '../caller.ts';
+import { type Reach, reachesAll } from '../caller.ts';
+import { cursorsFor, describeCursor, fillPage } from '../cursors.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
-import { reachedAmong } from '../reach.ts';
+import { keepReached } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const instantText = z
@@ -39,7 +38,7 @@ const filters = {
   outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only what came to this.'),
   reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
 };
-const after = z.string().max(200).exactOptional().describe('The `next` of the page before.');
+const after = describeCursor(z.string());
 const totalsQuery = z.strictObject({ after, ...filters });
 const listQuery = z.strictObject({ limit: limitParameter, after, ...filters });
 
@@ -141,19 +140,13 @@ export const inquiryRoutes: readonly Route[] = [
     path: '/v1/inquiries',
     operationId: 'listInquiries',
     summary: 'What was asked of the gateway: for whom, why, by whose leave, and what came of it',
-    description: 'Nothing personal. A page may hold fewer than `limit`, and none, while more follow.',
+    description: 'Nothing personal.',
     scope: 'inquiries:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: pageSchema } },
     async handle(call): Promise<Reply<200>> {
-      const { services, query, noted } = call;
-      const ledger = await services.openLedger();
-      const { rows, next } = await pageOf(
-        ledger.inquiriesBetween(queryOf(query)),
-        placeIn(query.after),
-        limitIn(query),
-      );
-      const inquiries = await withinReach(call, rows);
+      const { query, noted } = call;
+      const { rows: inquiries, next } = await readPage(call, query, limitIn(query));
       noted({ count: inquiries.length });
       return { status: 200, body: { inquiries, ...(next === undefined ? {} : { next }) } };
     },
@@ -168,22 +161,51 @@ export const inquiryRoutes: readonly Route[] = [
     query: totalsQuery,
     answers: { 200: { description: 'The totals, or a part of them.', schema: totalsSchema } },
     async handle(call): Promise<Reply<200>> {
-      const { services, caller, query, noted } = call;
-      const ledger = await services.openLedger();
-      const limit = reachesAll(caller) ? COUNTED_AT_ONCE : ASKED_AT_ONCE;
-      const { rows, next } = await pageOf(ledger.inquiriesBetween(queryOf(query)), placeIn(query.after), limit);
+      const { query, noted } = call;
+      const { rows, next } = await readPage(call, query, COUNTED_AT_ONCE);
       const totals = new InquiryTotals();
-      for (const one of await withinReach(call, rows)) totals.add(one);
+      for (const attempt of rows) totals.add(attempt);
       noted({ count: totals.list.length });
       return { status: 200, body: { totals: totals.list, ...(next === undefined ? {} : { next }) } };
     },
   }),
 ];
 
-function queryOf({ from, before, after, applicants, ...query }: z.infer<typeof totalsQuery>): InquiriesQuery {
+type TotalsQuery = z.infer<typeof totalsQuery>;
+
+/** The ledger leaves out what names another profile or end user. Of the others the runs say whose they are. */
+async function readPage(
+  call: Pick<Call, 'caller' | 'services'>,
+  query: TotalsQuery,
+  limit: number,
+): Promise<{ rows: AuditedAttempt[]; next?: string }> {
+  const { caller, services } = call;
+  const cursors = cursorsFor(call, 'inquiries', query);
+  const place = query.after === undefined ? undefined : ((await cursors.open(query.after)) as Place);
+  const ledger = await services.openLedger();
+  const attempts = ledger.inquiriesBetween({
+    ...toLedgerQuery(query, place),
+    ...defined({ profiles: toList(caller.profiles), endUsers: toList(caller.endUsers) }),
+  });
+  const isAll = reachesAll(caller);
+  const size = isAll ? limit : Math.min(limit, ASKED_AT_ONCE);
+  const { rows, last } = await fillPage(batchesAfter(attempts, place, size), {
+    limit,
+    judge: isAll ? null : (batch) => keepReached(call, batch, ({ ownerId }) => ownerId),
+  });
+  if (last === undefined) return { rows };
+  const { claimedAt, customerTraceNumber, attempt } = last;
+  return { rows, next: await cursors.seal({ claimedAt, customerTraceNumber, attempt }) };
+}
+
+function toList(reach: Reach): readonly string[] | undefined {
+  return reach === '*' ? undefined : [...reach];
+}
+
+function toLedgerQuery({ from, before, applicants, ...query }: TotalsQuery, place: Place | undefined): InquiriesQuery {
   const { ownerId, customerTraceNumber, endUser, productCode, outcome, reportReferenceNumber } = query;
   return defined({
-    from: placeIn(after)?.claimedAt ?? from,
+    from: place?.claimedAt ?? from,
     before,
     ...{ ownerId, customerTraceNumber, endUser, productCode, outcome, reportReferenceNumber },
     applicants: applicants === undefined ? undefined : Number(applicants),
@@ -191,40 +213,20 @@ function queryOf({ from, before, after, applicants, ...query }: z.infer<typeof t
 }
 
 /** The last attempt of a page. */
-interface Place {
-  claimedAt: string;
-  customerTraceNumber: string;
-  attempt: number;
-}
+type Place = Pick<AuditedAttempt, 'claimedAt' | 'customerTraceNumber' | 'attempt'>;
 
-/** @throws Refusal 400 */
-function placeIn(after: string | undefined): Place | undefined {
-  if (after === undefined) return undefined;
-  const value = parseJson(Buffer.from(after, 'base64url').toString('utf8'))?.[0];
-  const [claimedAt, customerTraceNumber, attempt] = Array.isArray(value) ? value : [];
-  const isPlace =
-    typeof claimedAt === 'string' &&
-    parseInstantMs(claimedAt) !== null &&
-    typeof customerTraceNumber === 'string' &&
-    Number.isSafeInteger(attempt);
-  if (!isPlace) throw badRequest('after', 'after must be the next of a page before');
-  return { claimedAt, customerTraceNumber, attempt };
-}
-
-/** Stops reading once the page is full and one more is seen. */
-async function pageOf(
-  attempts: AsyncIterable<AuditedAttempt>,
-  after: Place | undefined,
-  limit: number,
-): Promise<{ rows: AuditedAttempt[]; next?: string }> {
-  const rows: AuditedAttempt[] = [];
-  for await (const one of attempts) {
-    if (after && !isLater(one, after)) continue;
-    const last = rows.at(-1);
-    if (last && rows.length === limit) return { rows, next: placeText(last) };
-    rows.push(one);
+/** A batch is given out once it is full and one more attempt is seen. */
+async function* batchesAfter(attempts: AsyncIterable<AuditedAttempt>, place: Place | undefined, size: number) {
+  let rows: AuditedAttempt[] = [];
+  for await (const attempt of attempts) {
+    if (place && !isLater(attempt, place)) continue;
+    if (rows.length === size) {
+      yield { rows, hasMore: true };
+      rows = [];
+    }
+    rows.push(attempt);
   }
-  return { rows };
+  yield { rows, hasMore: false };
 }
 
 /** In the ledger's own order: by the instant of the claim, then by what names the attempt. */
@@ -232,27 +234,4 @@ function isLater(one: Place, { claimedAt, customerTraceNumber, attempt }: Place)
   if (one.claimedAt !== claimedAt) return one.claimedAt > claimedAt;
   if (one.customerTraceNumber !== customerTraceNumber) return one.customerTraceNumber > customerTraceNumber;
   return one.attempt > attempt;
-}
-
-function placeText({ claimedAt, customerTraceNumber, attempt }: Place): string {
-  return Buffer.from(JSON.stringify([claimedAt, customerTraceNumber, attempt])).toString('base64url');
-}
-
-/** An inquiry's own end user answers for most of them before their runs are asked; a share names the secondary user. */
-async function withinReach(call: Pick<Call, 'caller' | 'services'>, rows: AuditedAttempt[]): Promise<AuditedAttempt[]> {
-  const { caller } = call;
-  if (reachesAll(caller)) return rows;
-  const likely = rows.filter(({ productCode, profile, endUserCode, endUser }) => {
-    const named = endUserCode ?? endUser;
-    const endUsers = productCode === 'SECONDUSE' || named === undefined ? null : [named];
-    return reaches(
-      { ...caller, endUsers: endUsers === null ? '*' : caller.endUsers },
-      { profiles: [profile], endUsers },
-    );
-  });
-  const mine = await reachedAmong(
-    call,
-    likely.map(({ ownerId }) => ownerId),
-  );
-  return likely.filter(({ ownerId }) => mine.has(ownerId));
 }

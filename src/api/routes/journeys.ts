@@ -94,8 +94,7 @@ export const journeyRoutes: readonly Route[] = [
     path: '/v1/journeys',
     operationId: 'listJourneys',
     summary: 'Journeys: those that run first, then those that ended last',
-    description:
-      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    description: 'By visibility, which may lag by a second.',
     scope: 'journeys:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: runListSchema } },

@@ -141,8 +141,7 @@ export const portfolioReviewRoutes: readonly Route[] = [
     path: '/v1/portfolio-reviews',
     operationId: 'listPortfolioReviews',
     summary: 'Portfolio reviews: those that run first, then those that ended last',
-    description:
-      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    description: 'By visibility, which may lag by a second.',
     scope: 'portfolios:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: runListSchema } },

@@ -56,8 +56,7 @@ export const pullRoutes: readonly Route[] = [
     path: '/v1/pulls',
     operationId: 'listPulls',
     summary: 'Pulls: those that run first, then those that ended last',
-    description:
-      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    description: 'By visibility, which may lag by a second.',
     scope: 'pulls:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: runListSchema } },

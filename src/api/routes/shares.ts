@@ -56,8 +56,7 @@ export const shareRoutes: readonly Route[] = [
     path: '/v1/shares',
     operationId: 'listShares',
     summary: 'Shares by themselves: those that run first, then those that ended last',
-    description:
-      'By visibility, which may lag by a second. A page may hold fewer than `limit`, and none, while more follow.',
+    description: 'By visibility, which may lag by a second.',
     scope: 'shares:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: runListSchema } },

@@ -1,15 +1,14 @@
 /** Consents that match nothing which the ledger knows: listed, and taken off the list. */
 import { z } from 'zod';
-import { parseInstantMs } from '../../base/instants.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { parseJson } from '../../base/json-safety.ts';
 import { text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { badRequest } from '../../http/refusal.ts';
 import { UNMATCHED, type UnmatchedConsent } from '../../ledger/kept-consents.ts';
+import type { Ledger } from '../../ledger/port.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
+import { reachesAll } from '../caller.ts';
+import { cursorsFor, describeCursor, fillPage } from '../cursors.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
-import { reachedAmong, requireReach } from '../reach.ts';
+import { keepReached, requireReach } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
 const NOBODYS = 'Of an id that nobody knows, nobody can say whose the run will be: that takes a token for everything.';
@@ -28,7 +27,7 @@ const unmatchedSchema = z
 
 const listQuery = z.strictObject({
   limit: limitParameter,
-  after: z.string().max(1_000).exactOptional().describe('The `next` of the page before.'),
+  after: describeCursor(z.string()),
 });
 
 const pageSchema = z
@@ -61,25 +60,21 @@ export const unmatchedConsentRoutes: readonly Route[] = [
     path: '/v1/unmatched-consents',
     operationId: 'listUnmatchedConsents',
     summary: 'Consents that match no journey, share or applicant: the oldest first',
-    description: `They are kept, and count once somebody knows them. ${NOBODYS} A page may hold fewer than \`limit\`, and none, while more follow.`,
+    description: `They are kept, and count once somebody knows them. ${NOBODYS}`,
     scope: 'holds:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: pageSchema } },
     async handle(call): Promise<Reply<200>> {
       const { services, query, noted } = call;
       const limit = limitIn(query);
-      const after = query.after === undefined ? undefined : placeIn(query.after);
-      const ledger = await services.openLedger();
-      const found = await ledger.kept.unmatched(limit + 1, after);
-      const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1) : undefined;
-      const reached = await reachedAmong(
-        call,
-        page.map(({ journeyId }) => journeyId),
-      );
-      const consents = page.filter(({ journeyId }) => reached.has(journeyId));
+      const cursors = cursorsFor(call, 'unmatchedConsents', query);
+      const after = query.after === undefined ? undefined : ((await cursors.open(query.after)) as UnmatchedConsent);
+      const { rows: consents, last } = await fillPage(batchesAfter(await services.openLedger(), after, limit), {
+        limit,
+        judge: reachesAll(call.caller) ? null : (rows) => keepReached(call, rows, ({ journeyId }) => journeyId),
+      });
       noted({ count: consents.length });
-      return { status: 200, body: { consents, ...(last ? { next: placeText(last) } : {}) } };
+      return { status: 200, body: { consents, ...(last ? { next: await cursors.seal(last) } : {}) } };
     },
   }),
   route({
@@ -103,19 +98,12 @@ export const unmatchedConsentRoutes: readonly Route[] = [
   }),
 ];
 
-const PLACE = ['journeyId', 'shareId', 'applicantId', 'consentId', 'decision', 'unmatched', 'since'] as const;
-
-function placeText(last: UnmatchedConsent): string {
-  return Buffer.from(JSON.stringify(last)).toString('base64url');
-}
-
-/** @throws Refusal 400 */
-function placeIn(after: string): UnmatchedConsent {
-  const value = parseJson(Buffer.from(after, 'base64url').toString('utf8'))?.[0];
-  const isPlace =
-    isRecord(value) &&
-    PLACE.every((name) => typeof value[name] === 'string') &&
-    parseInstantMs(value.since as string) !== null;
-  if (!isPlace) throw badRequest('after', 'after must be the next of a page before');
-  return value as unknown as UnmatchedConsent;
+async function* batchesAfter(ledger: Ledger, after: UnmatchedConsent | undefined, size: number) {
+  for (let place = after, hasMore = true; hasMore; ) {
+    const found = await ledger.kept.unmatched(size + 1, place);
+    const rows = found.slice(0, size);
+    hasMore = found.length > size;
+    yield { rows, hasMore };
+    place = rows.at(-1);
+  }
 }

@@ -186,7 +186,17 @@ class PageReader {
     const place = (value: SqlValue) => `$${values.push(value)}`;
     const { endUser, productCode, outcome, reportReferenceNumber, ownerId, customerTraceNumber, applicants } =
       this.#query;
+    const { profiles, endUsers } = this.#query;
+    const isOneOf = (column: string, names: readonly string[]) =>
+      names.length === 0 ? '1 = 0' : `${column} IN (${names.map(place).join(', ')})`;
     const conditions = [
+      ...(profiles === undefined ? [] : [isOneOf('i.profile', profiles)]),
+      ...(endUsers === undefined
+        ? []
+        : [
+            `(i.product_code = 'SECONDUSE' OR coalesce(i.end_user_code, i.end_user) IS NULL
+              OR ${isOneOf('coalesce(i.end_user_code, i.end_user)', endUsers)})`,
+          ]),
       ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
       ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
       ...(ownerId === undefined ? [] : [`i.owner_id = ${place(ownerId)}`]),

@@ -4,6 +4,7 @@ import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import type { AttemptView, InquiryDescription, RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
+import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, seal, unseal } from '../../protection/sealed/sealing.ts';
 import { verifyChain } from '../audit/audit-verification.ts';
@@ -138,6 +139,17 @@ export class SqlLedger implements OpenedLedger {
 
   digest(text: string): string {
     return this.#cipher.digest(text);
+  }
+
+  sealCursor(place: unknown, bound: string): string {
+    return Buffer.from(this.#cipher.sealValue(place, 'cursor', bound)).toString('base64url');
+  }
+
+  openCursor(text: string, bound: string): unknown {
+    const sealed = Buffer.from(text, 'base64url');
+    // Node skips characters that are not of the alphabet.
+    if (sealed.toString('base64url') !== text) throw new SealBrokenError('a cursor must be base64url');
+    return this.#cipher.unsealValue(sealed, 'cursor', bound);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {

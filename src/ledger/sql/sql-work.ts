@@ -5,18 +5,19 @@ import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { WriteTo } from '../database/writing.ts';
 import { noteWork, seeRun, takeOver } from '../rows/work-notes.ts';
 import { everOfOwner, pageStatements, readCounts, type WorkStatement } from '../rows/work-statements.ts';
-import type {
-  RunSeen,
-  Work,
-  WorkCount,
-  WorkEnd,
-  WorkFilters,
-  WorkKey,
-  WorkKind,
-  WorkNote,
-  WorkPage,
-  WorkQuery,
-  WorkRow,
+import {
+  placeAfter,
+  type RunSeen,
+  type Work,
+  type WorkCount,
+  type WorkEnd,
+  type WorkFilters,
+  type WorkKey,
+  type WorkKind,
+  type WorkNote,
+  type WorkPage,
+  type WorkQuery,
+  type WorkRow,
 } from '../work.ts';
 
 interface Row {
@@ -61,7 +62,7 @@ export class SqlWork implements Work {
     const last = rows.at(-1);
     return {
       rows: rows.map(rowOf),
-      ...(last && found.length > limit ? { next: `${last.since}.${last.work_id}` } : {}),
+      ...(last && found.length > limit ? { next: placeAfter(rowOf(last)) } : {}),
     };
   }
 

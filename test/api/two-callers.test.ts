@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { ROUTES } from '../../src/api/route-table.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+} from '../support/journey-harness.ts';
+import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
+
+/** Every list in pages. A new one is among them. */
+const LISTS = ROUTES.filter(({ method, path, query }) => {
+  return method === 'GET' && !path.includes('{') && query !== undefined && Object.hasOwn(query.shape, 'after');
+});
+
+/** Each has two of everything. */
+const OWN_CODES = ['EU123', 'EU456'] as const;
+type Code = (typeof OWN_CODES)[number];
+
+let harness: Harness;
+let api: TestApi;
+const tokens = new Map<Code, string>();
+const ids = new Map<Code, string[]>(OWN_CODES.map((code) => [code, []]));
+
+before(async () => {
+  harness = await startHarness();
+  api = await startTestApi(harness);
+  for (const code of OWN_CODES) tokens.set(code, await token({ profiles: ['default'], endUsers: [code] }));
+  // In turn, so that the rows of one lie between those of the other.
+  for (const code of [...OWN_CODES, ...OWN_CODES]) await startEverything(code);
+});
+after(async () => {
+  await api?.close();
+  await harness?.close();
+});
+
+async function post(path: string, body: unknown): Promise<void> {
+  const { status, text } = await api.call(path, { body });
+  assert.ok(status === 201 || status === 202, text);
+}
+
+async function startEverything(endUserCode: Code): Promise<void> {
+  const id = `T-${randomUUID().slice(0, 13)}`;
+  ids.get(endUserCode)?.push(id);
+  const journey = { ...journeyInput({ stages: ['PREQUAL'], endUserCode }), journeyId: `${id}-journey` };
+  await post('/v1/journeys', journey);
+  const common = { productCode: 'CR', endUserCode, permissiblePurposeCode: '01' };
+  await post('/v1/pulls', { ...common, pullId: `${id}-pull`, applicants: [applicant('1A', newSsn('0001'))] });
+  await post('/v1/pulls', { ...common, pullId: `${id}-held`, applicants: [applicant('1A', newSsn('4002'))] });
+  await until(async () => {
+    const { json } = await api.call(`/v1/pulls/${id}-pull`);
+    return json.state === 'record' ? true : undefined;
+  });
+  await post('/v1/shares', {
+    shareId: `${id}-share`,
+    report: { pullId: `${id}-pull`, productCode: 'CR' },
+    ...{ endUserCode: 'EU999', permissiblePurposeCode: '01' },
+  });
+  await until(async () => {
+    const { json } = await api.call(`/v1/holds?ownerId=pull:${id}-held`);
+    return json.holds?.length > 0 ? true : undefined;
+  });
+  await until(async () => {
+    const { json } = await api.call(`/v1/journeys/${journey.journeyId}`);
+    return json.state === 'completed' ? true : undefined;
+  });
+  await post(
+    '/v1/consents',
+    consentMessage(journey.journeyId, { applicantId: '1A', decision: 'denied', shareId: 'S-TYPO' }),
+  );
+  for (const list of ['journeys', 'pulls', 'shares']) {
+    await until(async () => ((await api.call(`/v1/${list}?limit=200`)).text.includes(id) ? true : undefined));
+  }
+}
+
+describe('two callers on one profile', () => {
+  for (const { path, operationId } of LISTS) {
+    const limit = path.endsWith('/totals') ? '' : 'limit=1';
+
+    test(`${operationId}: a page, its length and its cursor say nothing of the other's rows`, async () => {
+      const others = ids.get('EU456') ?? [];
+      const bearer = tokens.get('EU123') as string;
+      let text = '';
+      let pages = 0;
+      for (let next = '', more = true; more; pages++) {
+        const answer = await api.call(`${path}?${limit}${next}`, { token: bearer });
+        assert.equal(answer.status, 200, answer.text);
+        const [rows] = Object.values(answer.json).filter(Array.isArray);
+        const follows: string | undefined = answer.json.next;
+        if (follows !== undefined) assert.equal(rows?.length, 1, answer.text);
+        text += answer.text + Buffer.from(follows ?? '', 'base64url').toString('latin1');
+        next = `&after=${follows}`;
+        more = follows !== undefined;
+        assert.ok(pages < 100);
+      }
+      for (const id of others) assert.ok(!text.includes(id), text);
+      assert.doesNotMatch(text, /EU456/);
+      if (path.endsWith('/portfolio-reviews') || path.endsWith('/totals')) return;
+      for (const id of ids.get('EU123') ?? []) assert.ok(text.includes(id), `${id} is not in ${text}`);
+    });
+
+    if (path.endsWith('/portfolio-reviews') || path.endsWith('/totals')) continue;
+
+    test(`${operationId}: a cursor is its caller's, its filter's and unchanged, or it is 400`, async () => {
+      const bearer = tokens.get('EU123') as string;
+      const { json } = await api.call(`${path}?limit=1`, { token: bearer });
+      const next: string = json.next;
+      assert.equal(typeof next, 'string');
+      const first = next.startsWith('A') ? 'B' : 'A';
+      const filter = LISTS.find((list) => list.path === path)?.query?.shape ?? {};
+      const calls: [string, string][] = [
+        [first + next.slice(1), bearer],
+        [`${next}!`, bearer],
+        ['nonsense', bearer],
+        [next, tokens.get('EU456') as string],
+        [next, await token()],
+        ...(Object.hasOwn(filter, 'open') ? ([[`${next}&open=true`, bearer]] as [string, string][]) : []),
+        ...(Object.hasOwn(filter, 'productCode') ? ([[`${next}&productCode=CR`, bearer]] as [string, string][]) : []),
+      ];
+      for (const [after, caller] of calls) {
+        const answer = await api.call(`${path}?limit=1&after=${after}`, { token: caller });
+        assert.deepEqual([answer.status, answer.json.code], [400, 'after'], `${after}: ${answer.text}`);
+      }
+    });
+  }
+});
