@@ -128,4 +128,25 @@ describe('two callers on one profile', () => {
       }
     });
   }
+
+  test('what waits is counted and listed for whose it is: a share never for its secondary user', async () => {
+    const secondary = await token({ profiles: ['default'], endUsers: ['EU999'] });
+    const waiting = async (bearer: string | undefined, waitsFor: string) => {
+      const [counts, runs] = await Promise.all(
+        ['', `/runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/waiting${rest}`, { token: bearer as string })),
+      );
+      const { count } = counts?.json.counts.find((kind: { waitsFor: string }) => kind.waitsFor === waitsFor) ?? {};
+      return { count, runs: runs?.json.runs.map(({ ownerId }: { ownerId: string }) => ownerId).toSorted() };
+    };
+    for (const [waitsFor, nameRun] of [
+      ['consents', (id: string) => `share:${id}-share`],
+      ['person', (id: string) => `pull:${id}-held`],
+    ] as const) {
+      assert.deepEqual(await waiting(secondary, waitsFor), { count: 0, runs: [] });
+      for (const code of OWN_CODES) {
+        const runs = (ids.get(code) ?? []).map(nameRun).toSorted();
+        assert.deepEqual(await waiting(tokens.get(code), waitsFor), { count: 2, runs });
+      }
+    }
+  });
 });

@@ -3,14 +3,16 @@ import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
-import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
+import { ownerOf, RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { type SearchAttributeName, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../model/search-attributes.ts';
 import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import { withinReach } from '../holds/rows-in-reach.ts';
 import { listedRun, listedRunSchema } from '../listing.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
 import { type Reply, type Route, route } from '../route.ts';
+import type { ApiServices } from '../services.ts';
 
 const RUNNING = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running'`;
 
@@ -88,13 +90,14 @@ export const waitingRoutes: readonly Route[] = [
     description: LAGS,
     scope: 'holds:read',
     answers: { 200: { description: 'One count for each.', schema: waitingSchema } },
-    async handle({ services: { client }, caller }): Promise<Reply<200>> {
+    async handle({ services, caller }): Promise<Reply<200>> {
+      const { client } = services;
       const asOf = new Date().toISOString();
       const count = reachesAll(caller) ? countAll : countReached;
       const counts = await asked(client, [], () =>
         Promise.all(
           COUNTED.map(async (waitsFor) => {
-            const counted = await whereKnown(() => count(client, conditionOf(waitsFor), caller));
+            const counted = await whereKnown(() => count(services, conditionOf(waitsFor), caller));
             return counted && { waitsFor, words: WORDS[waitsFor], ...counted };
           }),
         ),
@@ -111,16 +114,15 @@ export const waitingRoutes: readonly Route[] = [
     scope: 'holds:read',
     query: runsQuery,
     answers: { 200: { description: 'As many as asked for.', schema: waitingRunsSchema } },
-    async handle({ services: { client }, caller, query }): Promise<Reply<200>> {
+    async handle({ services, caller, query }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       const { waitsFor } = query;
       const limit = limitIn(query);
-      const found = await asked(client, { runs: [], isWhole: true }, async () => {
+      const found = await asked(services.client, { runs: [], isWhole: true }, async () => {
         // Where some are out of reach, enough are read to fill the list.
         const pageSize = reachesAll(caller) ? limit : MOST_JUDGED;
-        const found = await whereKnown(() => reached(client, conditionOf(waitsFor), caller, pageSize));
-        const { mine, isWhole } = found ?? { mine: [], isWhole: true };
-        const runs = mine.flatMap((raw) => listedRun(raw) ?? []);
+        const known = await whereKnown(() => reached(services, conditionOf(waitsFor), caller, pageSize));
+        const { runs, isWhole } = known ?? { runs: [], isWhole: true };
         return { runs: runs.slice(0, limit), isWhole: isWhole && runs.length <= limit };
       });
       return { status: 200, body: { asOf, words: WORDS[waitsFor], ...found } };
@@ -145,30 +147,38 @@ interface Count {
   isWhole: boolean;
 }
 
-async function countAll(client: Client, condition: string): Promise<Count> {
+type Services = Pick<ApiServices, 'client' | 'runScope'>;
+
+async function countAll({ client }: Services, condition: string): Promise<Count> {
   const { count } = await client.workflow.count(`${RUNNING} AND ${condition}`);
   return { count, isWhole: true };
 }
 
-async function countReached(client: Client, condition: string, caller: ApiCaller): Promise<Count> {
-  const { mine, isWhole } = await reached(client, condition, caller, MOST_JUDGED);
-  return { count: mine.length, isWhole };
+async function countReached(services: Services, condition: string, caller: ApiCaller): Promise<Count> {
+  const { runs, isWhole } = await reached(services, condition, caller, MOST_JUDGED);
+  return { count: runs.length, isWhole };
 }
 
-/** Of each run its profile and everybody for whom it may pull are among its search attributes. */
-async function reached(client: Client, condition: string, caller: ApiCaller, pageSize: number) {
+/** Search attributes leave most runs of others out. Of the rest each run says whose it is, as for every other read. */
+async function reached(services: Services, condition: string, caller: ApiCaller, pageSize: number) {
+  const { client } = services;
   const { namespace } = client.options;
   const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
     ...{ namespace, query: `${RUNNING} AND ${condition}`, pageSize },
   });
-  const mine = (executions ?? []).filter(({ searchAttributes }) => {
-    const endUsers = textsIn(searchAttributes, 'EndUserCodes');
-    return reaches(caller, {
-      profiles: textsIn(searchAttributes, 'GatewayProfile'),
-      endUsers: endUsers.length === 0 ? null : endUsers,
-    });
+  const listed = (executions ?? []).flatMap((raw) => {
+    const run = listedRun(raw);
+    return run && mayReach(caller, run.ownerId, raw.searchAttributes) ? [run] : [];
   });
-  return { mine, isWhole: (nextPageToken ?? []).length === 0 };
+  return { runs: await withinReach(services, caller, listed), isWhole: (nextPageToken ?? []).length === 0 };
+}
+
+/** A share names its secondary user there, who is not the one that it belongs to. */
+function mayReach(caller: ApiCaller, ownerId: string, attributes: Attributes | null | undefined): boolean {
+  const profiles = textsIn(attributes, 'GatewayProfile');
+  if (ownerOf(ownerId).kind === 'share') return reaches({ ...caller, endUsers: '*' }, { profiles, endUsers: null });
+  const endUsers = textsIn(attributes, 'EndUserCodes');
+  return reaches(caller, { profiles, endUsers: endUsers.length === 0 ? null : endUsers });
 }
 
 interface Attributes {
