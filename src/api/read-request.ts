@@ -28,6 +28,11 @@ export function readQuery(route: Route, request: FastifyRequest): unknown {
   if (twice.length > 0) {
     throw new InvalidInputError(twice.map(([name]) => ({ path: `/${name}`, rule: 'must be given once' })));
   }
+  const withNul = Object.keys(given).filter((name) => isNamed(route, name) && String(given[name]).includes('\0'));
+  // PostgreSQL cannot hold it, and SQLite finds nothing by it.
+  if (withNul.length > 0) {
+    throw new InvalidInputError(withNul.map((name) => ({ path: `/${name}`, rule: 'must not hold the character NUL' })));
+  }
   if (route.query) return parseWith(route.query, given);
   if (Object.keys(given).length > 0) throw new InvalidInputError([{ path: '', rule: 'takes no query' }]);
   return {};

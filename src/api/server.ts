@@ -48,6 +48,9 @@ interface ApiNeeds {
 
 type ApiGuard = RequestGuard<ApiNeeds, SignedInCaller, SignedInCaller>;
 
+/** The longest id has 150 characters. Each may come as three, percent-encoded. Fastify's own limit is 100. */
+const MAX_PARAMETER_CHARACTERS = 450;
+
 const PROBE_MS = 1_500;
 
 /** A worker may replay a long history first. Callers and proxies give up after 30 s or more. */
@@ -72,6 +75,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       writeProblem(badRequest('address', 'the address is malformed'), request, reply);
     },
     options: {
+      routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
       genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
       // Fastify's own answers would be no problem documents.
       clientErrorHandler: refuseUnreadable,

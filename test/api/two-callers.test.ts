@@ -150,3 +150,28 @@ describe('two callers on one profile', () => {
     }
   });
 });
+
+describe('any caller', () => {
+  test('a NUL in a query is 422 with the name of its parameter', async () => {
+    for (const { method, path, query } of ROUTES) {
+      if (method !== 'GET' || path.includes('{')) continue;
+      for (const name of Object.keys(query?.shape ?? {})) {
+        const { status, json, text } = await api.call(`${path}?${name}=A%00B`);
+        assert.equal(status, 422, `${path} ${name}: ${text}`);
+        assert.ok(
+          json.problems.some((problem: { path: string }) => problem.path === `/${name}`),
+          text,
+        );
+      }
+    }
+  });
+
+  test('an id of over 100 characters reaches its operation', async () => {
+    const ask = async (ownerId: string) => {
+      const { status, json } = await api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`);
+      return [status, json.code];
+    };
+    const long = `portfolio:${'r'.repeat(60)}/${'a'.repeat(60)}`;
+    assert.deepEqual(await ask(long), await ask('unknown-run'));
+  });
+});
