@@ -1,4 +1,5 @@
 /** Who calls the API, by the claims of a token: what it may do, for whose runs, and in whose name. */
+import { defined } from '../base/defined.ts';
 import { forbidden } from '../http/refusal.ts';
 import {
   createTokenVerifier,
@@ -7,6 +8,7 @@ import {
   type TokenVerifier,
   wordsIn,
 } from '../http/token-verifier.ts';
+import type { ReadersReach } from '../ledger/readers-reach.ts';
 import { isScope, type Scope } from './scopes.ts';
 import type { SignedInBy } from './session/credentials.ts';
 
@@ -72,6 +74,12 @@ export function reaches({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'en
 
 export function reachesAll({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): boolean {
   return profiles === '*' && endUsers === '*';
+}
+
+/** The reach as the ledger's readings take it. */
+export function readersReach({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): ReadersReach {
+  const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
+  return defined({ profiles: toList(profiles), endUsers: toList(endUsers) });
 }
 
 /** @throws Refusal 403 */

@@ -13,6 +13,7 @@ import { reachesAll } from './caller.ts';
 import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
 import { limitIn, limitParameter } from './page-limit.ts';
 import { keepReached } from './reach.ts';
+import { reachFilter } from './reach-filter.ts';
 import type { Call } from './route.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
@@ -72,6 +73,8 @@ export async function listRuns(
       : []),
   ];
   const isAll = reachesAll(caller);
+  if (!isAll)
+    conditions.push(...reachFilter(caller, await askSearchAttributes(client.connection, client.options.namespace)));
   const asked = { query: conditions.join(' AND '), pageSize: isAll ? limit : JUDGED_TOGETHER };
   const { rows, last } = await fillPage(batchesAfter(client, asked, place), {
     limit,

@@ -4,6 +4,7 @@ import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ApplicantOutcome } from '../model/report-outcome.ts';
+import type { ReadersReach } from './readers-reach.ts';
 import type { DecisionRecord } from './records.ts';
 import type { LegalHold } from './retention.ts';
 
@@ -28,8 +29,11 @@ export const AUDIT_OUTCOMES = [
 ] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Conditions, all of which an attempt must meet; without any, every attempt. */
-export interface InquiriesQuery {
+/**
+ * Conditions, all of which an attempt must meet; without any, every attempt. A reader's reach leaves out runs of which
+ * the ledger knows that they are another's.
+ */
+export interface InquiriesQuery extends ReadersReach {
   /** RFC 3339: claimed then or later. */
   from?: string;
   /** RFC 3339: claimed before then. */
@@ -45,13 +49,6 @@ export interface InquiriesQuery {
   outcome?: AuditOutcome;
   /** Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened. */
   reportReferenceNumber?: string;
-  /** Only of these gateway profiles: what a reader may see. An empty list finds none. */
-  profiles?: readonly string[];
-  /**
-   * Only for these end users, by code or name: what a reader may see. Shares name their secondary user, and pass, as do
-   * inquiries that name no end user: their runs tell whose they are.
-   */
-  endUsers?: readonly string[];
 }
 
 /** A person's decision in the ledger. */

@@ -4,6 +4,7 @@
  */
 
 import type { ConsentRecord, FaultyGrant, GrantFault } from '../consent/consent-record.ts';
+import type { ReadersReach } from './readers-reach.ts';
 import type { ConsentVerdict } from './records.ts';
 
 /** The part of a consent that the ledger does not know. */
@@ -24,6 +25,14 @@ export interface UnmatchedConsent extends Pick<ConsentRecord, 'journeyId' | 'sha
   unmatched: Unmatched;
   /** When the ledger got it (RFC 3339). */
   since: string;
+}
+
+/** A reader's reach leaves out runs of which the ledger knows that they are another's. */
+export interface UnmatchedQuery extends ReadersReach {
+  /** At most so many; from 1. */
+  limit: number;
+  /** The last one of the page before. */
+  after?: UnmatchedConsent;
 }
 
 /** A run that begins, and what it knows. */
@@ -73,10 +82,9 @@ export interface KeptConsents {
   /**
    * Reads only: the oldest consents that match nothing, and that no person has marked as seen.
    *
-   * @param after the last one of the page before
-   * @throws RangeError where its `since` is no instant
+   * @throws RangeError where `since` of `after` is no instant
    */
-  unmatched(limit: number, after?: UnmatchedConsent): Promise<UnmatchedConsent[]>;
+  unmatched(query: UnmatchedQuery): Promise<UnmatchedConsent[]>;
 
   /** Marks the consents of one owner as seen by a person; returns how many there were. */
   markSeen(ledgerId: string, seen: { ownerId: string; by: string; reason: string }): Promise<number>;

@@ -8,6 +8,7 @@ import type { FailureType } from '../model/failure-types.ts';
 import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
+import type { ReadersReach } from './readers-reach.ts';
 import type { AttentionReason } from './records.ts';
 
 /** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
@@ -81,20 +82,17 @@ export interface WorkEnd {
   by?: string;
 }
 
-export interface WorkFilters {
+/**
+ * A reader's reach leaves only rows of runs that are for these end users alone. A run is for everybody whom its inquiries
+ * are for, but the secondary users of its shares; a share by itself for whom its report was pulled. A run of which the
+ * ledger knows no end user is never found.
+ */
+export interface WorkFilters extends ReadersReach {
   kind?: WorkKind;
   reason?: WorkKey['reason'];
   gatewayProfile?: string;
   /** Of the row itself: a share's is its secondary user. */
   endUserCode?: string;
-  /** Only rows of these gateway profiles: what a reader may see. An empty list finds none. */
-  profiles?: readonly string[];
-  /**
-   * Only rows of runs that are for these end users alone, by code or name: what a reader may see. A run is for everybody
-   * whom its inquiries are for, but the secondary users of its shares; a share by itself for whom its report was pulled. A
-   * run of which the ledger knows no end user is never found. An empty list finds none.
-   */
-  endUsers?: readonly string[];
   /** Of a portfolio review: all of its rows as well. */
   ownerId?: string;
 }

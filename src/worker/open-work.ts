@@ -78,7 +78,7 @@ function mayBePosted({ reason }: OpenWork): boolean {
 
 /** Counts the consents that match nothing. */
 async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOptions): Promise<void> {
-  const found = await ledger.kept.unmatched(MAX_ROWS);
+  const found = await ledger.kept.unmatched({ limit: MAX_ROWS });
   const counts = new Map([...Map.groupBy(found, ({ unmatched }) => unmatched)].map(([word, of]) => [word, of.length]));
   const oldestMs = Math.max(0, ...found.slice(0, 1).map(({ since }) => now() - Date.parse(since)));
   metrics.unmatchedConsents({ counts, oldestMs });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { reachFilter } from '../../src/api/reach-filter.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
+import { RUNS_WITH_INQUIRIES } from '../../src/model/owner-id.ts';
 import {
   applicant,
   consentMessage,
@@ -128,6 +130,19 @@ describe('two callers on one profile', () => {
       }
     });
   }
+
+  test('the question to Temporal leaves out what its search attributes say is another’s', async () => {
+    const reach = { profiles: new Set(['default']), endUsers: new Set(['EU123']) };
+    const found: string[] = [];
+    const ours = ids.get('EU123') ?? [];
+    const query = [RUNS_WITH_INQUIRIES, ...reachFilter(reach, ['GatewayProfile', 'EndUserCodes'])].join(' AND ');
+    for await (const { workflowId } of harness.client.workflow.list({ query })) found.push(workflowId);
+    for (const id of ours)
+      for (const kind of ['journey', 'pull']) assert.ok(found.some((name) => name.startsWith(`${kind}-${id}`)));
+    for (const name of found) assert.ok(ours.some((id) => name.includes(id)) || name.startsWith('share-'), name);
+    // No name ends the text that it stands in.
+    assert.deepEqual(reachFilter({ profiles: '*', endUsers: new Set(["EU' OR ''='"]) }, ['EndUserCodes']), []);
+  });
 
   test('what waits is counted and listed for whose it is: a share never for its secondary user', async () => {
     const secondary = await token({ profiles: ['default'], endUsers: ['EU999'] });

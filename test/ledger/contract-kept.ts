@@ -29,7 +29,7 @@ function told(ledger: Ledger, change: Partial<ToldConsents>): Promise<void> {
 }
 
 async function listed(ledger: Ledger): Promise<string[]> {
-  return (await ledger.kept.unmatched(100)).map(({ consentId, unmatched }) => `${consentId} ${unmatched}`);
+  return (await ledger.kept.unmatched({ limit: 100 })).map(({ consentId, unmatched }) => `${consentId} ${unmatched}`);
 }
 
 const DENIED = { consentId: 'C-NO', decision: 'denied' } as const;
@@ -56,12 +56,13 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(stranger.unmatched, 'applicant');
     assert.deepEqual(await keep(ledger, { ...DENIED, consentId: 'C-5' }), { verdict: { kind: 'recorded' } });
     assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
-    const [oldest] = await ledger.kept.unmatched(1);
+    const [oldest] = await ledger.kept.unmatched({ limit: 1 });
     assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));
     // Page by page, also where two came in the same millisecond.
-    const [second] = await ledger.kept.unmatched(1, oldest);
-    const rest = await ledger.kept.unmatched(10, second);
-    assert.deepEqual([second?.consentId, rest.map(({ consentId }) => consentId)], ['C-3', ['C-4']]);
+    const [second] = await ledger.kept.unmatched({ limit: 1, after: oldest });
+    assert.ok(second);
+    const rest = await ledger.kept.unmatched({ limit: 10, after: second });
+    assert.deepEqual([second.consentId, rest.map(({ consentId }) => consentId)], ['C-3', ['C-4']]);
   });
 
   test('one that is kept twice is known, listed once, and told where it differs', async (t) => {
@@ -180,6 +181,42 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await listed(ledger), ['C-S9 share']);
   });
 
+  test('a reader’s reach leaves out those of runs that are for others, and none of a run that is not known', async (t) => {
+    const { ledger } = await opened(t);
+    const report = { answer: RECORD, state: 'answered' } as const;
+    for (const [ownerId, endUserCode, profile] of [
+      ['J-1', 'EU123', 'default'],
+      ['J-2', 'EU456', 'default'],
+      ['J-3', 'EU123', 'other'],
+    ] as const) {
+      const customerTraceNumber = `CRAAAAAAAAAAAAAAAAAAAAAA${ownerId.slice(2)}00`;
+      await attempted(
+        ledger,
+        { inquiry: { ownerId, endUserCode, profile, customerTraceNumber }, applicantIds: ['01'] },
+        { ...report, customerTraceNumber },
+      );
+    }
+    // A share's secondary user is not the one that its journey is for.
+    await attempted(
+      ledger,
+      { inquiry: { ...SHARE, ownerId: 'J-1' }, applicantIds: ['01'], consents: [consentOf()] },
+      report,
+    );
+    for (const journeyId of ['J-1', 'J-2', 'J-3', 'J-4']) {
+      await keep(ledger, { ...DENIED, journeyId, shareId: 'S-TYPO' });
+      await sleep(2);
+    }
+    const list = async (reach: { profiles?: string[]; endUsers?: string[] }) => {
+      const found = await ledger.kept.unmatched({ limit: 100, ...reach });
+      return found.map(({ journeyId }) => journeyId).join();
+    };
+    assert.equal(await list({}), 'J-1,J-2,J-3,J-4');
+    assert.equal(await list({ endUsers: ['EU123'] }), 'J-1,J-3,J-4');
+    assert.equal(await list({ endUsers: ['EU123'], profiles: ['default'] }), 'J-1,J-4');
+    assert.equal(await list({ endUsers: ['EU123', 'EU456'], profiles: ['default', 'more'] }), 'J-1,J-2,J-4');
+    assert.equal(await list({ endUsers: [], profiles: [] }), 'J-4');
+  });
+
   test('a person who has seen to those of one journey takes them off the list, and no others', async (t) => {
     const { ledger } = await opened(t);
     await keep(ledger);
@@ -187,7 +224,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledgerId } = ledger.identity;
     assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: 'J-1', ...OPS }), 1);
     assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: 'J-1', ...OPS }), 0);
-    assert.equal((await ledger.kept.unmatched(100)).map(({ journeyId }) => journeyId).join(), 'J-2');
+    assert.equal((await ledger.kept.unmatched({ limit: 100 })).map(({ journeyId }) => journeyId).join(), 'J-2');
     // A start finds it all the same.
     assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 granted']);
   });

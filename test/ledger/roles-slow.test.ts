@@ -149,7 +149,7 @@ describe('the database role of the HTTP API', () => {
     });
     assert.equal(late.kind, 'recorded');
     await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
-    assert.equal((await api.kept.unmatched(10)).length, 1);
+    assert.equal((await api.kept.unmatched({ limit: 10 })).length, 1);
     assert.equal(await api.kept.markSeen(ledgerId, { ownerId: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
     const report = traceOf('13');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));

@@ -43,7 +43,7 @@ function tell({ journeyId, ...message }: ConsentMessage) {
 }
 
 async function unmatchedOf(journeyId: string): Promise<string[]> {
-  const all = await ledger.kept.unmatched(1_000);
+  const all = await ledger.kept.unmatched({ limit: 1_000 });
   return all.filter((one) => one.journeyId === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 

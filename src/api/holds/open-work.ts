@@ -8,7 +8,7 @@ import { ALLOWED_ACTIONS, HOLD_ACTIONS, isFailureType } from '../../model/failur
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
-import { type ApiCaller, reachesAll } from '../caller.ts';
+import { type ApiCaller, reachesAll, readersReach } from '../caller.ts';
 import { cursorsFor, fillPage } from '../cursors.ts';
 import type { ApiServices } from '../services.ts';
 import { guideOf, guideSchema } from './row-guide.ts';
@@ -75,7 +75,7 @@ export async function openWork(
   const cursors = cursorsFor(call, 'holds', filters);
   const place = after === undefined ? undefined : ((await cursors.open(after)) as string);
   const ledger = await services.openLedger();
-  const { rows, last } = await fillPage(batchesAfter(ledger, { ...filters, ...reachIn(caller), limit }, place), {
+  const { rows, last } = await fillPage(batchesAfter(ledger, { ...filters, ...readersReach(caller), limit }, place), {
     limit,
     judge: reachesAll(caller) ? null : (batch) => withinReach(services, caller, batch),
   });
@@ -98,15 +98,7 @@ export async function countedWork(
   filters: WorkFilters,
 ): Promise<{ counts: WorkCount[]; isWhole: boolean }> {
   const ledger = await openLedger();
-  return { counts: await ledger.work.counts({ ...filters, ...reachIn(caller) }), isWhole: true };
-}
-
-/** Keeps most of what the token does not reach out of the query: what the ledger does not know yet, the run says. */
-function reachIn({ profiles, endUsers }: ApiCaller): Pick<WorkFilters, 'profiles' | 'endUsers'> {
-  return {
-    ...(profiles === '*' ? {} : { profiles: [...profiles] }),
-    ...(endUsers === '*' ? {} : { endUsers: [...endUsers] }),
-  };
+  return { counts: await ledger.work.counts({ ...filters, ...readersReach(caller) }), isWhole: true };
 }
 
 /** A row as the API answers it. */

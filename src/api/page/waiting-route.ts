@@ -1,16 +1,16 @@
 /** What runs wait for, as far as search attributes tell: how many, and which. By Temporal, in one call for each count. */
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
-import { ownerOf, RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
+import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { type SearchAttributeName, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../model/search-attributes.ts';
 import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import { type ApiCaller, reachesAll } from '../caller.ts';
 import { withinReach } from '../holds/rows-in-reach.ts';
 import { listedRun, listedRunSchema } from '../listing.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
+import { reachFilter } from '../reach-filter.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -163,31 +163,12 @@ async function countReached(services: Services, condition: string, caller: ApiCa
 async function reached(services: Services, condition: string, caller: ApiCaller, pageSize: number) {
   const { client } = services;
   const { namespace } = client.options;
+  const query = [RUNNING, condition, ...reachFilter(caller, NEEDED)].join(' AND ');
   const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
-    ...{ namespace, query: `${RUNNING} AND ${condition}`, pageSize },
+    namespace,
+    query,
+    pageSize,
   });
-  const listed = (executions ?? []).flatMap((raw) => {
-    const run = listedRun(raw);
-    return run && mayReach(caller, run.ownerId, raw.searchAttributes) ? [run] : [];
-  });
+  const listed = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
   return { runs: await withinReach(services, caller, listed), isWhole: (nextPageToken ?? []).length === 0 };
-}
-
-/** A share names its secondary user there, who is not the one that it belongs to. */
-function mayReach(caller: ApiCaller, ownerId: string, attributes: Attributes | null | undefined): boolean {
-  const profiles = textsIn(attributes, 'GatewayProfile');
-  if (ownerOf(ownerId).kind === 'share') return reaches({ ...caller, endUsers: '*' }, { profiles, endUsers: null });
-  const endUsers = textsIn(attributes, 'EndUserCodes');
-  return reaches(caller, { profiles, endUsers: endUsers.length === 0 ? null : endUsers });
-}
-
-interface Attributes {
-  indexedFields?: Record<string, { data?: Uint8Array | null }> | null;
-}
-
-/** Search attributes are JSON in the clear: one text, or a list of them. */
-function textsIn(attributes: Attributes | null | undefined, name: SearchAttributeName): string[] {
-  const data = attributes?.indexedFields?.[name]?.data;
-  const value = data ? parseJson(Buffer.from(data).toString('utf8'))?.[0] : [];
-  return [value].flat().filter((text): text is string => typeof text === 'string');
 }

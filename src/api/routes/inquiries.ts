@@ -8,7 +8,7 @@ import { applicantOutcomeFields } from '../../messages/journey/result-schemas.ts
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
-import { type Reach, reachesAll } from '../caller.ts';
+import { reachesAll, readersReach } from '../caller.ts';
 import { cursorsFor, describeCursor, fillPage } from '../cursors.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
 import { keepReached } from '../reach.ts';
@@ -185,7 +185,7 @@ async function readPage(
   const ledger = await services.openLedger();
   const attempts = ledger.inquiriesBetween({
     ...toLedgerQuery(query, place),
-    ...defined({ profiles: toList(caller.profiles), endUsers: toList(caller.endUsers) }),
+    ...readersReach(caller),
   });
   const isAll = reachesAll(caller);
   const size = isAll ? limit : Math.min(limit, ASKED_AT_ONCE);
@@ -196,10 +196,6 @@ async function readPage(
   if (last === undefined) return { rows };
   const { claimedAt, customerTraceNumber, attempt } = last;
   return { rows, next: await cursors.seal({ claimedAt, customerTraceNumber, attempt }) };
-}
-
-function toList(reach: Reach): readonly string[] | undefined {
-  return reach === '*' ? undefined : [...reach];
 }
 
 function toLedgerQuery({ from, before, applicants, ...query }: TotalsQuery, place: Place | undefined): InquiriesQuery {

@@ -1,11 +1,12 @@
 /** Consents that match nothing which the ledger knows: listed, and taken off the list. */
 import { z } from 'zod';
+import { defined } from '../../base/defined.ts';
 import { text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { UNMATCHED, type UnmatchedConsent } from '../../ledger/kept-consents.ts';
+import { UNMATCHED, type UnmatchedConsent, type UnmatchedQuery } from '../../ledger/kept-consents.ts';
 import type { Ledger } from '../../ledger/port.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
-import { reachesAll } from '../caller.ts';
+import { reachesAll, readersReach } from '../caller.ts';
 import { cursorsFor, describeCursor, fillPage } from '../cursors.ts';
 import { limitIn, limitParameter } from '../page-limit.ts';
 import { keepReached, requireReach } from '../reach.ts';
@@ -69,10 +70,13 @@ export const unmatchedConsentRoutes: readonly Route[] = [
       const limit = limitIn(query);
       const cursors = cursorsFor(call, 'unmatchedConsents', query);
       const after = query.after === undefined ? undefined : ((await cursors.open(query.after)) as UnmatchedConsent);
-      const { rows: consents, last } = await fillPage(batchesAfter(await services.openLedger(), after, limit), {
-        limit,
-        judge: reachesAll(call.caller) ? null : (rows) => keepReached(call, rows, ({ journeyId }) => journeyId),
-      });
+      const { rows: consents, last } = await fillPage(
+        batchesAfter(await services.openLedger(), { limit: limit + 1, ...readersReach(call.caller) }, after),
+        {
+          limit,
+          judge: reachesAll(call.caller) ? null : (rows) => keepReached(call, rows, ({ journeyId }) => journeyId),
+        },
+      );
       noted({ count: consents.length });
       return { status: 200, body: { consents, ...(last ? { next: await cursors.seal(last) } : {}) } };
     },
@@ -98,12 +102,12 @@ export const unmatchedConsentRoutes: readonly Route[] = [
   }),
 ];
 
-async function* batchesAfter(ledger: Ledger, after: UnmatchedConsent | undefined, size: number) {
-  for (let place = after, hasMore = true; hasMore; ) {
-    const found = await ledger.kept.unmatched(size + 1, place);
-    const rows = found.slice(0, size);
-    hasMore = found.length > size;
+async function* batchesAfter(ledger: Ledger, query: UnmatchedQuery, first: UnmatchedConsent | undefined) {
+  for (let after = first, hasMore = true; hasMore; ) {
+    const found = await ledger.kept.unmatched({ ...query, ...defined({ after }) });
+    const rows = found.slice(0, query.limit - 1);
+    hasMore = found.length === query.limit;
     yield { rows, hasMore };
-    place = rows.at(-1);
+    after = rows.at(-1);
   }
 }

@@ -116,7 +116,7 @@ const MOST_FAILING = 100;
 async function unmatchedIn(ledger: Ledger, query: HoldsQuery): Promise<UnmatchedConsent[]> {
   if (query.failureType !== undefined) return [];
   const sinceMs = parseInstantMs(query.since ?? '') ?? 0;
-  const found = await ledger.kept.unmatched(MOST_CONSENTS);
+  const found = await ledger.kept.unmatched({ limit: MOST_CONSENTS });
   return found.filter(({ since }) => (parseInstantMs(since) ?? 0) >= sinceMs);
 }
 

@@ -18,6 +18,7 @@ import {
 import type { AttemptRow, DecisionRow, InquiryRow } from '../rows/inquiry-rows.ts';
 import { descriptionOf } from '../rows/inquiry-views.ts';
 import { readHoldsByOwner } from '../rows/legal-holds.ts';
+import { withoutForeignRuns } from '../rows/readers-reach.ts';
 import { referenceNumbersOf } from '../rows/report-references.ts';
 import { outcomesOf } from './told-outcomes.ts';
 
@@ -186,17 +187,8 @@ class PageReader {
     const place = (value: SqlValue) => `$${values.push(value)}`;
     const { endUser, productCode, outcome, reportReferenceNumber, ownerId, customerTraceNumber, applicants } =
       this.#query;
-    const { profiles, endUsers } = this.#query;
-    const isOneOf = (column: string, names: readonly string[]) =>
-      names.length === 0 ? '1 = 0' : `${column} IN (${names.map(place).join(', ')})`;
     const conditions = [
-      ...(profiles === undefined ? [] : [isOneOf('i.profile', profiles)]),
-      ...(endUsers === undefined
-        ? []
-        : [
-            `(i.product_code = 'SECONDUSE' OR coalesce(i.end_user_code, i.end_user) IS NULL
-              OR ${isOneOf('coalesce(i.end_user_code, i.end_user)', endUsers)})`,
-          ]),
+      ...withoutForeignRuns('i.owner_id', this.#query, place),
       ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
       ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
       ...(ownerId === undefined ? [] : [`i.owner_id = ${place(ownerId)}`]),

@@ -2,6 +2,7 @@
 import type { SqlDialect, SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { WorkFilters } from '../work.ts';
 import { ofOwner } from './owner-rows.ts';
+import { endUsersOfRun, isOneOf } from './readers-reach.ts';
 
 export interface WorkStatement {
   text: string;
@@ -109,19 +110,10 @@ function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUse
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
 
-function isOneOf(column: string, places: readonly string[]): string {
-  return places.length === 0 ? '1 = 0' : `${column} IN (${places.join(', ')})`;
-}
-
-/**
- * Everybody whom the run of a row `w` is for. A share names its secondary user, who is none of them: a share by itself is
- * for whom its report was pulled.
- */
+/** Everybody whom the run of a row `w` is for. The row counts as well: its inquiry may be no row yet. */
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
-  `SELECT coalesce(i.end_user_code, i.end_user) FROM inquiries i
-   WHERE i.owner_id = w.owner_id AND i.product_code <> 'SECONDUSE'`,
-  'SELECT s.report_end_user_code FROM report_shares s WHERE s.owner_id = w.owner_id',
+  endUsersOfRun('w.owner_id'),
 ].join(' UNION ALL ');
 
 /** Some end user is known, and each is one of these. */

@@ -4,7 +4,7 @@ import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, GrantFault } from '../../consent/consent-record.ts';
 import { refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
-import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
+import type { SqlEngine, SqlSession, SqlValue, Written } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import { LedgerChangedError } from '../errors.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
   ToldConsents,
   Unmatched,
   UnmatchedConsent,
+  UnmatchedQuery,
 } from '../kept-consents.ts';
 import {
   type ConsentRow,
@@ -25,6 +26,7 @@ import {
   wasPosted,
 } from '../rows/consent-rows.ts';
 import { insertRow } from '../rows/inquiry-writes.ts';
+import { withoutForeignRuns } from '../rows/readers-reach.ts';
 
 /** A flood of messages must not fill a run. The claim reads every refusal all the same. */
 const MOST_HEARD = 1_000;
@@ -116,15 +118,20 @@ export class SqlKeptConsents implements KeptConsents {
     });
   }
 
-  unmatched(limit: number, after?: UnmatchedConsent): Promise<UnmatchedConsent[]> {
+  unmatched({ limit, after, ...reach }: UnmatchedQuery): Promise<UnmatchedConsent[]> {
     const order = ['kept_at', ...KEY].join(', ');
+    const values: SqlValue[] = [limit];
+    const place = (value: SqlValue) => `$${values.push(value)}`;
     const last = after ? [instantMs(after.since), ...valuesOf(after)] : [];
-    const isLater = after ? `AND (${order}) > (${last.map((_, index) => `$${index + 2}`).join(', ')})` : '';
+    const conditions = [
+      `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${this.#engine.dialect.now}`,
+      ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
+      ...withoutForeignRuns('kept_consents.journey_id', reach, place),
+    ];
     return this.#engine.read(async (session) => {
       const rows = await session.rows<KeptRow>(
-        `SELECT * FROM kept_consents WHERE unmatched IS NOT NULL AND seen_at IS NULL
-           AND listed_from <= ${this.#engine.dialect.now} ${isLater} ORDER BY ${order} LIMIT $1`,
-        [limit, ...last],
+        `SELECT * FROM kept_consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
+        values,
       );
       return rows.map((row) => ({
         journeyId: row.journey_id,
