@@ -49,7 +49,7 @@ async function measure({ rows, window, connections, profileDir, stackTraceLimit 
   await using parts = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-portfolio-bench-'));
   parts.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const portfolio = join(dataDir, 'portfolio.csv');
+  const portfolio = join(dataDir, 'default/EU123/portfolio.csv');
   await writePortfolio(portfolio, rows);
   const server = await startTemporalServer({ dataDir, headless: true });
   parts.defer(() => server.stop());

@@ -1,10 +1,13 @@
 /** A made-up portfolio: SSNs that were never issued, each with a record. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { SAMPLE_HEADER, sampleRow } from '../../src/local/dev/sample-portfolio.ts';
 
 export async function writePortfolio(file: string, rows: number): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
   const out = createWriteStream(file);
   out.write(`${SAMPLE_HEADER}\n`);
   for (let row = 0; row < rows; row++) {

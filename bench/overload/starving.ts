@@ -108,7 +108,7 @@ async function beside(
 async function besidePortfolio(site: Site, rows: number, say: (text: string) => void): Promise<Probe[]> {
   await site.forget();
   const file = 'beside.csv';
-  await writePortfolio(join(site.portfolioDir, file), rows);
+  await writePortfolio(join(site.portfolioDir, 'default/EU123', file), rows);
   const order = { file, endUserCode: 'EU123', permissiblePurposeCode: '01', window: Math.min(rows, 500) };
   const review = await site.journeys.reviewPortfolio({ reviewId: newJourneyId(), ...order });
   let isOver = false;

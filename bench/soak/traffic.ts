@@ -154,7 +154,7 @@ async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
 
 /** Its rows give way to all other work. */
 async function portfolio(site: Site, file: string, state: { rowsReviewed: number }): Promise<string[]> {
-  await writePortfolio(join(site.portfolioDir, file), ROWS_OF_A_PORTFOLIO);
+  await writePortfolio(join(site.portfolioDir, 'default/EU123', file), ROWS_OF_A_PORTFOLIO);
   const review = await site.journeys.reviewPortfolio({
     ...{ reviewId: newJourneyId(), file, endUserCode: 'EU123', permissiblePurposeCode: '01' },
   });

@@ -4,12 +4,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
 import { parsePortfolioReviewInput } from '../messages/parse-messages.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
+import { portfolioFolder } from '../messages/portfolio/output-files.ts';
 import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
 import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
-import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-path.ts';
+import { folderPath, openPortfolio, outputPaths, requirePortfolio } from '../portfolio/file-path.ts';
 import { requireUnchanged } from '../portfolio/identity.ts';
 import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
@@ -61,7 +62,8 @@ export function createPreparePortfolio(
 export function createPortfolioActivities(
   dependencies: ActivityDependencies,
 ): Omit<PortfolioActivities, 'preparePortfolio'> {
-  const directory = () => requireDirectory(dependencies.config.portfolioDirectory);
+  const { portfolioDirectory } = dependencies.config;
+  const pathTo = (folder: string) => folderPath(portfolioDirectory, folder);
   const onBlock = () => heartbeat();
   /** What was no row in a file that has changed is for no other worker to read. */
   const ofTheSameFile = async <T>(handle: FileHandle, known: KnownFile, read: () => Promise<T>): Promise<T> => {
@@ -84,32 +86,34 @@ export function createPortfolioActivities(
           profile: name = 'default',
         } = input;
         const profile = preparedProfile(dependencies, name);
-        const { badRows: badRowsPath } = await outputPaths(directory(), file, reviewId);
-        await using handle = await openPortfolio(directory(), file);
+        const folder = portfolioFolder(input);
+        await requirePortfolio(portfolioDirectory, folder, file);
+        const { badRows: badRowsPath } = await outputPaths(pathTo(folder), file, reviewId);
+        await using handle = await openPortfolio(pathTo(folder), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
         const { digest, mark, columns, badLines, ...examined } = found;
-        return { ...examined, known: { file, format, digest, mark, badLines, ...defined({ columns }) } };
+        return { ...examined, known: { folder, file, format, digest, mark, badLines, ...defined({ columns }) } };
       }),
 
     readPortfolioRows: ({ known, from, limit, inFull }) =>
       translatingPortfolio(async () => {
-        await using handle = await openPortfolio(directory(), known.file);
+        await using handle = await openPortfolio(pathTo(known.folder), known.file);
         const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
         return { ...found, mark: await requireUnchanged(handle, known, { inFull, onBlock }) };
       }),
 
     readPortfolioRowsAt: ({ known, places }) =>
       translatingPortfolio(async () => {
-        await using handle = await openPortfolio(directory(), known.file);
+        await using handle = await openPortfolio(pathTo(known.folder), known.file);
         const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
         return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
       }),
 
-    writePortfolioResults: ({ reviewId, file, part, results }) =>
-      translatingPortfolio(async () => writePart(await outputPaths(directory(), file, reviewId), part, results)),
+    writePortfolioResults: ({ reviewId, folder, file, part, results }) =>
+      translatingPortfolio(async () => writePart(await outputPaths(pathTo(folder), file, reviewId), part, results)),
 
-    finishPortfolioResults: ({ reviewId, file, parts }) =>
-      translatingPortfolio(async () => mergeParts(await outputPaths(directory(), file, reviewId), parts, onBlock)),
+    finishPortfolioResults: ({ reviewId, folder, file, parts }) =>
+      translatingPortfolio(async () => mergeParts(await outputPaths(pathTo(folder), file, reviewId), parts, onBlock)),
   };
 }
 

@@ -7,6 +7,8 @@ import type { PreparedRun } from './contract.ts';
 
 /** Which file, how its lines are read, and how it is known to be the one that was examined. */
 export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns' | 'badLines'> {
+  /** The end user's, as `portfolioFolder` names it. */
+  folder: string;
   file: string;
   format: PortfolioFormat;
 }
@@ -23,6 +25,11 @@ interface RowsRead {
   mark: FileMark;
 }
 
+/** A review, and the file that its results are written beside. */
+interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
+  reviewId: string;
+}
+
 export interface PortfolioActivities {
   preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
   /** Reads the whole file, and writes the bad rows' report. */
@@ -31,7 +38,7 @@ export interface PortfolioActivities {
   readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
   /** Rows that were begun before; without places it only looks whether the file is the same, in full. */
   readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
-  writePortfolioResults(args: { reviewId: string; file: string; part: number; results: RowResult[] }): Promise<void>;
+  writePortfolioResults(args: ReviewFile & { part: number; results: RowResult[] }): Promise<void>;
   /** Makes one file of the parts. */
-  finishPortfolioResults(args: { reviewId: string; file: string; parts: number }): Promise<void>;
+  finishPortfolioResults(args: ReviewFile & { parts: number }): Promise<void>;
 }

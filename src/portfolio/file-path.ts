@@ -1,15 +1,55 @@
-/** The paths of a portfolio's files: always inside the configured directory. */
+/** The paths of a portfolio's files: always inside the folder of the end user whose they are. */
 
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import { outputNamesOf, type PortfolioOutputs, portfolioPathProblem } from '../messages/portfolio/output-files.ts';
+import {
+  outputNamesOf,
+  type PortfolioOutputs,
+  portfolioPathProblem,
+  RELATIVE_PATH,
+} from '../messages/portfolio/output-files.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError, portfolioUnavailable } from './errors.ts';
 
 /**
+ * The absolute path of an end user's folder. `PORTFOLIO_DIR` has one in a folder of each profile.
+ *
+ * @param folder as `portfolioFolder` names it
+ * @throws PortfolioUnavailableError where this worker has no directory
+ */
+export function folderPath(directory: string | undefined, folder: string): string {
+  if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
+  if (!RELATIVE_PATH.test(folder)) throw refused('must be in the folder of an end user');
+  return join(directory, folder);
+}
+
+/** Codes of the file system for a file that is not there. */
+const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
+
+/**
+ * Refuses a file that is not there. A review that has begun waits for its file; one that begins does not. A file of another
+ * end user is not there either.
+ *
+ * @throws InvalidInputError; PortfolioUnavailableError where the directory itself cannot be reached
+ */
+export async function requirePortfolio(directory: string | undefined, folder: string, file: string): Promise<void> {
+  try {
+    await using _ = await openPortfolio(folderPath(directory, folder), file);
+  } catch (error) {
+    const isMissing = error instanceof PortfolioUnavailableError && MISSING.includes(error.code);
+    if (!isMissing || directory === undefined) throw error;
+    await realpath(directory).catch((away: unknown) => {
+      throw portfolioUnavailable(away);
+    });
+    throw refused('must name a file in the end user’s folder of PORTFOLIO_DIR');
+  }
+}
+
+/**
  * The file itself, opened for reading.
  *
+ * @param directory the end user's folder
  * @throws InvalidInputError where it may not be read as a portfolio; PortfolioUnavailableError
  */
 export async function openPortfolio(directory: string, file: string): Promise<FileHandle> {
@@ -57,7 +97,7 @@ function checked(file: string): string {
   return file;
 }
 
-/** Symbolic links between here and the directory may not lead out of it; the last part is never followed. */
+/** Symbolic links between here and the folder may not lead out of it. The last part is never followed. */
 async function insideOf(directory: string, folder: string): Promise<string> {
   let root: string;
   let real: string;
@@ -66,16 +106,10 @@ async function insideOf(directory: string, folder: string): Promise<string> {
   } catch (error) {
     throw portfolioUnavailable(error);
   }
-  if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of PORTFOLIO_DIR');
+  if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of the end user’s folder');
   return real;
 }
 
 function refused(rule: string): InvalidInputError {
   return new InvalidInputError([{ path: '/file', rule }]);
-}
-
-/** @throws PortfolioUnavailableError where this worker has no directory */
-export function requireDirectory(directory: string | undefined): string {
-  if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
-  return directory;
 }

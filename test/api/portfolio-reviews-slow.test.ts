@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
-import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { csvText, FOLDER, writePortfolio } from '../support/portfolio-files.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
 import { until } from './until.ts';
 
@@ -82,6 +83,33 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual(api.unexpected, []);
   });
 
+  test('a file belongs to its end user: a missing one is refused at once, and that of another is as a missing one', async () => {
+    await writePortfolio(portfolioDirectory, 'theirs.csv', csvText(1), portfolioFolder({ endUserCode: 'EU456' }));
+    const bearer = await token({ profiles: ['default'], endUsers: ['EU123'] });
+    const start = async (change: object) => {
+      const answer = await api.call('/v1/portfolio-reviews', {
+        token: bearer,
+        body: { ...reviewInput('theirs.csv'), ...change },
+        headers: { 'x-request-id': 'R-1' },
+      });
+      return [answer.status, answer.text];
+    };
+    const missing = await start({ file: 'missing.csv' });
+    assert.equal(missing[0], 422);
+    assert.deepEqual(JSON.parse(String(missing[1])).problems, [
+      { path: '/file', rule: 'must name a file in the end user’s folder of PORTFOLIO_DIR' },
+    ]);
+    assert.deepEqual(await start({}), missing);
+    assert.equal((await start({ endUserCode: 'EU456' }))[0], 403);
+    // A start that is sent again finds its review, also where the file has gone since.
+    const file = await writePortfolio(portfolioDirectory, 'gone.csv', csvText(1));
+    const input = reviewInput(file);
+    assert.equal((await start(input))[0], 201);
+    await untilState(input.reviewId, ['completed']);
+    rmSync(join(portfolioDirectory, FOLDER, file));
+    assert.deepEqual(await start(input), [200, JSON.stringify({ reviewId: input.reviewId, duplicate: true })]);
+  });
+
   test('a row on hold is decided by the review’s address, and a review is paused and goes on', async () => {
     const input = reviewInput('held.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
@@ -127,7 +155,7 @@ describe('portfolio reviews over HTTP', () => {
     await untilState(input.reviewId, ['completed']);
     // Far more than any buffer on the way holds.
     const lines = `${'x'.repeat(1_023)}\n`.repeat(30_000);
-    writeFileSync(join(portfolioDirectory, `three.csv.${input.reviewId}.results.jsonl`), lines);
+    writeFileSync(join(portfolioDirectory, FOLDER, `three.csv.${input.reviewId}.results.jsonl`), lines);
     const stopping = await startTestApi(harness, { portfolioDirectory });
     const headers = { authorization: `Bearer ${await token()}` };
     const answer = await fetch(`${stopping.url}/v1/portfolio-reviews/${input.reviewId}/results`, { headers });

@@ -36,7 +36,7 @@ export interface OtherStatus {
 
 export const PURPOSE = '01';
 const SECONDARY_PURPOSE = '02';
-/** Of the one portfolio's file, in PORTFOLIO_DIR. */
+/** Of the one portfolio's file, in the end user's folder. */
 export const PORTFOLIO_FILE = 'accounts.csv';
 /** From then on a run waits for a person who never comes. */
 const HOLD_IS_FINAL_AFTER_MS = 4_000;

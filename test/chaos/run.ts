@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { outputNamesOf } from '../../src/messages/portfolio/output-files.ts';
+import { outputNamesOf, portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../src/model/owner-id.ts';
 import { askAsForeigners } from './api/foreigners.ts';
@@ -192,8 +192,9 @@ function otherEvidence({ ownerId, workflowType, ssns, share, review }: OtherRun,
 async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResults[]> {
   const reviews = plan.others?.reviews ?? [];
   return Promise.all(
-    reviews.map(async ({ reviewId }) => {
-      const { results } = outputNamesOf(join(portfolioDir, PORTFOLIO_FILE), reviewId);
+    reviews.map(async (review) => {
+      const { reviewId } = review;
+      const { results } = outputNamesOf(join(portfolioDir, portfolioFolder(review), PORTFOLIO_FILE), reviewId);
       const text = await readFile(results, 'utf8').catch(() => '');
       const lines = text.split('\n').filter((line) => line !== '');
       return { ownerId: ownerIdOf('portfolio', reviewId), lines: lines.map((line) => JSON.parse(line) as RowResult) };

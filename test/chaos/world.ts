@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection as TemporalConnection } from '@temporalio/client';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
+import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -153,7 +154,9 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   const portfolioDir = join(directory, 'portfolios');
   await mkdir(portfolioDir, { mode: 0o700 });
   for (const review of plan.others?.reviews ?? []) {
-    await writeFile(join(portfolioDir, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
+    const folder = join(portfolioDir, portfolioFolder(review));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
   }
   const profiles = profileFiles(directory, endpoint ? await declareEndpoints(endpoint, directory) : []);
   for (const worker of plan.world.workersAheadMs.keys()) await profiles.write(worker, { hasJourneys: true });

@@ -54,10 +54,10 @@ async function refused(code: number, ...args: string[]): Promise<Refusal> {
 }
 
 /** Its name in the directory, and an id for a review of it. */
-async function portfolioOf(lastFours: readonly string[]): Promise<{ file: string; reviewId: string }> {
+async function portfolioOf(lastFours: readonly string[], folder?: string): Promise<{ file: string; reviewId: string }> {
   const reviewId = `R-${randomUUID().slice(0, 13)}`;
   const text = csvText(lastFours.length, (index) => lastFours[index] ?? '0001');
-  return { reviewId, file: await writePortfolio(directory, `${reviewId}.csv`, text) };
+  return { reviewId, file: await writePortfolio(directory, `${reviewId}.csv`, text, folder) };
 }
 
 const linesOf = <T>(stdout: string) =>
@@ -97,7 +97,7 @@ describe('a review on the command line', () => {
   });
 
   test('counts the rows whose report has another SSN, marks them in the result file, and lists itself', async () => {
-    const { file, reviewId } = await portfolioOf(['0001', '4027', '4002', '4027']);
+    const { file, reviewId } = await portfolioOf(['0001', '4027', '4002', '4027'], 'flagging/EU123');
     const watched = await portfolio(
       'start',
       file,

@@ -1,6 +1,6 @@
 /** A deploy in the middle of a portfolio review, with a stricter limit on applicants: no row is lost to it. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -39,10 +39,12 @@ test('a row that a later worker’s limits refuse waits for a person, and each o
   const lines = Array.from({ length: ROWS }, (_, index) => (index === JOINT ? jointLine(index) : jsonlLine(index)));
   const [file, word] = ['rows.jsonl', { by: 'ops', reason: 'a deploy' }];
   const input = { reviewId: 'R-stricter', endUserCode: 'EU123', permissiblePurposeCode: '01', file };
-  const review = await journeys.reviewPortfolio(input);
-  // It waits for its file, so that it is paused before it reads a row.
-  await review.pause(word);
   await writePortfolio(directory, file, `${lines.join('\n')}\n`);
+  await rename(directory, `${directory}-away`);
+  const review = await journeys.reviewPortfolio(input);
+  // It waits for its directory, so that it is paused before it reads a row.
+  await review.pause(word);
+  await rename(`${directory}-away`, directory);
   const { progress } = await untilState(review, ({ progress }) => progress.rows > 0);
   assert.deepEqual([progress.rows, progress.done, progress.underWay], [ROWS, 0, 0]);
   await harness.stopWorker();

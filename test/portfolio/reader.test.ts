@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../../src/portfolio/errors.ts';
@@ -12,23 +13,27 @@ import {
   examinePortfolio,
   type PortfolioExamination,
 } from '../../src/portfolio/examine-portfolio.ts';
-import { openPortfolio, outputPaths } from '../../src/portfolio/file-path.ts';
+import { openPortfolio, outputPaths, requirePortfolio } from '../../src/portfolio/file-path.ts';
 import { requireUnchanged } from '../../src/portfolio/identity.ts';
 import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../../src/portfolio/results.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
-import { csvLine, csvText, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
+import { csvLine, csvText, FOLDER, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
 const PROFILE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
 
+let portfolios: string;
+/** The end user's folder. */
 let directory: string;
 let count = 0;
 
 before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'credit-journey-reader-'));
+  portfolios = await mkdtemp(join(tmpdir(), 'credit-journey-reader-'));
+  directory = join(portfolios, FOLDER);
+  await mkdir(directory, { recursive: true });
 });
 
-after(() => rm(directory, { recursive: true, force: true }));
+after(() => rm(portfolios, { recursive: true, force: true }));
 
 interface Examined extends PortfolioExamination {
   file: string;
@@ -39,7 +44,7 @@ interface Examined extends PortfolioExamination {
 
 async function examined(text: string | Buffer, options: Partial<ExaminePortfolioOptions> = {}): Promise<Examined> {
   const { format = 'csv' } = options;
-  const file = await writePortfolio(directory, `p${count++}.${format}`, text);
+  const file = await writePortfolio(portfolios, `p${count++}.${format}`, text);
   const badRowsPath = join(directory, `${file}.bad`);
   await using handle = await openPortfolio(directory, file);
   const onBlock = () => {};
@@ -286,6 +291,31 @@ describe('the place of a portfolio file', () => {
     await assert.rejects(outputPaths(directory, 'linked/x.csv', 'R-1'), InvalidInputError);
     await rm(outside, { recursive: true });
   });
+
+  test('is the folder of its end user: one of another, by whatever link, is as one that is not there', async () => {
+    const theirs = portfolioFolder({ endUserCode: 'EU456' });
+    await writePortfolio(portfolios, 'theirs.csv', csvText(1), theirs);
+    await writePortfolio(portfolios, 'ours.csv', csvText(1));
+    await symlink(join(portfolios, theirs), join(directory, 'way'));
+    const ruleFor = async (folder: string, file: string) => {
+      try {
+        await requirePortfolio(portfolios, folder, file);
+        return null;
+      } catch (error) {
+        assert.ok(error instanceof InvalidInputError, String(error));
+        return error.problems;
+      }
+    };
+    assert.equal(await ruleFor(FOLDER, 'ours.csv'), null);
+    const missing = await ruleFor(FOLDER, 'missing.csv');
+    assert.deepEqual(missing, [{ path: '/file', rule: 'must name a file in the end user’s folder of PORTFOLIO_DIR' }]);
+    assert.deepEqual(await ruleFor(FOLDER, 'theirs.csv'), missing);
+    assert.deepEqual(await ruleFor('default/EU789', 'ours.csv'), missing);
+    for (const file of ['way/theirs.csv', '../EU456/theirs.csv']) assert.ok(await ruleFor(FOLDER, file), file);
+    // A directory that is away is waited for.
+    const away = join(portfolios, 'away');
+    await assert.rejects(requirePortfolio(away, FOLDER, 'ours.csv'), PortfolioUnavailableError);
+  });
 });
 
 describe('the result file', () => {
@@ -329,7 +359,7 @@ describe('the result file', () => {
   });
 
   test('a part that is neither there nor in a result file is waited for', async () => {
-    const outputs = await outputPaths(directory, await writePortfolio(directory, `p${count++}.csv`, ''), 'r1');
+    const outputs = await outputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
     await assert.rejects(
       mergeParts(outputs, 1, () => {}),
       PortfolioUnavailableError,
@@ -340,7 +370,7 @@ describe('the result file', () => {
 
 /** A review of so many parts, each with a row, that has been finished. */
 async function finished(parts: number) {
-  const outputs = await outputPaths(directory, await writePortfolio(directory, `p${count++}.csv`, ''), 'r1');
+  const outputs = await outputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
   const result = (accountId: string, outcome: RowResult['outcome'] = 'record'): RowResult => ({
     accountId,
     line: 2,

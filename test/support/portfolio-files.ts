@@ -1,6 +1,7 @@
 /** Portfolio files with made-up people. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 
 export const HEADER =
   'accountId,first,middle,last,gen,ssn,dob,phoneNumber,phoneType,emailAddress,ipAddress,line1,line2,city,state,zip,zip4';
@@ -17,9 +18,18 @@ export function csvText(rows: number, lastFourOf: (index: number) => string = ()
   return `${[HEADER, ...lines].join('\n')}\n`;
 }
 
-/** Its name in the directory. */
-export async function writePortfolio(directory: string, file: string, text: string | Buffer): Promise<string> {
-  await writeFile(join(directory, file), text);
+/** The folder of the end user that tests ask for. */
+export const FOLDER = portfolioFolder({ endUserCode: 'EU123' });
+
+/** Writes into an end user's folder of PORTFOLIO_DIR; returns the name that a review takes. */
+export async function writePortfolio(
+  directory: string,
+  file: string,
+  text: string | Buffer,
+  folder = FOLDER,
+): Promise<string> {
+  await mkdir(join(directory, folder), { recursive: true });
+  await writeFile(join(directory, folder, file), text);
   return file;
 }
 

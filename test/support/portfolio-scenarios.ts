@@ -1,10 +1,12 @@
 /** One run of every end that a portfolio review has. They need a harness with PORTFOLIO_DIR. */
 import { randomUUID } from 'node:crypto';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../src/config/config-shape.ts';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import type { JourneyHandle } from './journey-harness.ts';
-import { csvText, writePortfolio } from './portfolio-files.ts';
+import { csvText, FOLDER, writePortfolio } from './portfolio-files.ts';
 import { untilQuery } from './until-query.ts';
 
 export interface PortfolioStage {
@@ -89,12 +91,17 @@ export const PORTFOLIO_SCENARIOS: readonly PortfolioScenario[] = [
     async play({ client, config }) {
       const reviewId = `R-${randomUUID().slice(0, 13)}`;
       const file = `${reviewId}.csv`;
+      // A symbolic link is never followed.
+      const place = join(config.portfolioDirectory ?? '', FOLDER, file);
+      await mkdir(dirname(place), { recursive: true });
+      await symlink('elsewhere.csv', place);
       const handle = (await client.workflow.start('portfolioReview', {
         workflowId: `portfolio-${reviewId}`,
         taskQueue: config.taskQueue,
         args: [{ reviewId, ...ORDER, file }],
       })) as unknown as JourneyHandle;
       await until(handle, ({ attention }) => attention !== undefined);
+      await rm(place);
       await writePortfolio(config.portfolioDirectory ?? '', file, csvText(2));
       await handle.result();
       return handle;

@@ -197,6 +197,7 @@ export async function playReview(
     directory,
     `${reviewId}.csv`,
     csvText(3, (index) => (index === 1 ? '4001' : '0001')),
+    'mixed/EU123',
   );
   const begun = (await harness.client.workflow.start('portfolioReview', {
     workflowId: workflowIdOf(ownerIdOf('portfolio', reviewId)),

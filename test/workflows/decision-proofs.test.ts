@@ -307,6 +307,7 @@ describe('a portfolio review whose decisions need a proof', () => {
       directory,
       'row.csv',
       csvText(3, (index) => (index === 1 ? '4001' : '0001')),
+      'deciding/EU123',
     );
     const input = reviewOf(file);
     const review = await journeys.reviewPortfolio(input);
@@ -324,7 +325,7 @@ describe('a portfolio review whose decisions need a proof', () => {
 
   test('takes one for all rows that stand under another number, and a refused one for none of them', async () => {
     const rows = 6;
-    const file = await writePortfolio(directory, 'all.csv', csvText(rows));
+    const file = await writePortfolio(directory, 'all.csv', csvText(rows), 'deciding/EU123');
     const input = reviewOf(file);
     await (await journeys.reviewPortfolio(input)).result();
     const workflow = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);

@@ -184,6 +184,7 @@ async function untilReview(
 
 test('a review says what it waits for where its files are away, and goes on by itself once they are back', async () => {
   const [reviewId, file] = ['R-LATE', 'late.csv'];
+  await rename(portfolios, `${portfolios}-away`);
   const handle = (await harness.client.workflow.start('portfolioReview', {
     workflowId: `portfolio-${reviewId}`,
     taskQueue: harness.config.taskQueue,
@@ -197,7 +198,8 @@ test('a review says what it waits for where its files are away, and goes on by i
   assert.ok(!currentDetails.includes(portfolios));
 
   const lastFourOf = (index: number) => (index === 1 ? '4002' : '0001');
-  await writePortfolio(portfolios, file, csvText(3, lastFourOf));
+  await writePortfolio(`${portfolios}-away`, file, csvText(3, lastFourOf));
+  await rename(`${portfolios}-away`, portfolios);
   const { attention, waitingFor, holds } = await untilReview(handle, ({ state }) => state === 'held');
   assert.equal(attention, undefined);
   assert.equal(waitingFor, 'a decision about 1 inquiry');

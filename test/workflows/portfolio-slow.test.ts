@@ -23,7 +23,7 @@ import { activityCommands, withLedger } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
-import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { csvText, FOLDER, writePortfolio } from '../support/portfolio-files.ts';
 import { waitingRows } from '../support/timeline-rows.ts';
 
 let harness: Harness;
@@ -225,7 +225,7 @@ describe('a portfolio review', () => {
     const review = await journeys.reviewPortfolio(input);
     const before = await untilState(review, ({ state }) => state === 'held');
     // The next run cannot read the row.
-    await rename(join(directory, file), join(directory, 'away.hidden'));
+    await rename(join(directory, FOLDER, file), join(directory, 'away.hidden'));
     const handle = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);
     await outgrow(handle);
     const { holds, attention } = await untilState(review, (status) => status.attention !== undefined);
@@ -235,7 +235,7 @@ describe('a portfolio review', () => {
     const answer = await review.resolve(decision);
     assert.equal(answer.accepted, true);
     assert.equal((await review.resolve(decision)).duplicate, true);
-    await rename(join(directory, 'away.hidden'), join(directory, file));
+    await rename(join(directory, 'away.hidden'), join(directory, FOLDER, file));
     // Temporal would try again by itself, in half a minute.
     const [{ activityId = '' } = {}] = (await handle.describe()).raw.pendingActivities ?? [];
     await activityCommands(harness, handle, activityId ?? '').reset();
@@ -262,7 +262,7 @@ describe('a portfolio review', () => {
     const before = await postedCount();
     await review.cancel();
     await assert.rejects(review.result(), JourneyFailedError);
-    const rows = await resultsIn(`${file}.${input.reviewId}.results.jsonl`);
+    const rows = await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`);
     assert.ok(rows.length >= 2 && rows.length < 40);
     // Started again it asks for the rest alone: the ledger has the others.
     const again = await (await journeys.reviewPortfolio(input)).result();
@@ -284,7 +284,7 @@ describe('a portfolio review', () => {
     );
     assert.ok(failed instanceof JourneyFailedError);
     assert.equal(failed.failureType, 'PortfolioChanged');
-    const done = (await resultsIn(`${file}.${input.reviewId}.results.jsonl`)).length;
+    const done = (await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`)).length;
     assert.ok(done > 0 && done < 60);
     await writePortfolio(directory, file, text);
     assert.equal((await (await journeys.reviewPortfolio(input)).result()).record, 60);
@@ -345,6 +345,9 @@ describe('a portfolio review', () => {
     for (const [overrides, rule] of [
       [{ file: 'wrong.csv' }, /^lacks the column ssn in its header$/],
       [{ file: 'twenty.csv', profile: 'unknown' }, /configured gateway profile/],
+      // It is not waited for, and that of another end user is not there.
+      [{ file: 'missing.csv' }, /^must name a file in the end user’s folder of PORTFOLIO_DIR$/],
+      [{ file: 'twenty.csv', endUserCode: 'EU456' }, /^must name a file in the end user’s folder of PORTFOLIO_DIR$/],
     ] as const) {
       const review = await journeys.reviewPortfolio(reviewOf('twenty.csv', overrides));
       await assert.rejects(review.result(), (error: unknown) => {

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { parsePortfolioReviewInput } from '../../messages/parse-messages.ts';
+import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
 import { portfolioSchemas } from '../../messages/portfolio/schemas.ts';
 import type { PortfolioMessage } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { openOutput, outputPaths } from '../../portfolio/file-path.ts';
+import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/file-path.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { unknownRun } from '../problem.ts';
@@ -22,12 +23,15 @@ const { review, message } = portfolioSchemas();
 const told = message.omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
 
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
-const FILE_RULE = 'must be the name of a file in PORTFOLIO_DIR, without a folder';
+const FILE_RULE = 'must be the name of a file in the end user’s folder, without a folder of its own';
 
 const fileNameSchema = z
   .string()
   .regex(FILE_NAME, FILE_RULE)
-  .meta({ description: 'A name in the workers’ PORTFOLIO_DIR; never a path.' });
+  .meta({
+    description:
+      'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
+  });
 
 /** @throws InvalidInputError */
 function requireFileName(file: string): void {
@@ -97,10 +101,11 @@ async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Pr
       'this API gives out no files: it has no PORTFOLIO_DIR',
     );
   }
-  const { file, badRowsFile } = await resultOf(services, services.journeys.getPortfolio(reviewId), signal);
+  const result = await resultOf(services, services.journeys.getPortfolio(reviewId), signal);
+  const { file, resultFile, badRowsFile } = result;
   if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
-  const paths = await outputPaths(services.portfolioDirectory, file, reviewId);
-  const handle = await openOutput(paths[what]);
+  const folder = folderPath(services.portfolioDirectory, readFolder(resultFile));
+  const handle = await openOutput((await outputPaths(folder, file, reviewId))[what]);
   giveUpSlot();
   const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
   return { status: 200, headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } };
@@ -118,7 +123,8 @@ export const portfolioReviewRoutes: readonly Route[] = [
     path: '/v1/portfolio-reviews',
     operationId: 'startPortfolioReview',
     summary: 'Start a portfolio review: ACCTRVW for each row of a file',
-    description: 'Repeated with the same input it starts nothing.',
+    description:
+      'Repeated with the same input it starts nothing. The file is in the folder of the end user; a file that is not there is refused.',
     scope: 'portfolios:start',
     body: startSchema,
     answers: startAnswers('reviewId', 'startedPortfolioReview'),
@@ -131,6 +137,12 @@ export const portfolioReviewRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId: reviewOf(input),
         scope: scopeOfInput(input),
+        check: async () => {
+          const { portfolioDirectory } = services;
+          if (portfolioDirectory !== undefined) {
+            await requirePortfolio(portfolioDirectory, portfolioFolder(input), input.file);
+          }
+        },
         start: (onFound) => services.journeys.reviewPortfolio(input, { ...call.sending, onFound }),
       });
       return startReply(`/v1/portfolio-reviews/${input.reviewId}`, { reviewId: input.reviewId, duplicate });

@@ -19,6 +19,8 @@ interface Start {
   ownerId: string;
   /** Whose the run will be, by its checked input. */
   scope: RunScope;
+  /** Refuses what else the start needs. It is not asked where the run is there already. */
+  check?(): Promise<void>;
   /** Calls `onFound` where it was there already with this input. */
   start(onFound: () => void): Promise<unknown>;
 }
@@ -32,15 +34,16 @@ interface Start {
  */
 export async function startWithinReach(
   { caller, services }: Pick<Call, 'caller' | 'services'>,
-  { ownerId, scope, start }: Start,
+  { ownerId, scope, check, start }: Start,
 ): Promise<{ duplicate: boolean }> {
   if (!reaches(caller, scope)) {
     throw forbidden('reach', 'the token does not act for this profile and all of these end users');
   }
   const requireOwn = async () => {
-    if (reachesAll(caller)) return;
+    if (reachesAll(caller) && !check) return;
     const there = await services.runScope(ownerId);
     if (there && !reaches(caller, there)) throw taken();
+    if (!there) await check?.();
   };
   // Also of a run that has failed, whose id Temporal would take again.
   await requireOwn();

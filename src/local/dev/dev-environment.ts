@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.ts';
 import { defined } from '../../base/defined.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
+import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
 import { startTemporalServer, type TemporalServer } from '../temporal/temporal-server.ts';
@@ -220,8 +221,9 @@ async function prepareLedger(dataDir: string, onProgress: (step: string) => void
 /** Writes the Temporal profile file that the worker reads, and a portfolio to try. */
 async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<void> {
   const { portfolioDir } = dataAddresses(dataDir);
-  await mkdir(portfolioDir, { recursive: true, mode: 0o700 });
-  await writeSamplePortfolio(portfolioDir);
+  const folder = join(portfolioDir, portfolioFolder({ endUserCode: 'EU123' }));
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeSamplePortfolio(folder);
   await writeFile(env.TEMPORAL_CONFIG_FILE as string, '# On purpose without settings.\n[profile.default]\n', {
     mode: 0o600,
   });

@@ -1,4 +1,4 @@
-/** The names of the files that a review writes beside its input. Pure. */
+/** Where a review's file is, and the names of the files that it writes beside it. Pure. */
 
 export interface PortfolioOutputs {
   /** One JSON line for each row that has an outcome. */
@@ -15,6 +15,25 @@ export function outputNamesOf(file: string, reviewId: string): PortfolioOutputs 
   return { results: `${stem}.results.jsonl`, badRows: `${stem}.bad-rows.jsonl`, parts: `${stem}.parts` };
 }
 
+/**
+ * The folder in PORTFOLIO_DIR that belongs to an end user of a profile. A review finds its file there and nowhere else, so
+ * that nobody can name a file of another.
+ */
+export function portfolioFolder({
+  profile = 'default',
+  endUserCode,
+}: {
+  profile?: string;
+  endUserCode: string;
+}): string {
+  return `${profile}/${endUserCode}`;
+}
+
+/** Reads the same folder from a path relative to PORTFOLIO_DIR. */
+export function readFolder(path: string): string {
+  return path.split('/').slice(0, 2).join('/');
+}
+
 export const MAX_PATH_LENGTH = 200;
 
 /**
@@ -26,5 +45,5 @@ export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z
 /** The rule that a file's name breaks, or `null`. */
 export function portfolioPathProblem(file: string): string | null {
   if (file.length <= MAX_PATH_LENGTH && RELATIVE_PATH.test(file)) return null;
-  return `must be a path relative to PORTFOLIO_DIR, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;
+  return `must be a path in the end user’s folder, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;
 }

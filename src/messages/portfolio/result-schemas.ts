@@ -79,7 +79,7 @@ export const portfolioResultSchema = z.object({
   flagged,
   /** After a withdrawal: rows without an outcome. */
   notReviewed: count,
-  /** Beside the file, in PORTFOLIO_DIR. */
+  /** Beside the file; relative to PORTFOLIO_DIR. */
   resultFile: z.string(),
   badRowsFile: z.string().exactOptional(),
 });

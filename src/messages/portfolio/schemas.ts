@@ -19,11 +19,11 @@ const review = z.strictObject({
   profile: fields.profileName.exactOptional(),
   endUserCode: fields.endUserCode,
   permissiblePurposeCode: fields.permissiblePurposeCode,
-  /** Relative to the workers' PORTFOLIO_DIR, with `/`. */
+  /** In the folder `<profile>/<endUserCode>` of the workers' PORTFOLIO_DIR, with `/`. */
   file: file.meta({
     maxLength: MAX_PATH_LENGTH,
     pattern: RELATIVE_PATH.source,
-    description: 'Relative to the workers’ PORTFOLIO_DIR.',
+    description: 'In the folder `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR.',
   }),
   /** Default: by the extension of the file's name. */
   format: z.enum(PORTFOLIO_FORMATS).exactOptional(),

@@ -94,8 +94,8 @@ async function compareOnceMore(review: Review, { known }: ReviewState): Promise<
   }
 }
 
-async function finish({ reviewId, input, files }: Review, { parts }: ReviewState): Promise<void> {
-  await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, file: input.file, parts });
+async function finish({ reviewId, files }: Review, { parts, known: { folder, file } }: ReviewState): Promise<void> {
+  await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, folder, file, parts });
 }
 
 function changed(review: Review): ApplicationFailure {

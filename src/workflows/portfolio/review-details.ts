@@ -1,5 +1,6 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 
+import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { reviewStanding } from '../../messages/standing-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import { mismatchLine, refusedMessages, resetTerminateCancel, uncheckedDetails } from '../details/current-details.ts';
@@ -53,7 +54,7 @@ function filesAway({ files, input, run }: Review): string {
   if (files.away === undefined) return '';
   return `## The portfolio’s files cannot be reached: ${plain(files.away)}
 
-Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${code(input.file)} in its \`PORTFOLIO_DIR\`, which must be writable. Put it there: the review asks again every minute, and goes on by itself. ${pageLink('docs/runbook/portfolio-unavailable.md', run?.runbookUrl)}`;
+Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${code(`${portfolioFolder(input)}/${input.file}`)} in its \`PORTFOLIO_DIR\`, which must be writable. Put it there: the review asks again every minute, and goes on by itself. ${pageLink('docs/runbook/portfolio-unavailable.md', run?.runbookUrl)}`;
 }
 
 function sentence(review: Review, waitingFor: string | undefined): string {

@@ -351,10 +351,10 @@ export class ReviewRows {
   }
 
   async #write(): Promise<void> {
-    const { reviewId, input, files } = this.#review;
-    const part = this.#state.parts;
+    const { reviewId, files } = this.#review;
+    const { parts: part, known } = this.#state;
     const results = this.#results.slice(0, RESULTS_IN_A_PART);
-    const args = { reviewId, file: input.file, part, results };
+    const args = { reviewId, folder: known.folder, file: known.file, part, results };
     await files.ask('writePortfolioResults', `writing ${results.length} results`, args);
     this.#state.parts = part + 1;
     this.#results = this.#results.slice(results.length);

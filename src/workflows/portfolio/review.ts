@@ -237,7 +237,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     if (!state || !run) throw new Error('a result before the file was examined');
     const { file } = this.input;
     const { rows, badRows, done, known, flagged } = state;
-    const { results, badRows: badRowsFile } = outputNamesOf(file, reviewId);
+    const { results, badRows: badRowsFile } = outputNamesOf(`${known.folder}/${file}`, reviewId);
     return {
       reviewId,
       environment: run.environment,

@@ -45,7 +45,7 @@ function registerStart(portfolio: Command): void {
   const command = portfolio
     .command('start')
     .description('start a review; the same id again finds the first')
-    .argument('<file>', 'relative to the workers’ PORTFOLIO_DIR')
+    .argument('<file>', 'in the end user’s folder, <profile>/<endUserCode> of the workers’ PORTFOLIO_DIR')
     .requiredOption('--end-user <endUserCode>', 'for whom the reports are')
     .requiredOption('--purpose <permissiblePurposeCode>', 'the permissible purpose')
     .option('--profile <name>', 'gateway profile')
