@@ -8,7 +8,7 @@ import { answerRefusals } from '../http/answer-refusals.ts';
 import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, Refusal } from '../http/refusal.ts';
 import { refuseOtherMethods } from '../http/refuse-methods.ts';
-import { type AccessPolicy, RequestGuard } from '../http/request-guard.ts';
+import { type AccessPolicy, addGuard, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
 import { Slots } from '../http/slots.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
@@ -103,7 +103,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { journeys, maxApplicants, environment, signer, portfolioDirectory, temporalUi, signOutPath } = options;
   const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
-  const querySlots = new Slots(limits);
+  const querySlots = new Slots(limits.work);
   const runScope = runScopes({ client, openLedger });
   const services: ApiServices = {
     ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, temporalUi },
@@ -121,7 +121,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     // On a connection that was open already.
     if (stopping.signal.aborted && url.startsWith('/v1/')) throw away('stopping', 'it is stopping: send it again', 1);
   });
-  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
+  addGuard(app, guard);
   answerRefusals(app, {
     guard,
     audit,

@@ -1,5 +1,6 @@
 /** Statuses for callers that wait for the next one: each run is watched once, however many wait. */
 import { Refusal } from '../http/refusal.ts';
+import { CallerCounts } from '../http/slots.ts';
 import { etagOf } from './etag.ts';
 
 /** A run as the client has it. */
@@ -16,17 +17,29 @@ export interface TaggedStatus {
 export interface FeedLimits {
   /** Runs that are watched at once. */
   runs: number;
-  /** Callers that wait at once. */
+  /** Of these, runs that one caller was the first to wait for. */
+  runsPerCaller: number;
+  /** Requests that wait at once. */
   waiters: number;
+  /** Of one caller. */
+  waitersPerCaller: number;
   /** A run is watched on for so long after its last caller: most ask again at once. */
   lingerMs: number;
 }
 
-const DEFAULT_FEED_LIMITS: FeedLimits = { runs: 1_000, waiters: 5_000, lingerMs: 2_000 };
+const DEFAULT_FEED_LIMITS: FeedLimits = {
+  runs: 1_000,
+  runsPerCaller: 500,
+  waiters: 5_000,
+  waitersPerCaller: 2_500,
+  lingerMs: 2_000,
+};
 
 const RETRY_SECONDS = 5;
 
 interface Feed {
+  /** Who has begun it. */
+  caller: string;
   latest: TaggedStatus | undefined;
   waiters: Set<() => void>;
   /** Why it ended: `error` is absent where the run has closed. */
@@ -38,7 +51,8 @@ interface Feed {
 export class StatusFeeds {
   readonly #limits: FeedLimits;
   readonly #feeds = new Map<string, Feed>();
-  #waiters = 0;
+  readonly #waiters = new CallerCounts();
+  readonly #runs = new CallerCounts();
 
   constructor(limits: Partial<FeedLimits> = {}) {
     this.#limits = { ...DEFAULT_FEED_LIMITS, ...limits };
@@ -58,10 +72,10 @@ export class StatusFeeds {
   async next(
     run: Watchable,
     isKnown: (etag: string) => boolean,
-    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+    { caller, waitMs, signal }: { caller: string; waitMs: number; signal: AbortSignal },
   ): Promise<TaggedStatus | undefined> {
-    const feed = this.#feedOf(run);
-    this.#waiters++;
+    const feed = this.#feedOf(run, caller);
+    this.#waiters.add(caller);
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), waitMs);
     try {
@@ -72,7 +86,7 @@ export class StatusFeeds {
       return feed.latest;
     } finally {
       clearTimeout(timer);
-      this.#waiters--;
+      this.#waiters.remove(caller);
       this.#letGo(run.ownerId, feed);
     }
   }
@@ -81,10 +95,11 @@ export class StatusFeeds {
     for (const [ownerId, feed] of this.#feeds) this.#end(ownerId, feed);
   }
 
-  #feedOf(run: Watchable): Feed {
-    const { runs, waiters } = this.#limits;
+  #feedOf(run: Watchable, caller: string): Feed {
+    const { runs, runsPerCaller, waiters, waitersPerCaller } = this.#limits;
     const known = this.#feeds.get(run.ownerId);
-    if (this.#waiters >= waiters || (!known && this.#feeds.size >= runs)) {
+    const isFull = this.#waiters.total >= waiters || this.#waiters.get(caller) >= waitersPerCaller;
+    if (isFull || (!known && (this.#feeds.size >= runs || this.#runs.get(caller) >= runsPerCaller))) {
       const more = { retryAfterSeconds: RETRY_SECONDS };
       throw new Refusal(429, 'TooManyRequests', 'waiting', 'too many callers wait for a change', more);
     }
@@ -93,6 +108,7 @@ export class StatusFeeds {
       return known;
     }
     const feed: Feed = {
+      caller,
       latest: undefined,
       waiters: new Set(),
       ended: undefined,
@@ -100,6 +116,7 @@ export class StatusFeeds {
       lingering: undefined,
     };
     this.#feeds.set(run.ownerId, feed);
+    this.#runs.add(caller);
     void this.#follow(run, feed);
     return feed;
   }
@@ -114,7 +131,7 @@ export class StatusFeeds {
     } catch (error) {
       feed.ended = { error };
     }
-    if (this.#feeds.get(run.ownerId) === feed) this.#feeds.delete(run.ownerId);
+    this.#forget(run.ownerId, feed);
     wake(feed);
   }
 
@@ -129,8 +146,14 @@ export class StatusFeeds {
 
   #end(ownerId: string, feed: Feed): void {
     clearTimeout(feed.lingering);
-    if (this.#feeds.get(ownerId) === feed) this.#feeds.delete(ownerId);
+    this.#forget(ownerId, feed);
     feed.stop.abort();
+  }
+
+  #forget(ownerId: string, feed: Feed): void {
+    if (this.#feeds.get(ownerId) !== feed) return;
+    this.#feeds.delete(ownerId);
+    this.#runs.remove(feed.caller);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
 import type { FastifyRequest } from 'fastify';
 import { unavailable } from '../http/refusal.ts';
+import { callerKey } from '../http/request-guard.ts';
 import { etagOf } from './etag.ts';
 import type { Call, Reply } from './route.ts';
 
@@ -38,33 +39,34 @@ interface StatusRun {
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
-type Waiting = Pick<Call, 'request' | 'services' | 'signal' | 'stopping' | 'giveUpSlot'>;
+type Waiting = Pick<Call, 'request' | 'services' | 'caller' | 'signal' | 'stopping' | 'giveUpSlot'>;
 
 /**
  * As the run's worker says, asked once for all who come at once. Without a worker the callers wait, and leave the slots to
  * those who need none: the list of holds, say. They have read no body.
  */
-function statusOf({ services, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
+function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
   giveUpSlot();
+  const key = callerKey(caller);
   const { querySlots, statusReads } = services;
   return statusReads.read(run.ownerId, async () => {
-    if (!(await querySlots.take())) throw unavailable('busy', 'too many requests are waiting');
+    if (!(await querySlots.take(key))) throw unavailable('busy', 'too many requests are waiting');
     try {
       // Not the caller's own signal: others share the answer.
       return await run.status({});
     } finally {
-      querySlots.release();
+      querySlots.release(key);
     }
   });
 }
 
 /** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */
 export async function statusReply(call: Waiting, run: StatusRun): Promise<Reply<200 | 304>> {
-  const { request, services, signal, stopping, giveUpSlot } = call;
+  const { request, services, caller, signal, stopping, giveUpSlot } = call;
   const seconds = request.headers['if-none-match'] === undefined ? 0 : waitSeconds(request);
   if (seconds === 0) return taggedReply(request, await statusOf(call, run));
   giveUpSlot();
-  const waiting = { waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
+  const waiting = { caller: callerKey(caller), waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
   const found = await services.feeds.next(run, (etag) => hasAlready(request, etag), waiting);
   const reply = taggedReply(request, found?.status ?? (await statusOf(call, run)));
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };

@@ -5,7 +5,7 @@ import { defined } from '../base/defined.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { type AuditLog, openAuditLog } from '../http/audit.ts';
 import { badRequest, type Refusal } from '../http/refusal.ts';
-import { RequestGuard } from '../http/request-guard.ts';
+import { addGuard, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, isLoopbackHost, protectAnswers } from '../http/server.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { ConfigError } from '../model/problems.ts';
@@ -70,7 +70,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     onUnknownKey: options.onUnknownKey ?? (() => {}),
   });
   protectAnswers(app);
-  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
+  addGuard(app, guard);
   answerRefusals(app, { guard, audit, write: writeError, onUnexpected: options.onUnexpected ?? (() => {}) });
   addRoutes(app, { guard, audit, codec, prefix: gate.kind === 'path' ? '/:segment' : '' });
   try {

@@ -38,7 +38,7 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
     if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
     if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
     // Does not wait for the rest of the body.
-    if (refusal.status === 413) reply.header('connection', 'close');
+    if (refusal.status === 413 || refusal.status === 408) reply.header('connection', 'close');
     reply.code(refusal.status);
     write(refusal, request, reply);
   });

@@ -1,5 +1,8 @@
-/** What every request passes before a byte of its body is read, in this order: address, origin, who, what, whether there is room. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+/**
+ * What every request passes, in this order: address, origin, who, what, whether there is room for its body. Then its body
+ * is read, in a time of its own, and only then it takes a slot: a caller whose bodies drip holds up no other.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRecord } from './audit.ts';
 import { crossOrigin } from './cross-origin.ts';
 import type { HttpLimits } from './limits.ts';
@@ -52,8 +55,12 @@ interface GuardSettings<Needs, Caller extends Identity, Permission> {
 export interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
+  /** As `callerKey` has it. */
+  caller: string;
   /** Makes room for another request, before the answer: for one that only waits from here on. */
   giveUpSlot(): void;
+  /** Makes room for another body. */
+  giveUpBody(): void;
 }
 
 /** An access that was let in. */
@@ -73,8 +80,9 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** Tokens of an address until its caller is authenticated; given back then. */
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
-  readonly #slots: Slots;
-  readonly #waitingSlots: Slots;
+  readonly #lane: Lane;
+  /** Of requests whose answer waits for another program. */
+  readonly #waitingLane: Lane;
   readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
   constructor(settings: GuardSettings<Needs, Caller, Permission>) {
@@ -82,8 +90,8 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     this.#settings = settings;
     this.#addresses = new TokenBuckets(limits.burst, limits.perSecond);
     this.#callers = new TokenBuckets(limits.burst, limits.perSecond);
-    this.#slots = new Slots(limits);
-    this.#waitingSlots = new Slots(limits);
+    this.#lane = laneFor(limits);
+    this.#waitingLane = laneFor(limits);
   }
 
   /** `undefined` for what is no access: an unknown address, `/healthz`, a browser's question. */
@@ -108,11 +116,13 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** @throws Refusal */
   async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { policy } = this.#settings;
-    const { route, needs, waitsForOthers } = request.routeOptions.config;
+    const { route, needs } = request.routeOptions.config;
     if (route !== undefined && needs === undefined) return;
     const access: Access<Permission> = {
       record: { address: request.ip, route: route ?? 'unknown', ...policy.describe?.(request) },
       giveUpSlot: () => {},
+      giveUpBody: () => {},
+      caller: '',
     };
     if (needs !== undefined) this.#accesses.set(request, access);
     this.#takeFor(this.#addresses, request.ip);
@@ -132,7 +142,30 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     noted({ subject, ...(issuer === undefined ? {} : { issuer }) });
     this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
     access.permission = policy.permit(needs as Needs, { caller, request, noted });
-    await this.#takeSlot(waitsForOthers ? this.#waitingSlots : this.#slots, reply, access);
+    access.caller = callerKey(caller);
+    if (hasBody(request)) access.giveUpBody = await takeSlot(this.#laneOf(request).bodies, access.caller, reply);
+  }
+
+  /** The stream of a body that has its place: it ends in a refusal where the body comes too slowly. */
+  limitBody<Payload extends NodeJS.ReadableStream>(request: FastifyRequest, payload: Payload): Payload {
+    if (this.accessOf(request)?.permission === undefined || !hasBody(request)) return payload;
+    const tooSlow = new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
+    // Not `destroy`: the connection is needed for the answer.
+    const timer = setTimeout(() => payload.emit('error', tooSlow), this.#settings.limits.bodyTimeoutMs);
+    for (const event of ['end', 'close', 'error']) payload.once(event, () => clearTimeout(timer));
+    return payload;
+  }
+
+  /** Takes the slot of a request that has been read. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const access = this.accessOf(request);
+    if (access?.permission === undefined) return;
+    access.giveUpSlot = await takeSlot(this.#laneOf(request).work, access.caller, reply);
+    access.giveUpBody();
+  }
+
+  #laneOf(request: FastifyRequest): Lane {
+    return request.routeOptions.config.waitsForOthers ? this.#waitingLane : this.#lane;
   }
 
   #takeFor(buckets: TokenBuckets, key: string): void {
@@ -147,19 +180,46 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
       throw forbidden('proxy', 'this server is called through its proxy');
     }
   }
+}
 
-  async #takeSlot(slots: Slots, reply: FastifyReply, access: Access<Permission>): Promise<void> {
-    if (!(await slots.take())) throw unavailable('busy', 'too many requests are waiting');
-    let isHeld = true;
-    access.giveUpSlot = () => {
-      if (isHeld) slots.release();
-      isHeld = false;
-    };
-    if (reply.raw.destroyed) {
-      access.giveUpSlot();
-      throw unavailable('gone', 'the caller has gone');
-    }
-    // Comes after the answer as well as after a caller who hung up.
-    reply.raw.once('close', access.giveUpSlot);
+/** Names a caller in what callers share. */
+export function callerKey({ issuer, subject }: Identity): string {
+  return JSON.stringify([issuer, subject]);
+}
+
+interface Lane {
+  bodies: Slots;
+  work: Slots;
+}
+
+function laneFor({ bodies, work }: HttpLimits): Lane {
+  return { bodies: new Slots(bodies), work: new Slots(work) };
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Returns what gives the slot up. It is given up with the answer at the latest. */
+async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Promise<() => void> {
+  if (!(await slots.take(caller))) throw unavailable('busy', 'too many requests are waiting');
+  let isHeld = true;
+  const giveUp = () => {
+    if (isHeld) slots.release(caller);
+    isHeld = false;
+  };
+  if (reply.raw.destroyed) {
+    giveUp();
+    throw unavailable('gone', 'the caller has gone');
   }
+  // Comes after the answer as well as after a caller who hung up.
+  reply.raw.once('close', giveUp);
+  return giveUp;
+}
+
+/** Lets each request of a service pass the guard, in the order in which Fastify reads it. */
+export function addGuard(app: FastifyInstance, guard: AnyGuard): void {
+  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
+  app.addHook('preParsing', async (request, _reply, payload) => guard.limitBody(request, payload));
+  app.addHook('preHandler', (request, reply) => guard.admit(request, reply));
 }

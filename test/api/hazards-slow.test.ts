@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { parametersIn } from '../../src/api/parameters.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
@@ -171,7 +172,7 @@ describe('what waits', () => {
   }
 
   test('where all slots are taken and nobody may wait more, 503 says when to come again', async (t) => {
-    const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 } });
+    const small = await startTestApi(harness, { limits: { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 } } });
     const path = await waitingFor(t, small, { message: 'withdrawal' });
     const { status, json, headers } = await small.call(`${path}/withdrawal`, { body: { reason: 'asked' } });
     assert.deepEqual([status, json.code], [503, 'busy']);
@@ -183,7 +184,10 @@ describe('what waits', () => {
   });
 
   test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
-    const small = await startTestApi(harness, { limits: { running: 1, waiting: 0 }, feedLimits: { waiters: 1 } });
+    const small = await startTestApi(harness, {
+      limits: { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 } },
+      feedLimits: { waiters: 1 },
+    });
     const waiting = { 'if-none-match': '"none"', prefer: 'wait=20' };
     const path = await waitingFor(t, small, { headers: waiting });
     const { status, json, headers } = await small.call(path, { headers: waiting });
@@ -228,7 +232,7 @@ describe('what is away', () => {
 
   test('the workers: those who wait for a status keep nobody else waiting', async (t) => {
     const journeys = await connectTo(harness, { dataConverter: {}, queryTimeoutMs: 6_000 });
-    const busy = await startTestApi(harness, { journeys, limits: { running: 2 } });
+    const busy = await startTestApi(harness, { journeys, limits: { work: { ...DEFAULT_LIMITS.work, running: 2 } } });
     t.after(async () => {
       await busy.close();
       await journeys.close();

@@ -26,7 +26,7 @@ function watched(ownerId: string) {
   return { run, set, watchable: { ownerId, watch } };
 }
 
-const waiting = (signal = new AbortController().signal) => ({ waitMs: 5_000, signal });
+const waiting = (signal = new AbortController().signal, caller = 'platform') => ({ caller, waitMs: 5_000, signal });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('callers that wait for a run’s status', () => {
@@ -81,6 +81,23 @@ describe('callers that wait for a run’s status', () => {
       feeds.next(watched('J-2').watchable, () => true, waiting()),
       isFull,
     );
+  });
+
+  test('one caller leaves room for the others, of those that wait and of the runs that are watched', async (t) => {
+    const feeds = new StatusFeeds({ runs: 4, runsPerCaller: 2, waiters: 6, waitersPerCaller: 3 });
+    t.after(() => feeds.close());
+    const stop = new AbortController();
+    const wait = (ownerId: string, caller: string) =>
+      feeds.next(watched(ownerId).watchable, () => true, waiting(stop.signal, caller));
+    const isFull = (error: unknown) => error instanceof Refusal && error.status === 429;
+    const held = [wait('J-1', 'one'), wait('J-2', 'one')];
+    await assert.rejects(wait('J-3', 'one'), isFull);
+    held.push(wait('J-1', 'one'));
+    await assert.rejects(wait('J-1', 'one'), isFull);
+    held.push(wait('J-3', 'other'), wait('J-1', 'other'), wait('J-4', 'other'));
+    stop.abort();
+    assert.equal((await Promise.all(held)).length, 6);
+    await feeds.next(watched('J-1').watchable, () => true, { ...waiting(undefined, 'one'), waitMs: 5 });
   });
 
   test('an error of the watch reaches all that wait, and the next one tries anew', async (t) => {

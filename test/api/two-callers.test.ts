@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { reachFilter } from '../../src/api/reach-filter.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/owner-id.ts';
@@ -167,6 +169,47 @@ describe('two callers on one profile', () => {
 });
 
 describe('any caller', () => {
+  test('a caller whose bodies drip holds up no other, and is told that it is slow', async (t) => {
+    const dripping = await startTestApi(harness, { limits: { bodyTimeoutMs: 3_000, requestTimeoutMs: 15_000 } });
+    const bearer = await token({ claims: { sub: 'dripping' } });
+    const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
+    const said: string[] = [];
+    // Twice as many as it has places for, and more than all slots.
+    const sockets = Array.from({ length: 160 }, (_, index) => {
+      const socket = connect(dripping.port, '127.0.0.1');
+      socket.on('error', () => {});
+      said[index] = '';
+      socket.on('data', (chunk) => {
+        said[index] = `${said[index]}${chunk}`;
+      });
+      socket.write(`POST /v1/consents HTTP/1.1\r\n${lines}\r\n`);
+      return socket;
+    });
+    const drops = setInterval(() => {
+      for (const socket of sockets) if (socket.writable) socket.write(' ');
+    }, 100);
+    t.after(async () => {
+      clearInterval(drops);
+      for (const socket of sockets) socket.destroy();
+      await dripping.close();
+    });
+    await sleep(500);
+    const beganMs = performance.now();
+    for (let sent = 0; sent < 10; sent++) {
+      const body = consentMessage(`T-${randomUUID().slice(0, 8)}`, { applicantId: '1A', decision: 'denied' });
+      const { status, text } = await dripping.call('/v1/consents', { body });
+      assert.equal(status, 202, text);
+    }
+    // Before the first of its bodies is given up.
+    assert.ok(performance.now() - beganMs < 2_500, `${performance.now() - beganMs} ms`);
+    while (!said.some((text) => text.includes('HTTP/1.1'))) await sleep(100);
+    for (const text of said.filter((one) => one !== '')) {
+      assert.match(text, /^HTTP\/1\.1 408 [\s\S]*connection: close/i);
+      assert.match(text, /"code":"slow"/);
+    }
+    assert.deepEqual(dripping.unexpected, []);
+  });
+
   test('a NUL in a query is 422 with the name of its parameter', async () => {
     for (const { method, path, query } of ROUTES) {
       if (method !== 'GET' || path.includes('{')) continue;

@@ -225,7 +225,7 @@ describe('a path means one thing', () => {
     ],
     ...[`/v1/journeys/${id}%00`, `/v1/journeys/${id}%0d%0a`, `/v1/journeys/${id};x=1`, `/v1/journeys/%20${id}`],
     ...[`/v1/journeys/${id}\\..\\holds`, `/v1/journeys/share:S1`, `/v1/journeys/pull%3AP-1`, '/v1/journeys/%EF%BC%8E'],
-    `/v1/journeys/${'x'.repeat(65)}`,
+    ...[65, 101].map((length) => `/v1/journeys/${'x'.repeat(length)}`),
     ...['__proto__', 'constructor', '900110001', '900-11-0001'].map((name) => `/v1/journeys/${name}/result`),
   ];
   for (const path of nothing) {
@@ -234,7 +234,7 @@ describe('a path means one thing', () => {
     });
   }
 
-  const tooLong = [101, 5_000].map((length) => `/v1/journeys/${'x'.repeat(length)}`);
+  const tooLong = [451, 5_000].map((length) => `/v1/journeys/${'x'.repeat(length)}`);
   for (const path of [
     '/v1/journeys/%',
     '/v1/journeys/%zz',

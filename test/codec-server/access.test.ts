@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { DEFAULT_LIMITS } from '../../src/codec/limits.ts';
 import { startCodecServer } from '../../src/codec/server.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -315,7 +316,10 @@ describe('there is a limit on', () => {
       return keys.find(use, id);
     };
     const watched = { current: keys.current.bind(keys), find };
-    const server = await startServer(t, keySet, { keys: watched, limits: { running: 4 } });
+    const server = await startServer(t, keySet, {
+      keys: watched,
+      limits: { work: { ...DEFAULT_LIMITS.work, running: 4 } },
+    });
     const caller = await token({ roles: ['encode', 'decode'] });
     const { json: body } = await server.call('/encode', { token: caller, body: BODY });
     const answers = await Promise.all(
@@ -354,7 +358,7 @@ describe('there is a limit on', () => {
   });
 
   test('how many wait, and what is freed by whoever hangs up', async (t) => {
-    const limits = { running: 1, waiting: 0, requestTimeoutMs: 60_000 };
+    const limits = { bodies: { ...DEFAULT_LIMITS.bodies, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
     const server = await startServer(t, keySet, { limits });
     const caller = await token();
     const slow = httpRequest(`${server.url}/decode`, {

@@ -8,8 +8,10 @@ import { createHttpServer } from '../../src/http/server.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { figureOf, samplesIn } from './prometheus-text.ts';
 
+const SLOTS = { running: 4, runningPerCaller: 4, waiting: 4, waitingPerCaller: 4, waitMs: 100 };
 const LIMITS = {
-  ...{ bodyBytes: 1_024, running: 4, waiting: 4, waitMs: 100, burst: 10, perSecond: 10, requestTimeoutMs: 5_000 },
+  ...{ bodyBytes: 1_024, burst: 10, perSecond: 10, requestTimeoutMs: 5_000, bodyTimeoutMs: 5_000 },
+  ...{ work: SLOTS, bodies: SLOTS },
 };
 
 test('requests are counted by operation and status, and nothing of a caller is shown', async (t) => {
