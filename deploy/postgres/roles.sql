@@ -62,6 +62,8 @@ END $$;
 -- ledger_api ---------------------------------------------------------------------------------------------------------
 
 -- It can claim no attempt, and so cause no inquiry; nor can it change a consent, a pause, a report or a table.
+-- Of what people decide about runs it writes who cancelled a review, and why.
+GRANT INSERT ON run_decisions TO ledger_api;
 -- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
 -- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
 GRANT INSERT ON decisions, inquiries, audit_chain, report_references, report_consumers TO ledger_api;

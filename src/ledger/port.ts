@@ -58,7 +58,7 @@ import type {
   StoredReport,
 } from './records.ts';
 import type { Retention } from './retention.ts';
-import type { RunDecision } from './run-decisions.ts';
+import type { EndingMessage, RunDecision } from './run-decisions.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 import type { Work } from './work.ts';
 
@@ -154,6 +154,9 @@ export interface Ledger {
    * a run that was reset takes the same message anew.
    */
   recordRunDecisions(ledgerId: string, decisions: readonly RunDecision[]): Promise<void>;
+
+  /** Reads only: whether the very same message was recorded before, so that it is answered as before after its run's end. */
+  hasEndingMessage(message: EndingMessage): Promise<boolean>;
 
   /** As `decisionsBetween`: every share that was withdrawn before it was sent. */
   withdrawnSharesBetween(query?: RecordsQuery): AsyncIterable<AuditedShareWithdrawal>;

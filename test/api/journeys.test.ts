@@ -129,8 +129,20 @@ describe('messages to a journey over HTTP', () => {
     const withdrawn = await api.call(`${at}/withdrawal`, { body: { reason: 'done' } });
     assert.deepEqual([withdrawn.status, withdrawn.json.accepted], [200, true], withdrawn.text);
     await untilState(json.journeyId, 'withdrawn');
-    const late = await api.call(`${at}/withdrawal`, { body: { reason: 'done' } });
-    assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished'], late.text);
+    // The same message has the same answer after the end; another one comes too late.
+    for (const [path, reason] of [
+      [`${at}/withdrawal`, 'done'],
+      [`${at}/shares/S1/withdrawal`, 'not needed'],
+    ] as const) {
+      const again = await api.call(path, { body: { reason } });
+      assert.deepEqual(
+        [again.status, again.json],
+        [200, { accepted: true, duplicate: true, recorded: true }],
+        again.text,
+      );
+      const late = await api.call(path, { body: { reason: 'other' } });
+      assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished'], late.text);
+    }
     const { status, json: result } = await api.call(`${at}/result`);
     assert.deepEqual([status, result.outcome, result.stages[0].reference], [200, 'withdrawn', undefined]);
   });

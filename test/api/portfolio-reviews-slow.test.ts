@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
+import { withLedger } from '../hazards/operator-hands.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, FOLDER, writePortfolio } from '../support/portfolio-files.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
@@ -184,10 +185,25 @@ describe('portfolio reviews over HTTP', () => {
     const second = await token({ claims: { sub: 'platform-8' } });
     assert.equal((await api.call(`${path}/withdrawal`, { token: second, body })).json.duplicate, false);
     const cancelled = await api.call(`${path}/cancellation`, { body });
-    assert.deepEqual([cancelled.status, cancelled.json], [200, { accepted: true, duplicate: true }], cancelled.text);
+    const taken = { accepted: true, duplicate: false, recorded: true };
+    assert.deepEqual([cancelled.status, cancelled.json], [200, taken], cancelled.text);
     await untilState(input.reviewId, ['cancelled']);
     assert.equal((await api.call(`/v1/holds?ownerId=portfolio:${input.reviewId}`)).json.holds.length, 1);
-    const late = await api.call(`${path}/cancellation`, { body });
+    // The ledger has who cancelled it, and why, beside who had withdrawn it.
+    const decided = await withLedger(harness, async (ledger) => {
+      const found: string[] = [];
+      for await (const { ownerId, action, by, reason } of ledger.decisionsBetween()) {
+        if (ownerId === `portfolio:${input.reviewId}`) found.push(`${action} ${by}: ${reason}`);
+      }
+      return found;
+    });
+    assert.deepEqual(decided.toSorted(), ['cancel platform-7: the wrong file', 'withdraw platform-8: the wrong file']);
+    // The same message has the same answer after the end; another one comes too late.
+    const again = await api.call(`${path}/cancellation`, { body });
+    assert.deepEqual([again.status, again.json], [200, { ...taken, duplicate: true }], again.text);
+    const sameWithdrawal = await api.call(`${path}/withdrawal`, { token: second, body });
+    assert.deepEqual([sameWithdrawal.status, sameWithdrawal.json.duplicate], [200, true], sameWithdrawal.text);
+    const late = await api.call(`${path}/cancellation`, { body: { reason: 'another' } });
     assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished'], late.text);
     assert.equal((await api.call(`${path}/result`)).json.code, 'failed');
     assert.deepEqual(api.unexpected, []);

@@ -122,6 +122,22 @@ describe('what is too long or too slow', () => {
     assertProblem(said, 408, 'slow');
   });
 
+  test('a body that drips, in the time that bodies have of their own', async (t) => {
+    const impatient = await startTestApi(harness, { limits: { bodyTimeoutMs: 500, requestTimeoutMs: 60_000 } });
+    t.after(() => impatient.close());
+    const socket = connect(impatient.port, '127.0.0.1');
+    socket.on('error', () => {});
+    const dripping = setInterval(() => socket.write(' '), 100);
+    const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
+    socket.write(`POST /v1/journeys HTTP/1.1\r\n${lines}\r\n`);
+    let said = '';
+    for await (const chunk of socket) said += chunk;
+    clearInterval(dripping);
+    assertProblem(said, 408, 'slow');
+    assert.deepEqual(impatient.audited().at(-1)?.refused, 'slow');
+    assert.deepEqual(impatient.unexpected, []);
+  });
+
   test('a reader that asks for much and reads none of it', async () => {
     const socket = opened();
     socket.pause();

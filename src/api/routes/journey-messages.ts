@@ -6,7 +6,7 @@ import { journeySchemas, passGateSchema, repeatStageSchema } from '../../message
 import type { ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
 import { requireScope } from '../caller.ts';
 import { signedAdvance } from '../holds/signing.ts';
-import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { endingReply, messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Route, route } from '../route.ts';
 
 const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
@@ -95,10 +95,14 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: withdrawShare.omit({ ...given, shareId: true }).meta({ id: 'withdrawShare' }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId, shareId }, body, by, noted, sending }) {
+    async handle(call) {
+      const { services, params, body, by, noted, sending } = call;
+      const { journeyId, shareId } = params;
       noted({ journeyId });
       const message = { ...body, shareId, by: by() } as { shareId: string; by: string; reason: string };
-      return messageReply(await services.journeys.get(journeyId).withdrawShare(message, sending));
+      return endingReply(call, { ...message, ownerId: journeyId, action: 'withdraw' }, () =>
+        services.journeys.get(journeyId).withdrawShare(message, sending),
+      );
     },
   }),
   route({
@@ -112,10 +116,14 @@ export const journeyMessageRoutes: readonly Route[] = [
     body: withdraw.omit(given).meta({ id: 'withdrawJourney' }),
     answers: accepted,
     problems,
-    async handle({ services, params: { journeyId }, body, by, noted, sending }) {
+    async handle(call) {
+      const { services, params, body, by, noted, sending } = call;
+      const { journeyId } = params;
       noted({ journeyId });
       const message = { ...body, by: by() } as { by: string; reason: string };
-      return messageReply(await services.journeys.get(journeyId).withdraw(message, sending));
+      return endingReply(call, { ...message, ownerId: journeyId, action: 'withdraw' }, () =>
+        services.journeys.get(journeyId).withdraw(message, sending),
+      );
     },
   }),
 ];

@@ -11,7 +11,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/file-path.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
-import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { endingReply, messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
@@ -62,29 +62,43 @@ function telling(name: Telling, path: 'pause' | 'resume' | 'withdrawal', summary
     body: told,
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
-    async handle({ services, params, body, by, noted, sending }) {
+    async handle(call) {
+      const { services, params, body, by, noted, sending } = call;
       noted({ journeyId: reviewOf(params) });
       const content = { ...body, by: by() } as unknown as Omit<PortfolioMessage, 'reviewId'>;
-      return messageReply(await services.journeys.getPortfolio(params.reviewId)[name](content, sending));
+      const send = () => services.journeys.getPortfolio(params.reviewId)[name](content, sending);
+      if (name !== 'withdraw') return messageReply(await send());
+      return endingReply(call, { ...content, ownerId: reviewOf(params), action: 'withdraw' }, send);
     },
   });
 }
 
-/** Says who and why by the message that a review keeps, then ends it without its holds. */
-async function cancel({ services, params, body, by, noted, sending }: Call<'reviewId'>): Promise<Reply<200>> {
-  noted({ journeyId: reviewOf(params) });
+/**
+ * Withdraws the review, so that nothing more is sent for it, then ends it without its holds. The ledger has who cancelled it,
+ * and why, before it ends.
+ */
+async function cancel(call: Call<'reviewId'>): Promise<Reply<200>> {
+  const { services, params, body, by, noted, sending } = call;
+  const ownerId = reviewOf(params);
+  noted({ journeyId: ownerId });
   const review = services.journeys.getPortfolio(params.reviewId);
   const content = { ...body, by: by() } as unknown as Omit<PortfolioMessage, 'reviewId'>;
-  const { duplicate } = await review.withdraw(content, sending).catch((error: unknown) => {
-    // Somebody has ended it before, in other words; it may wait for its holds since then.
-    if (error instanceof UpdateRefusedError) return { duplicate: true };
-    throw error;
+  const message = { ...content, ownerId, action: 'cancel' } as const;
+  return endingReply(call, message, async () => {
+    await review.withdraw(content, sending).catch((error: unknown) => {
+      // It was withdrawn before, by another or for another reason. It may wait for its holds since then.
+      if (!(error instanceof UpdateRefusedError)) throw error;
+    });
+    const ledger = await services.openLedger();
+    const duplicate = await ledger.hasEndingMessage(message);
+    const decidedAt = new Date().toISOString();
+    await ledger.recordRunDecisions(ledger.identity.ledgerId, [{ ...message, decisionId: 'cancel', decidedAt }]);
+    await review.cancel(sending).catch((error: unknown) => {
+      // The withdrawal has ended it already.
+      if (!(error instanceof JourneyNotFoundError)) throw error;
+    });
+    return { accepted: true, duplicate, recorded: true };
   });
-  await review.cancel(sending).catch((error: unknown) => {
-    // The withdrawal has ended it already.
-    if (!(error instanceof JourneyNotFoundError)) throw error;
-  });
-  return messageReply({ accepted: true, duplicate });
 }
 
 /** Of a review that has ended, one JSON document a line. */

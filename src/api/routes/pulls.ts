@@ -8,7 +8,7 @@ import { creditReportSchema, failsafeCheckSchema, withdrawPullSchema } from '../
 import type { PullResult } from '../../messages/pull/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
-import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { endingReply, messageAnswerSchema } from '../message-answers.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
@@ -113,10 +113,13 @@ export const pullRoutes: readonly Route[] = [
     body: withdrawPullSchema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
-    async handle({ services, params, body, by, noted, sending }) {
+    async handle(call) {
+      const { services, params, body, by, noted, sending } = call;
       noted({ journeyId: pullOf(params) });
       const message = { ...body, by: by() } as { by: string; reason: string };
-      return messageReply(await services.journeys.getPull(params.pullId).withdraw(message, sending));
+      return endingReply(call, { ...message, ownerId: pullOf(params), action: 'withdraw' }, () =>
+        services.journeys.getPull(params.pullId).withdraw(message, sending),
+      );
     },
   }),
 ];

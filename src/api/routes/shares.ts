@@ -7,7 +7,7 @@ import type { ShareReportInput } from '../../messages/share/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
-import { messageAnswerSchema, messageReply } from '../message-answers.ts';
+import { endingReply, messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
@@ -127,10 +127,14 @@ export const shareRoutes: readonly Route[] = [
     body: withdrawShareReport.omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),
     answers: accepted,
     problems,
-    async handle({ services, params, body, by, noted, sending }) {
-      noted({ journeyId: shareOf(params) });
+    async handle(call) {
+      const { services, params, body, by, noted, sending } = call;
+      const [ownerId, { shareId }] = [shareOf(params), params];
+      noted({ journeyId: ownerId });
       const message = { ...body, by: by() } as { by: string; reason: string };
-      return messageReply(await services.journeys.getShare(params.shareId).withdraw(message, sending));
+      return endingReply(call, { ...message, ownerId, shareId, action: 'withdraw' }, () =>
+        services.journeys.getShare(shareId).withdraw(message, sending),
+      );
     },
   }),
 ];

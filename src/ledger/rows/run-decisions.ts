@@ -7,7 +7,7 @@
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
 import type { SqlRow, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
-import type { RunDecision, RunWithdrawal } from '../run-decisions.ts';
+import type { EndingMessage, RunDecision, RunWithdrawal } from '../run-decisions.ts';
 import { ownersOfClaim } from './inquiry-rows.ts';
 import { insertRow } from './inquiry-writes.ts';
 
@@ -52,4 +52,20 @@ export async function readWithdrawal(session: SqlSession, ownerId: string): Prom
   );
   if (!row) throw new Error('a withdrawal that is not in the ledger');
   return { by: row.decided_by, reason: row.reason };
+}
+
+/** Whether the ledger has the message: as a decision about its run, or as the withdrawal of its share. */
+export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
+  const { ownerId, action, shareId, by, reason } = message;
+  const found =
+    shareId === undefined
+      ? await session.rows(
+          `SELECT 1 FROM run_decisions WHERE owner_id = $1 AND action = $2 AND decided_by = $3 AND reason = $4`,
+          [ownerId, action, by, reason],
+        )
+      : await session.rows(
+          `SELECT 1 FROM withdrawn_shares WHERE owner_id = $1 AND share_id = $2 AND withdrawn_by = $3 AND reason = $4`,
+          [ownerId, shareId, by, reason],
+        );
+  return found.length > 0;
 }

@@ -82,13 +82,13 @@ import { readReferredInquiries } from '../rows/report-references.ts';
 import { disposedReport, newestReport, REFUSAL } from '../rows/report-rows.ts';
 import { openToCompare, readToCompare } from '../rows/reports-to-compare.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
-import { insertRunDecisions } from '../rows/run-decisions.ts';
+import { hasEndingMessage, insertRunDecisions } from '../rows/run-decisions.ts';
 import { flagShares } from '../rows/shares/refused-postings.ts';
 import { insertShare, readShareFacts } from '../rows/shares/report-shares.ts';
 import { withdrawShare } from '../rows/shares/withdrawn-shares.ts';
 import { readStartFacts } from '../rows/start-facts.ts';
 import { insertSeen } from '../rows/work-for-people.ts';
-import type { RunDecision } from '../run-decisions.ts';
+import type { EndingMessage, RunDecision } from '../run-decisions.ts';
 import type { AuditedShare, SharesQuery } from '../share-audit.ts';
 import {
   claimAttempt,
@@ -226,6 +226,10 @@ export class SqlLedger implements OpenedLedger {
 
   async recordRunDecisions(ledgerId: string, decisions: readonly RunDecision[]): Promise<void> {
     await this.#writeTo(ledgerId, async (writing) => keptWhereTrue(await insertRunDecisions(writing, decisions)));
+  }
+
+  hasEndingMessage(message: EndingMessage): Promise<boolean> {
+    return this.#engine.read((session) => hasEndingMessage(session, message));
   }
 
   withdrawnSharesBetween(query: RecordsQuery = {}): AsyncIterable<AuditedShareWithdrawal> {

@@ -30,7 +30,7 @@ export function decisionTables({ guardRows }: SqlDialect): string[] {
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
-      -- extend, skip, acceptAge, seen, withdraw, pause or resume
+      -- extend, skip, acceptAge, seen, withdraw, pause, resume or cancel
       action TEXT NOT NULL,
       stage TEXT,
       share_id TEXT,
