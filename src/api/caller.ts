@@ -1,5 +1,6 @@
 /** Who calls the API, by the claims of a token: what it may do, for whose runs, and in whose name. */
 import { defined } from '../base/defined.ts';
+import { FORBIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { forbidden } from '../http/refusal.ts';
 import {
   createTokenVerifier,
@@ -59,10 +60,10 @@ function reachOf(claim: unknown): Reach {
   return names.includes('*') ? '*' : new Set(names);
 }
 
-/** As `by` of every message: 1 to 100 characters, none of control. */
+/** As `by` of every message: 1 to 100 characters, none of them hidden. */
 function nameIn(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
-  return /\p{Cc}/u.test(claim) ? undefined : claim;
+  return FORBIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }
 
 /** Whether the caller may act for all of the run's profiles and end users. */

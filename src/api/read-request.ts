@@ -1,5 +1,6 @@
 /** From what Fastify hands over to what a handler may trust: members of the path, query and body. */
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -10,6 +11,8 @@ import { givenElsewhere, type Route } from './route.ts';
 
 /** The deepest message has six levels. */
 const MAX_BODY_DEPTH = 16;
+
+const NO_NUL = 'must not hold the character NUL';
 
 /** Two readers of a name that is given twice would see two messages. */
 const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
@@ -31,11 +34,24 @@ export function readQuery(route: Route, request: FastifyRequest): unknown {
   const withNul = Object.keys(given).filter((name) => isNamed(route, name) && String(given[name]).includes('\0'));
   // PostgreSQL cannot hold it, and SQLite finds nothing by it.
   if (withNul.length > 0) {
-    throw new InvalidInputError(withNul.map((name) => ({ path: `/${name}`, rule: 'must not hold the character NUL' })));
+    throw new InvalidInputError(withNul.map((name) => ({ path: `/${name}`, rule: NO_NUL })));
   }
   if (route.query) return parseWith(route.query, given);
   if (Object.keys(given).length > 0) throw new InvalidInputError([{ path: '', rule: 'takes no query' }]);
   return {};
+}
+
+/** PostgreSQL cannot hold it. A member that the operation does not know is not named: its name is the caller's text. */
+function nulProblems({ body: schema }: Route, body: JsonObject): Problem[] {
+  const known = schema instanceof z.ZodObject ? schema.shape : {};
+  return Object.entries(body)
+    .filter((member) => holdsNul(member))
+    .map(([name]) => ({ path: Object.hasOwn(known, name) ? `/${name}` : '', rule: NO_NUL }));
+}
+
+function holdsNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  return typeof value === 'object' && value !== null && Object.entries(value).flat().some(holdsNul);
 }
 
 function isNamed({ query }: Route, name: string): boolean {
@@ -56,7 +72,7 @@ export function readBody(route: Route, request: FastifyRequest): JsonObject {
   if (repeated.size > 0) throw badRequest('repeated', 'the body must give each member of an object once');
   const [body] = parsed;
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
-  const problems: Problem[] = givenElsewhere([...parametersIn(route.path), 'by'], body);
+  const problems = [...givenElsewhere([...parametersIn(route.path), 'by'], body), ...nulProblems(route, body)];
   if (problems.length > 0) throw new InvalidInputError(problems);
   return body;
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
+import { FORBIDDEN_CHARACTER, HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
@@ -23,11 +24,6 @@ import { alphanumeric, code, MASKED } from './alphanumeric.ts';
 const MAX_DURATION_DAYS = 3_650;
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
-
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
-/** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
-const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row)';
 
@@ -58,7 +54,7 @@ export function text(maxLength: number) {
     .string()
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((value) => !CONTROL_CHARACTER.test(value), { error, abort: true })
+    .refine((value) => !HIDDEN_CHARACTER.test(value), { error, abort: true })
     .refine((value) => !value.includes(MASKED), 'must not be masked')
     .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
     .meta({ maxLength, pattern: PRINTABLE });

@@ -2,6 +2,7 @@
  * The part of the ledger's port by which people and programs read what is sealed. Nothing is given out without a row
  * that says who read it. What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row.
  */
+import { FORBIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
@@ -39,14 +40,15 @@ export interface Reader {
   isRedacted?: boolean;
 }
 
-const READER_TEXT = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
+const MAX_READER_TEXT = 200;
 
 /** What is wrong with a reader's words, by path and rule. They stay readable in the ledger. */
 export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
   return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
     const text = reader[name];
-    if (text === undefined || (text.trim() !== '' && READER_TEXT.test(text))) return [];
-    return [{ path: `/${name}`, rule: 'must be 1 to 200 printable characters' }];
+    if (text === undefined) return [];
+    if (text.trim() !== '' && [...text].length <= MAX_READER_TEXT && !FORBIDDEN_CHARACTER.test(text)) return [];
+    return [{ path: `/${name}`, rule: `must be 1 to ${MAX_READER_TEXT} printable characters` }];
   });
 }
 

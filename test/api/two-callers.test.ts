@@ -3,8 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { reachFilter } from '../../src/api/reach-filter.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
+import { checkedAuthorization } from '../../src/cli/decisions/authorization.ts';
+import { UsageError } from '../../src/cli/output/errors.ts';
+import { readerProblems } from '../../src/ledger/reading.ts';
+import { withdrawProblem } from '../../src/messages/checks.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/owner-id.ts';
 import {
   applicant,
@@ -33,7 +38,7 @@ const ids = new Map<Code, string[]>(OWN_CODES.map((code) => [code, []]));
 
 before(async () => {
   harness = await startHarness();
-  api = await startTestApi(harness);
+  api = await startTestApi(harness, { limits: { burst: 1e9, perSecond: 1e9 } });
   for (const code of OWN_CODES) tokens.set(code, await token({ profiles: ['default'], endUsers: [code] }));
   // In turn, so that the rows of one lie between those of the other.
   for (const code of [...OWN_CODES, ...OWN_CODES]) await startEverything(code);
@@ -219,6 +224,39 @@ describe('any caller', () => {
         );
       }
     }
+  });
+
+  test('a NUL in a body is 422 with the name of its member, however deep it is', async () => {
+    for (const { method, path, body } of ROUTES) {
+      if (!(body instanceof z.ZodObject)) continue;
+      for (const name of Object.keys(body.shape)) {
+        for (const value of ['A\0B', [{ deep: ['A\0B'] }], { 'A\0B': 1 }]) {
+          const target = path.replaceAll(/\{\w+\}/g, 'T-1');
+          const { status, json, text } = await api.call(target, { method, body: { [name]: value } });
+          if (status === 404) continue;
+          assert.equal(status, 422, `${path} ${name}: ${text}`);
+          assert.ok(
+            json.problems.some((problem: { path: string }) => problem.path === `/${name}`),
+            text,
+          );
+        }
+      }
+    }
+  });
+
+  test('who acts has no name with hidden characters, wherever it is given', async () => {
+    for (const hidden of ['\u202e', '\u200b', '\u2066', '\ufeff', '\u00ad', '\0']) {
+      const sub = `ops${hidden}7`;
+      const answer = await api.call('/v1/journeys/T-1/withdrawal', {
+        token: await token({ claims: { sub } }),
+        body: { reason: 'x' },
+      });
+      assert.deepEqual([answer.status, answer.json.code], [403, 'by'], JSON.stringify(sub));
+      assert.notEqual(withdrawProblem({ journeyId: 'J-1', by: sub, reason: 'x' }, 'journeyId', 'signal'), null);
+      assert.equal(readerProblems({ by: sub }).length, 1);
+      assert.throws(() => checkedAuthorization({ by: sub, reason: 'x' }), UsageError);
+    }
+    assert.equal(withdrawProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }, 'journeyId', 'signal'), null);
   });
 
   test('an id of over 100 characters reaches its operation', async () => {

@@ -1,5 +1,7 @@
 /** `--by`, `--reason` and `--matter` of what is kept in the ledger's log. */
+
 import type { Command } from 'commander';
+import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import type { Authorization } from '../../ledger/retention.ts';
 import { UsageError } from '../output/errors.ts';
 
@@ -25,6 +27,8 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
   const authorization = { by: by ?? '', reason: reason ?? '' };
   const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
+  const hidden = Object.entries(authorization).find(([, text]) => FORBIDDEN_CHARACTER.test(text));
+  if (hidden) throw new UsageError(`--${hidden[0]} must not hold control characters`);
   return authorization;
 }
 
@@ -32,7 +36,7 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
 export function checkedMatter({ matter }: { matter?: string }): string {
   const trimmed = matter?.trim() ?? '';
   if (trimmed === '') throw new UsageError('--matter must be said');
-  if (trimmed.length > MAX_MATTER_LENGTH || /\p{C}/u.test(trimmed)) {
+  if (trimmed.length > MAX_MATTER_LENGTH || FORBIDDEN_CHARACTER.test(trimmed)) {
     throw new UsageError(`--matter must be 1 to ${MAX_MATTER_LENGTH} printable characters`);
   }
   return trimmed;
