@@ -25,13 +25,10 @@ const told = message.omit({ reviewId: true, by: true }).meta({ id: 'tellPortfoli
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const FILE_RULE = 'must be the name of a file in the end user’s folder, without a folder of its own';
 
-const fileNameSchema = z
-  .string()
-  .regex(FILE_NAME, FILE_RULE)
-  .meta({
-    description:
-      'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
-  });
+const fileNameSchema = z.string().regex(FILE_NAME, FILE_RULE).meta({
+  description:
+    'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
+});
 
 /** @throws InvalidInputError */
 function requireFileName(file: string): void {
