@@ -52,7 +52,11 @@ export function alphanumeric(maxLength: number) {
 
 /** AN that names something: signs alone cannot be the code of anybody. */
 export function code(maxLength: number) {
-  return alphanumeric(maxLength).refine((value) => LETTER_OR_DIGIT.test(value), 'must have a letter or a digit');
+  return alphanumeric(maxLength).refine((value) => LETTER_OR_DIGIT.test(value), {
+    error: 'must have a letter or a digit',
+    // One problem is enough for a text that is empty.
+    when: ({ issues }) => issues.length === 0,
+  });
 }
 
 /** AN of names and addresses, whose accents a profile may transliterate or pass on (accents.ts). */

@@ -27,14 +27,19 @@ const LISTS = ROUTES.filter(({ method, path, query }) => {
   return method === 'GET' && !path.includes('{') && query !== undefined && Object.hasOwn(query.shape, 'after');
 });
 
+/** No other test has runs of these end users. */
+const [MINE, THEIRS, SECONDARY] = ['1', '2', '3'].map((digit) => `EU${digit}X${randomUUID().slice(0, 8)}`) as [
+  string,
+  string,
+  string,
+];
 /** Each has two of everything. */
-const OWN_CODES = ['EU123', 'EU456'] as const;
-type Code = (typeof OWN_CODES)[number];
+const OWN_CODES = [MINE, THEIRS];
 
 let harness: Harness;
 let api: TestApi;
-const tokens = new Map<Code, string>();
-const ids = new Map<Code, string[]>(OWN_CODES.map((code) => [code, []]));
+const tokens = new Map<string, string>();
+const ids = new Map<string, string[]>(OWN_CODES.map((code) => [code, []]));
 
 before(async () => {
   harness = await startHarness();
@@ -53,7 +58,7 @@ async function post(path: string, body: unknown): Promise<void> {
   assert.ok(status === 201 || status === 202, text);
 }
 
-async function startEverything(endUserCode: Code): Promise<void> {
+async function startEverything(endUserCode: string): Promise<void> {
   const id = `T-${randomUUID().slice(0, 13)}`;
   ids.get(endUserCode)?.push(id);
   const journey = { ...journeyInput({ stages: ['PREQUAL'], endUserCode }), journeyId: `${id}-journey` };
@@ -68,7 +73,7 @@ async function startEverything(endUserCode: Code): Promise<void> {
   await post('/v1/shares', {
     shareId: `${id}-share`,
     report: { pullId: `${id}-pull`, productCode: 'CR' },
-    ...{ endUserCode: 'EU999', permissiblePurposeCode: '01' },
+    ...{ endUserCode: SECONDARY, permissiblePurposeCode: '01' },
   });
   await until(async () => {
     const { json } = await api.call(`/v1/holds?ownerId=pull:${id}-held`);
@@ -92,8 +97,8 @@ describe('two callers on one profile', () => {
     const limit = path.endsWith('/totals') ? '' : 'limit=1';
 
     test(`${operationId}: a page, its length and its cursor say nothing of the other's rows`, async () => {
-      const others = ids.get('EU456') ?? [];
-      const bearer = tokens.get('EU123') as string;
+      const others = ids.get(THEIRS) ?? [];
+      const bearer = tokens.get(MINE) as string;
       let text = '';
       let pages = 0;
       for (let next = '', more = true; more; pages++) {
@@ -108,15 +113,15 @@ describe('two callers on one profile', () => {
         assert.ok(pages < 100);
       }
       for (const id of others) assert.ok(!text.includes(id), text);
-      assert.doesNotMatch(text, /EU456/);
+      assert.doesNotMatch(text, new RegExp(THEIRS));
       if (path.endsWith('/portfolio-reviews') || path.endsWith('/totals')) return;
-      for (const id of ids.get('EU123') ?? []) assert.ok(text.includes(id), `${id} is not in ${text}`);
+      for (const id of ids.get(MINE) ?? []) assert.ok(text.includes(id), `${id} is not in ${text}`);
     });
 
     if (path.endsWith('/portfolio-reviews') || path.endsWith('/totals')) continue;
 
     test(`${operationId}: a cursor is its caller's, its filter's and unchanged, or it is 400`, async () => {
-      const bearer = tokens.get('EU123') as string;
+      const bearer = tokens.get(MINE) as string;
       const { json } = await api.call(`${path}?limit=1`, { token: bearer });
       const next: string = json.next;
       assert.equal(typeof next, 'string');
@@ -126,7 +131,7 @@ describe('two callers on one profile', () => {
         [first + next.slice(1), bearer],
         [`${next}!`, bearer],
         ['nonsense', bearer],
-        [next, tokens.get('EU456') as string],
+        [next, tokens.get(THEIRS) as string],
         [next, await token()],
         ...(Object.hasOwn(filter, 'open') ? ([[`${next}&open=true`, bearer]] as [string, string][]) : []),
         ...(Object.hasOwn(filter, 'productCode') ? ([[`${next}&productCode=CR`, bearer]] as [string, string][]) : []),
@@ -139,9 +144,9 @@ describe('two callers on one profile', () => {
   }
 
   test('the question to Temporal leaves out what its search attributes say is another’s', async () => {
-    const reach = { profiles: new Set(['default']), endUsers: new Set(['EU123']) };
+    const reach = { profiles: new Set(['default']), endUsers: new Set([MINE]) };
     const found: string[] = [];
-    const ours = ids.get('EU123') ?? [];
+    const ours = ids.get(MINE) ?? [];
     const query = [
       `TaskQueue = '${harness.config.taskQueue}'`,
       RUNS_WITH_INQUIRIES,
@@ -156,7 +161,7 @@ describe('two callers on one profile', () => {
   });
 
   test('what waits is counted and listed for whose it is: a share never for its secondary user', async () => {
-    const secondary = await token({ profiles: ['default'], endUsers: ['EU999'] });
+    const secondary = await token({ profiles: ['default'], endUsers: [SECONDARY] });
     const waiting = async (bearer: string | undefined, waitsFor: string) => {
       const [counts, runs] = await Promise.all(
         ['', `/runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/waiting${rest}`, { token: bearer as string })),

@@ -37,7 +37,7 @@ test('makes a key ring that opens, and tokens that codec server and API take for
   assert.match(ring.current('ledger').id, /^ledger-[0-9a-f]{12}$/);
   const verify = codecTokenVerifier({ jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience });
   const platform = await verify(`Bearer ${await made.read('platform_token')}`);
-  assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode', 'report']);
+  assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode']);
   const header = /^proxy_set_header Authorization "(Bearer [\w.-]+)";\n$/.exec(await made.read('ui_authorization'));
   // The page of the UI sees what people may see.
   const ui = await verify(header?.[1]);
