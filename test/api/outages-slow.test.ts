@@ -206,10 +206,12 @@ describe('the API is killed once Temporal has the message, before it has answere
         await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
       }
     }
-    // The run ends by it: whoever sends it again learns that.
+    // The run ends by it: whoever sends it again learns that it was taken, and that another is too late.
     assert.equal((await run.result()).outcome, 'withdrawn');
-    const again = await api.call(`${path}/withdrawal`, { body: { reason: 'a test' } });
-    assert.deepEqual([again.status, again.json.code], [409, 'journeyFinished'], again.text);
+    const again = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'a test' } });
+    assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
+    const other = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'another' } });
+    assert.deepEqual([other.status, other.json.code], [409, 'journeyFinished'], other.text);
     const inquiries = await api.call(`/v1/inquiries?ownerId=${input.journeyId}`);
     assert.equal(inquiries.json.inquiries.length, 1);
   });
