@@ -182,6 +182,74 @@ describe('two callers on one profile', () => {
   });
 });
 
+/** Every other operation that reads, but for reviews, whose files are another test's. A new one is among them. */
+const READS = ROUTES.filter(({ method, path }) => method === 'GET' && !path.startsWith('/v1/portfolio-reviews'));
+
+/** Names of what the other has, and the same of what nobody has, by the parameter that takes it. */
+async function nameThings(): Promise<Map<string, [theirs: string, nobodys: string]>> {
+  const [id = ''] = ids.get(THEIRS) ?? [];
+  const nobody = `T-${randomUUID().slice(0, 13)}`;
+  const { json } = await api.call(`/v1/inquiries?ownerId=pull:${id}-pull`);
+  const [{ customerTraceNumber }] = json.inquiries;
+  const { reportReferenceNumber } = (await api.call(`/v1/pulls/${id}-pull/references`)).json.references[0].reference;
+  const change = (text: string) => text.slice(0, -6) + [...text.slice(-6)].toReversed().join('');
+  return new Map([
+    ['journeyId', [`${id}-journey`, `${nobody}-journey`]],
+    ['pullId', [`${id}-pull`, `${nobody}-pull`]],
+    ['shareId', [`${id}-share`, `${nobody}-share`]],
+    ['ownerId', [`pull:${id}-pull`, `pull:${nobody}-pull`]],
+    ['q', [`${id}-pull`, `${nobody}-pull`]],
+    ['customerTraceNumber', [customerTraceNumber, change(customerTraceNumber)]],
+    ['reportReferenceNumber', [reportReferenceNumber, change(reportReferenceNumber)]],
+    ['productCode', ['CR', 'CR']],
+    ['attempt', ['1', '1']],
+  ]);
+}
+
+describe('what is another’s looks like what nobody has', () => {
+  let things: Awaited<ReturnType<typeof nameThings>>;
+  before(async () => {
+    things = await nameThings();
+  });
+
+  /** Both answers, with the names that were asked for taken out. */
+  async function answers(name: string, makePath: (nth: 0 | 1) => string) {
+    const both = [];
+    for (const nth of [0, 1] as const) {
+      const { status, text, headers } = await api.call(makePath(nth), { token: tokens.get(MINE) as string });
+      assert.doesNotMatch(text, new RegExp(THEIRS));
+      const { 'request-id': _, date: __, 'content-length': ___, ...shown } = Object.fromEntries(headers);
+      const said = [...things.values()].reduce((left, pair) => left.replaceAll(pair[nth], name), text);
+      both.push({ status, headers: Object.keys(shown), said: said.replaceAll(/"(requestId|asOf)":"[^"]*"/g, '') });
+    }
+    return both;
+  }
+
+  for (const { path, operationId, query } of READS) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    if (inPath.length > 0) {
+      test(`${operationId}: by its path`, async () => {
+        const [theirs, nobodys] = await answers('NAME', (nth) =>
+          path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+            const pair = things.get(name) ?? assert.fail(`name what the other has for {${name}}`);
+            return encodeURIComponent(pair[nth]);
+          }),
+        );
+        assert.equal(theirs?.status, 404);
+        assert.deepEqual(theirs, nobodys);
+      });
+      continue;
+    }
+    for (const name of ['ownerId', 'customerTraceNumber', 'reportReferenceNumber', 'q']) {
+      if (!Object.hasOwn(query?.shape ?? {}, name)) continue;
+      test(`${operationId}: by ${name}`, async () => {
+        const [theirs, nobodys] = await answers('NAME', (nth) => `${path}?${name}=${things.get(name)?.[nth]}`);
+        assert.deepEqual(theirs, nobodys);
+      });
+    }
+  }
+});
+
 describe('any caller', () => {
   test('a caller whose bodies drip holds up no other', async (t) => {
     const dripping = await startTestApi(harness, { limits: { bodyTimeoutMs: 60_000, requestTimeoutMs: 60_000 } });
