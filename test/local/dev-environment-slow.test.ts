@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -115,9 +115,12 @@ test('a development environment outlives a killed worker and its own end: journe
   const order = { file: 'sample.csv', endUserCode: 'EU123', permissiblePurposeCode: '01' };
   const { record, badRows } = await (await again.reviewPortfolio({ reviewId: 'R-SAMPLE', ...order })).result();
   assert.deepEqual([record, badRows], [4, 1], 'there is a portfolio to try');
-  const references = await fetch(`${second.codecEndpoint}/journeys/${input.journeyId}/references`);
+  const authorization = `Bearer ${await readFile(second.apiTokenFile, 'utf8')}`;
+  const references = await fetch(`${second.apiUrl}/v1/journeys/${input.journeyId}/references`, {
+    headers: { authorization: authorization.trim() },
+  });
   const shown = (await references.json()) as { references: unknown[]; redacted: boolean };
-  assert.deepEqual([shown.references.length, shown.redacted], [3, true], 'the codec server reads this ledger, masked');
+  assert.deepEqual([shown.references.length, shown.redacted], [3, true], 'the API reads this ledger, masked');
   for (const file of ['env', 'keys.json', 'dev.json', 'codec-audit.log', 'worker.log', 'temporal-server.log']) {
     assert.equal((await stat(`${dataDir}/${file}`)).mode & 0o077, 0, `${file} is its owner's alone`);
   }

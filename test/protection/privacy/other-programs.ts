@@ -5,12 +5,7 @@ import { disguised } from './people.ts';
 import type { World } from './world.ts';
 
 /** Whether it is answered or refused is for other tests; some of it must have been given out. */
-export async function askCodecServer(
-  world: World,
-  endpoint: string,
-  journey: JourneyHandle,
-  refusal: string,
-): Promise<string> {
+export async function askCodecServer(world: World, endpoint: string): Promise<string> {
   const person = disguised({ applicantId: '1A', ssn: newSsn() });
   world.seen.add('ssn', person.ssn);
   const [{ last = '' } = {}] = person.names;
@@ -28,17 +23,34 @@ export async function askCodecServer(
     data: Buffer.from(payload.data ?? []).toString('base64'),
   };
   const encoded = await ask('/encode', JSON.stringify({ payloads: [json] }));
-  const journeyId = journey.workflowId.replace('journey-', '');
   const answers = await Promise.all([
     ask('/decode', encoded),
     ask('/reveal/decode', encoded),
-    ask(`/journeys/${journeyId}/reports/PREQUAL`),
-    ask(`/reveal/journeys/${journeyId}/reports/PREQUAL`),
-    ask(`/journeys/${journeyId}/references`),
-    ask(`${refusal}?purpose=what%20to%20amend`),
-    ask(`/reveal${refusal}`),
     ask('/decode', `${JSON.stringify(person)},,`),
     ask('/encode', JSON.stringify({ payloads: [person, last] })),
+    ask(`/decode/${person.ssn}?ssn=${encodeURIComponent(person.emailAddress)}`),
+  ]);
+  return answers.join('\n');
+}
+
+/** Reports, references and a refusal over the HTTP API, masked and whole. They give out what is personal. */
+export async function readReports(
+  world: World,
+  { url, token }: { url: string; token: string },
+  { journey, refusal }: { journey: JourneyHandle; refusal: string },
+): Promise<string> {
+  const person = disguised({ applicantId: '1A', ssn: newSsn() });
+  world.seen.add('ssn', person.ssn);
+  const [{ last = '' } = {}] = person.names;
+  const ask = async (path: string) =>
+    (await fetch(`${url}/v1${path}`, { headers: { authorization: `Bearer ${token}` } })).text();
+  const journeyId = journey.workflowId.replace('journey-', '');
+  const answers = await Promise.all([
+    ask(`/journeys/${journeyId}/reports/PREQUAL`),
+    ask(`/journeys/${journeyId}/reports/PREQUAL?reveal=true`),
+    ask(`/journeys/${journeyId}/references`),
+    ask(refusal),
+    ask(`${refusal}?reveal=true`),
     ask(`/journeys/${person.ssn}/reports/${last}`),
     ask(`/journeys/${encodeURIComponent(person.emailAddress)}/references?ssn=${person.ssn}`),
   ]);

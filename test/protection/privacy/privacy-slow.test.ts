@@ -35,7 +35,7 @@ import {
   until,
 } from './journeys.ts';
 import { OTHERS, senderOf, sendOthersMessages, sendRefusedMessages, sendRefusedStarts } from './messages.ts';
-import { askApi, askCodecServer, runCommands } from './other-programs.ts';
+import { askApi, askCodecServer, readReports, runCommands } from './other-programs.ts';
 import { disguised, personSentinels, REFERENCE_PLACES } from './people.ts';
 import { databasePlaces, history, ledgerPlaces, runsOf, scraped, shownByCli, temporalPlaces } from './places.ts';
 import type { Place } from './processes.ts';
@@ -145,14 +145,16 @@ function collected(): Promise<Place[]> {
   collecting ??= (async () => {
     const [refused] = keptRefusals();
     const refusal = `/inquiries/${refused?.customer_trace_number}/attempts/${refused?.attempt}/refusal`;
-    const given = await askCodecServer(world, endpoint, journeys.at(-2) as JourneyHandle, refusal);
+    const api = await world.startApi();
+    const given = await readReports(world, api, { journey: journeys.at(-2) as JourneyHandle, refusal });
     const repeated = [...given.matchAll(/"isWhole":true.*/g)].join();
     const reasons = [...given.matchAll(/"reason":"(\w+)"/g)].map(([, reason]) => reason);
     assert.ok(refused, 'the ledger keeps no refusal');
     const search = new SentinelSearch(personSentinels());
     assert.ok(search.find(Buffer.from(repeated)).length > 0, `no refusal repeats the request: ${reasons}`);
-    assert.ok(new SentinelSearch(personSentinels()).find(Buffer.from(given)).length > 0, 'it gave nothing out');
-    const answered = await askApi(world, await world.startApi());
+    const decoded = await askCodecServer(world, endpoint);
+    assert.ok(new SentinelSearch(personSentinels()).find(Buffer.from(decoded)).length > 0, 'it gave nothing out');
+    const answered = await askApi(world, api);
     assert.match(answered, /^201 /);
     // Status may be in them, as in what the command line says.
     const ofApi = { kind: 'commandLine' as const, name: 'answers of the HTTP API', bytes: Buffer.from(answered) };

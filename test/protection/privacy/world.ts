@@ -122,7 +122,7 @@ export async function startWorld(): Promise<World> {
     async startCodecServer() {
       const own = {
         CODEC_AUDIT_FILE: file('audit.log'),
-        CODEC_PATH_ROLES: 'encode,decode-redacted,reveal,report',
+        CODEC_PATH_ROLES: 'encode,decode-redacted,reveal',
         METRICS_ADDRESS: String(codecPort),
       };
       const { ready } = await processes.start('codec server', ['codec-server', '--port', '0'], { env: own });
