@@ -2,7 +2,7 @@
  * Every scenario once more, with messages where its runs rest: a query, a refused update, a signal and an accepted update,
  * each sent alone. Each history of the chain must replay, also where the run is due to hand over at any count of events,
  * and where a worker without a cache plays each task from the start. Run by hand, `npx node --test test/workflows/every-rest.ts`:
- * some scenarios end otherwise when messages come between their own ones, and those are still failures here.
+ * each replay makes a worker of its own, and after some hundreds the SDK's reader of source maps is out of memory.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, mock, test } from 'node:test';
