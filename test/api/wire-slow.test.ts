@@ -39,6 +39,22 @@ async function saidTo(bytes: string | Buffer): Promise<string> {
   return said;
 }
 
+/** What is said to a request whose bytes come one at a time, after its head. */
+async function saidToDrips(socket: Socket, head: string, drip: string): Promise<string> {
+  const dripping = setInterval(() => socket.write(drip), 100);
+  socket.write(head);
+  let said = '';
+  for await (const chunk of socket) said += chunk;
+  clearInterval(dripping);
+  return said;
+}
+
+/** The head of a request with a body that has a thousand bytes. */
+function headOfBody(): string {
+  const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
+  return `POST /v1/journeys HTTP/1.1\r\n${lines}\r\n`;
+}
+
 function assertProblem(said: string, status: number, code: string): void {
   assert.equal(said.match(/^HTTP\/1\.1 /gm)?.length, 1, `one answer and no more: ${said}`);
   assert.match(said, new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -102,24 +118,11 @@ describe('what is too long or too slow', () => {
   });
 
   test('headers that drip', async () => {
-    const socket = opened();
-    const dripping = setInterval(() => socket.write('x'), 100);
-    socket.write('POST /v1/journeys HTTP/1.1\r\nhost: x\r\n');
-    let said = '';
-    for await (const chunk of socket) said += chunk;
-    clearInterval(dripping);
-    assertProblem(said, 408, 'slow');
+    assertProblem(await saidToDrips(opened(), 'POST /v1/journeys HTTP/1.1\r\nhost: x\r\n', 'x'), 408, 'slow');
   });
 
   test('a body that drips', async () => {
-    const socket = opened();
-    const dripping = setInterval(() => socket.write(' '), 100);
-    const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
-    socket.write(`POST /v1/journeys HTTP/1.1\r\n${lines}\r\n`);
-    let said = '';
-    for await (const chunk of socket) said += chunk;
-    clearInterval(dripping);
-    assertProblem(said, 408, 'slow');
+    assertProblem(await saidToDrips(opened(), headOfBody(), ' '), 408, 'slow');
   });
 
   test('a body that drips, in the time that bodies have of their own', async (t) => {
@@ -127,13 +130,7 @@ describe('what is too long or too slow', () => {
     t.after(() => impatient.close());
     const socket = connect(impatient.port, '127.0.0.1');
     socket.on('error', () => {});
-    const dripping = setInterval(() => socket.write(' '), 100);
-    const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
-    socket.write(`POST /v1/journeys HTTP/1.1\r\n${lines}\r\n`);
-    let said = '';
-    for await (const chunk of socket) said += chunk;
-    clearInterval(dripping);
-    assertProblem(said, 408, 'slow');
+    assertProblem(await saidToDrips(socket, headOfBody(), ' '), 408, 'slow');
     assert.deepEqual(impatient.audited().at(-1)?.refused, 'slow');
     assert.deepEqual(impatient.unexpected, []);
   });
