@@ -97,7 +97,7 @@ const reportTooOld: Scenario = {
       reference: {
         reportReferenceNumber: `RPT-${journeyId.slice(-12)}`,
         requestedAt: new Date(Date.now() - 40 * MS_PER_DAY).toISOString(),
-        applicants: [{ applicantId: '1A', consumerId: journeyId.slice(-12) }],
+        applicants: [{ applicantId: '1A', consumerId: `CN-${journeyId.slice(-12)}` }],
       },
     });
     await untilStatus(handle, (status) => status.reportTooOld === 'PREQUAL');

@@ -107,7 +107,7 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
     reference: {
       reportReferenceNumber: `R-${journeyId.slice(-12)}`,
       requestedAt: new Date().toISOString(),
-      applicants: [{ applicantId: '1A', consumerId: journeyId.slice(-12) }],
+      applicants: [{ applicantId: '1A', consumerId: `CN-${journeyId.slice(-12)}` }],
     },
   };
   await taken(() => update(handle, 'resolveInquiry', decision));

@@ -384,7 +384,7 @@ export const SCENARIOS: readonly Scenario[] = [
     reference: {
       reportReferenceNumber: `RPT-${journeyId.slice(-12)}`,
       requestedAt: '2026-01-05T10:00:00Z',
-      applicants: [{ applicantId: '1A', consumerId: journeyId.slice(-12) }],
+      applicants: [{ applicantId: '1A', consumerId: `CN-${journeyId.slice(-12)}` }],
     },
   })),
   shared('shareDenied', () => [{ applicantId: '1A' }, { applicantId: '2A', decision: 'denied' }]),
