@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client, HistoryAndWorkflowId, WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { type ReplayHistoriesIterable, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
@@ -42,23 +43,39 @@ export async function workflowBundle(): Promise<Pick<WorkflowBundleWithSourceMap
 const INDEXED_VALUE_TYPES: Record<string, number> = { Keyword: 2, KeywordList: 7 };
 
 /** A run's history so far, as a worker that has not cached it plays it. */
-export async function assertReplays(run: Pick<WorkflowHandle, 'fetchHistory'>): Promise<void> {
-  await Worker.runReplayHistory(
-    { workflowBundle: (await workflowBundle()) as { code: string } },
-    await run.fetchHistory(),
-  );
+export async function assertReplays(run: Pick<WorkflowHandle, 'workflowId' | 'fetchHistory'>): Promise<void> {
+  assert.deepEqual(await replay([{ workflowId: run.workflowId, history: await run.fetchHistory() }]), []);
 }
 
 /** Every run of a chain, from the first that was started: each replays by itself. Returns how many there are. */
 export async function assertAllReplay(client: Pick<Client, 'workflow'>, started: StartedRun): Promise<number> {
-  let runs = 0;
-  for (let runId: string | undefined = started.firstExecutionRunId; runId; runs++) {
-    const run = client.workflow.getHandle(started.workflowId, runId);
-    await assertReplays(run);
-    const last = (await run.fetchHistory()).events?.at(-1);
+  const chain: HistoryAndWorkflowId[] = [];
+  for await (const run of fetchChain(client, started)) chain.push(run);
+  assert.deepEqual(await replay(chain), []);
+  return chain.length;
+}
+
+/** Plays every history in one worker: each worker that is made costs memory until its process ends. Says what failed. */
+export async function replay(histories: ReplayHistoriesIterable): Promise<string[]> {
+  const failed: string[] = [];
+  const options = { workflowBundle: (await workflowBundle()) as { code: string } };
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
+    if (error) failed.push(`${workflowId} does not replay: ${String(error).slice(0, 400)}`);
+  }
+  return failed;
+}
+
+/** The histories of a chain of runs, from the first that was started. */
+export async function* fetchChain(
+  client: Pick<Client, 'workflow'>,
+  { workflowId, firstExecutionRunId }: StartedRun,
+): AsyncGenerator<HistoryAndWorkflowId> {
+  for (let runId = firstExecutionRunId; runId; ) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    yield { workflowId, history };
+    const last = history.events?.at(-1);
     runId = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
   }
-  return runs;
 }
 
 type StartedRun = Pick<WorkflowHandle, 'workflowId'> & { firstExecutionRunId?: string };
