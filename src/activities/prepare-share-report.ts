@@ -1,16 +1,152 @@
 /** Checks a share's input, finds its report, and reads what the ledger has about sharing it. */
 import { defined } from '../base/defined.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { InquiryView } from '../ledger/records.ts';
 import { standingConsents, tellableConsents } from '../ledger/share-standing.ts';
 import { parseShareReportInput } from '../messages/parse-messages.ts';
+import type { GivenReportInput, ReportSource, ShareReportInput, StoredReportInput } from '../messages/share/shapes.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt, factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
-import { findSharedReport } from './shared-report.ts';
+
+// Which report is to be shared, as the ledger has it. Refuses another owner's report, and one that does not exist.
+
+interface SharedReport {
+  source: ReportSource;
+  reference: ReportReference;
+  /** The end user that it was pulled for. */
+  endUserCode: string;
+}
+
+/** @throws InvalidInputError with every problem; LedgerUnavailableError */
+async function findSharedReport(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  { report, endUserCode }: ShareReportInput,
+): Promise<SharedReport> {
+  const found =
+    'reference' in report ? await givenReport(ledger, profile, report) : await storedReport(ledger, profile, report);
+  if (endUserCode !== undefined && endUserCode === found.endUserCode) {
+    throw refused('/endUserCode', 'must not be the report’s own end user');
+  }
+  return found;
+}
+
+async function storedReport(ledger: Ledger, profile: GatewayProfile, report: StoredReportInput): Promise<SharedReport> {
+  const [ownerId, path] =
+    'pullId' in report ? [ownerIdOf('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
+  const { productCode, customerTraceNumber } = report;
+  const inquiries = (await ledger.inquiriesOf(ownerId)).filter((one) => one.productCode === productCode);
+  if (inquiries.length === 0) throw refused(path, `must be one that the ledger has an inquiry of ${productCode} of`);
+  const named = inquiries.filter((one) => one.customerTraceNumber === customerTraceNumber);
+  if (customerTraceNumber !== undefined && named.length === 0) {
+    throw refused('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
+  }
+  // The newest that was answered: an earlier one is shared only where the caller names it.
+  const inquiry = named[0] ?? inquiries.findLast((one) => outcomeOf(one) || one.disposedAt) ?? inquiries.at(-1);
+  if (!inquiry) throw new Error('no inquiry among some');
+  await requireShareable(ledger, profile, { inquiry, path: '/report' });
+  const outcome = outcomeOf(inquiry);
+  if (!outcome) throw refused('/report', 'has no answer yet that could be shared');
+  if (outcome.outcome !== 'record' || !outcome.reference) throw refused('/report', 'has no record: nothing to share');
+  return sharedReport(inquiry, outcome.reference);
+}
+
+async function givenReport(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  { reference, endUserCode }: GivenReportInput,
+): Promise<SharedReport> {
+  if (Date.parse(reference.requestedAt) > Date.now()) {
+    throw refused('/report/reference/requestedAt', 'must not be in the future');
+  }
+  const known = await ledger.inquiriesReferredTo(reference.reportReferenceNumber);
+  const [first] = known;
+  if (!first) return { source: { kind: 'given' }, reference, endUserCode };
+  const path = '/report/reference';
+  const match = known.find(({ inquiry }) => isReport(inquiry)) ?? first;
+  const { inquiry } = match;
+  if (!isReport(inquiry)) {
+    throw refused(`${path}/reportReferenceNumber`, `must be a report’s: the ledger has it of ${inquiry.productCode}`);
+  }
+  await requireShareable(ledger, profile, { inquiry, path });
+  if (!match.reference) throw refused(path, 'was disposed of');
+  const problems = [
+    ...(inquiry.endUserCode === endUserCode
+      ? []
+      : [{ path: '/report/endUserCode', rule: 'must be the end user that the ledger has the report under' }]),
+    ...applicantProblems(reference, match.reference),
+  ];
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return sharedReport(inquiry, match.reference);
+}
+
+function isReport({ productCode }: InquiryView): boolean {
+  return (REPORT_PRODUCTS as readonly string[]).includes(productCode);
+}
+
+function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
+  const { ownerId, customerTraceNumber, endUserCode = '' } = inquiry;
+  const productCode = inquiry.productCode as ReportProduct;
+  return { source: { kind: 'ledger', ownerId, productCode, customerTraceNumber }, reference, endUserCode };
+}
+
+/** Refuses a report of another customer, and one that may no longer be used. */
+async function requireShareable(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  { inquiry, path }: { inquiry: InquiryView; path: string },
+): Promise<void> {
+  if (inquiry.customerId !== profile.customerId) {
+    throw refused(path, 'was pulled for another customer than the gateway profile’s');
+  }
+  const problem = await useProblem(ledger, inquiry);
+  if (problem !== null) throw refused(path, problem);
+}
+
+/** Why a report may not be used any more, or `null`. */
+async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
+  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.ownerId)) !== null;
+  if (isDisposed) return 'was disposed of';
+  const holds = await ledger.retention.legalHolds(inquiry.ownerId);
+  return holds.length === 0 ? null : 'is under a legal hold';
+}
+
+/** The latest answer that was understood, or that a person accepted. */
+function outcomeOf({ attempts }: InquiryView) {
+  const answer = attempts.at(-1)?.answer;
+  return answer?.kind === 'outcome' ? answer : undefined;
+}
+
+/** Refuses a reference unless every `consumerId` agrees: it must never share the wrong person's report. */
+function applicantProblems(given: ReportReference, known: ReportReference): Problem[] {
+  const path = '/report/reference/applicants';
+  const consumers = new Map(known.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
+  const problems = given.applicants.flatMap(({ applicantId, consumerId }, index): Problem[] => {
+    const own = consumers.get(applicantId);
+    if (own === undefined) {
+      return [{ path: `${path}/${index}/applicantId`, rule: 'must be an applicant of the report that the ledger has' }];
+    }
+    if (own === consumerId) return [];
+    return [{ path: `${path}/${index}/consumerId`, rule: 'must be the applicant’s in the report that the ledger has' }];
+  });
+  const isWhole = known.applicants.every((one) =>
+    given.applicants.some((other) => other.applicantId === one.applicantId),
+  );
+  return isWhole ? problems : [...problems, { path, rule: 'must name every applicant of the report' }];
+}
+
+function refused(path: string, rule: string): InvalidInputError {
+  return new InvalidInputError([{ path, rule }]);
+}
 
 export function createPrepareShareReport(
   dependencies: ActivityDependencies,

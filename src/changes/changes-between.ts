@@ -1,14 +1,228 @@
 /** What changed between two reports of the same consumers: docs/changes.md. Pure. */
 import { defined } from '../base/defined.ts';
-import { type Consumer, type GatewayResponse, refIdResolver } from '../gateway/responses.ts';
+import { isRecord } from '../base/is-record.ts';
+import {
+  type AccountCrossReference,
+  type Consumer,
+  type GatewayResponse,
+  type RefKind,
+  refIdResolver,
+} from '../gateway/responses.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
-import { type ApplicantFile, matchApplicants } from './applicants.ts';
 import { completeOptions } from './change-options.ts';
-import { Identities, identificationOf, readAddress, readName } from './identification.ts';
-import type { ApplicantChanges, ReportChanges, Tradeline, UnreadableField } from './report-changes.ts';
-import { entriesOf, inOrder } from './report-text.ts';
+import type {
+  ApplicantChanges,
+  Identification,
+  ReportChanges,
+  ReportedAddress,
+  ReportedName,
+  Tradeline,
+  UnreadableField,
+} from './report-changes.ts';
+import { comparable, entriesOf, inOrder, textOf } from './report-text.ts';
 import { SummaryBuilder } from './summary.ts';
 import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
+
+// Matches the entries of two reports that concern the same consumer.
+
+/** Everything that one report has about one consumer. */
+interface ApplicantFile {
+  consumerId?: string;
+  applicantId?: string;
+  /** The `consumer` objects; several where the report has several entries for one consumer. */
+  consumers: Consumer[];
+}
+
+interface MatchedApplicants {
+  /** Matched by `consumerId`, then `applicantId`; one side may be missing. */
+  matches: { earlier?: ApplicantFile; later?: ApplicantFile }[];
+  unidentified: { earlier: number; later: number };
+}
+
+/**
+ * Matches by `consumerId`, the gateway's own name of the consumer. The rest is matched by `applicantId`, but only where
+ * one side has no `consumerId` and no other candidate exists. So two different consumers are never compared. Entries
+ * with neither id are matched where each report has exactly one entry.
+ */
+function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): MatchedApplicants {
+  const before = readFiles(earlier);
+  const after = readFiles(later);
+  const matches: MatchedApplicants['matches'] = [];
+  const pair = (one: ApplicantFile, other: ApplicantFile) => {
+    matches.push({ earlier: one, later: other });
+    before.files.delete(one);
+    after.files.delete(other);
+  };
+  const byConsumer = new Map([...after.files].map((file) => [file.consumerId, file]));
+  for (const one of [...before.files]) {
+    const other = one.consumerId === undefined ? undefined : byConsumer.get(one.consumerId);
+    if (other) pair(one, other);
+  }
+  pairByApplicantId(before.files, after.files, pair);
+  const [lone] = before.nameless;
+  const [other] = after.nameless;
+  const isAlone = earlier.applicants.length === 1 && later.applicants.length === 1;
+  if (isAlone && (lone || other)) {
+    const one = lone ?? [...before.files][0];
+    const another = other ?? [...after.files][0];
+    if (one && another) pair(one, another);
+  }
+  for (const file of before.files) matches.push({ earlier: file });
+  for (const file of after.files) matches.push({ later: file });
+  return {
+    matches: matches.sort((one, another) => inOrder(orderOf(one), orderOf(another))),
+    unidentified: isAlone
+      ? { earlier: 0, later: 0 }
+      : { earlier: before.nameless.length, later: after.nameless.length },
+  };
+}
+
+function pairByApplicantId(
+  before: ReadonlySet<ApplicantFile>,
+  after: ReadonlySet<ApplicantFile>,
+  pair: (one: ApplicantFile, other: ApplicantFile) => void,
+): void {
+  const ofBefore = Map.groupBy(before, ({ applicantId }) => applicantId);
+  const ofAfter = Map.groupBy(after, ({ applicantId }) => applicantId);
+  for (const [applicantId, ones] of ofBefore) {
+    if (applicantId === undefined) continue;
+    const others = ofAfter.get(applicantId) ?? [];
+    const [one] = ones;
+    const [other] = others;
+    if (!one || !other || ones.length > 1 || others.length > 1) continue;
+    if (one.consumerId === undefined || other.consumerId === undefined) pair(one, other);
+  }
+}
+
+/** Joins the entries that name the same consumer into one file. */
+function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>; nameless: ApplicantFile[] } {
+  const files = new Map<string, ApplicantFile>();
+  const nameless: ApplicantFile[] = [];
+  for (const entry of applicants) {
+    const consumerId = textOf(entry.consumerId);
+    const applicantId = textOf(entry.applicantId);
+    const consumers = isRecord(entry.consumer) ? [entry.consumer as Consumer] : [];
+    if (consumerId === null && applicantId === null) {
+      nameless.push({ consumers });
+      continue;
+    }
+    const key = JSON.stringify(consumerId === null ? [null, applicantId] : [consumerId]);
+    const file = files.get(key);
+    if (file) {
+      file.consumers.push(...consumers);
+      // Of several, the first by order of text: the report's own order does not matter.
+      const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(inOrder);
+      if (first !== undefined) file.applicantId = first;
+    } else {
+      files.set(key, {
+        ...(consumerId === null ? {} : { consumerId }),
+        ...(applicantId === null ? {} : { applicantId }),
+        consumers,
+      });
+    }
+  }
+  return { files: new Set(files.values()), nameless };
+}
+
+function orderOf({ earlier, later }: MatchedApplicants['matches'][number]): string {
+  return JSON.stringify([
+    later?.consumerId ?? earlier?.consumerId ?? '',
+    later?.applicantId ?? earlier?.applicantId ?? '',
+  ]);
+}
+
+// Names and addresses: which are new, which are gone, and which of them belong to a tradeline.
+
+type Parts = Record<string, string>;
+
+/** Distinct entries by all of their parts. Entries that differ only in case and spaces are the same. */
+class Identities<Entry extends Parts> {
+  readonly #byKey = new Map<string, Entry>();
+  readonly #read: (entry: Record<string, unknown>) => Entry;
+
+  constructor(entries: Iterable<Record<string, unknown>>, read: (entry: Record<string, unknown>) => Entry) {
+    this.#read = read;
+    for (const entry of entries) {
+      const parts = read(entry);
+      if (Object.keys(parts).length > 0) this.#byKey.set(JSON.stringify(parts), parts);
+    }
+  }
+
+  has(entry: Record<string, unknown>): boolean {
+    return this.#byKey.has(JSON.stringify(this.#read(entry)));
+  }
+
+  /** The entries that `other` lacks, in a fixed order. */
+  notIn(other: Identities<Entry>): Entry[] {
+    return [...this.#byKey]
+      .filter(([key]) => !other.#byKey.has(key))
+      .sort(([one], [another]) => inOrder(one, another))
+      .map(([, entry]) => entry);
+  }
+}
+
+function readName(entry: Record<string, unknown>): ReportedName & Parts {
+  return parts(entry, ['first', 'middle', 'last']);
+}
+
+/** A ZIP+4 that only one report gives does not make another address. */
+function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
+  const address = parts(entry, ['line1', 'line2', 'city', 'state', 'zip']);
+  const fiveDigits = /^(\d{5})-?\d{4}$/.exec(address.zip ?? '')?.[1];
+  return fiveDigits === undefined ? address : { ...address, zip: fiveDigits };
+}
+
+function parts(entry: Record<string, unknown>, names: readonly string[]): Parts {
+  const found: Parts = {};
+  for (const name of names) {
+    const text = Object.hasOwn(entry, name) ? comparable(entry[name]) : null;
+    if (text !== null) found[name] = text;
+  }
+  return found;
+}
+
+/** Interface 2.5. */
+const REF_FIELDS: Record<RefKind, keyof AccountCrossReference> = {
+  name: 'consumerNameRefId',
+  address: 'consumerAddressRefId',
+  ssn: 'consumerSsnRefId',
+  dob: 'consumerDOBRefId',
+  phone: 'consumerPhoneNbrRefId',
+  relatedAddress: 'relatedAddressRefId',
+};
+
+interface IdentificationContext {
+  resolve: (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined;
+  /** The entries of the other report. */
+  names: Identities<ReportedName & Parts>;
+  addresses: Identities<ReportedAddress & Parts>;
+}
+
+/**
+ * 0 means unknown (docs/decisions/gateway.md), and so does anything that is no integer. `undefined` where nothing is
+ * known.
+ */
+function identificationOf(
+  account: Record<string, unknown>,
+  { resolve, names, addresses }: IdentificationContext,
+): Partial<Record<RefKind, Identification>> | undefined {
+  const reference = account.accountCrossReference;
+  if (!isRecord(reference)) return undefined;
+  const found: Partial<Record<RefKind, Identification>> = {};
+  for (const kind of Object.keys(REF_FIELDS) as RefKind[]) {
+    const refId = reference[REF_FIELDS[kind]];
+    if (typeof refId !== 'number' || !Number.isSafeInteger(refId) || refId === 0) continue;
+    const entry = resolve(kind, refId);
+    if (entry && kind === 'name') {
+      found[kind] = { refId, entry: readName(entry), isNew: !names.has(entry) };
+    } else if (entry && (kind === 'address' || kind === 'relatedAddress')) {
+      found[kind] = { refId, entry: readAddress(entry), isNew: !addresses.has(entry) };
+    } else {
+      found[kind] = { refId };
+    }
+  }
+  return Object.keys(found).length > 0 ? found : undefined;
+}
 
 /**
  * @param earlier, later answers of report products (interface 2.4, 2.5), as `readResponse` gives them

@@ -1,11 +1,46 @@
 /** Starts OpenTelemetry in one of our programs. Loaded only where traces are configured. */
-import { trace } from '@opentelemetry/api';
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Context, type ContextManager, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResourcesSync, envDetectorSync, Resource } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Environment } from '../model/products.ts';
-import { AsyncContextManager } from './context-manager.ts';
 import { safeExporter } from './safe-spans.ts';
+
+// Carries OpenTelemetry's current context along with Node's own AsyncLocalStorage.
+
+class AsyncContextManager implements ContextManager {
+  readonly #storage = new AsyncLocalStorage<Context>();
+
+  active(): Context {
+    return this.#storage.getStore() ?? ROOT_CONTEXT;
+  }
+
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    context: Context,
+    fn: F,
+    thisArg?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
+    return this.#storage.run(context, () => fn.apply(thisArg, args));
+  }
+
+  bind<T>(context: Context, target: T): T {
+    if (typeof target !== 'function') return target;
+    const bound = (...args: unknown[]) => this.with(context, () => target.apply(undefined, args));
+    return bound as T;
+  }
+
+  enable(): this {
+    return this;
+  }
+
+  disable(): this {
+    this.#storage.disable();
+    return this;
+  }
+}
 
 interface TracingOptions {
   /** An OTLP/HTTP collector, without `/v1/traces`. */

@@ -68,7 +68,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a first attempt without a word counts as not made',
     edits: [
       {
-        file: 'src/workflows/journey/begin-journey.ts',
+        file: 'src/workflows/journey/lending-journey.ts',
         find: '  return isUnclaimed ? {} : unknown;',
         replace: '  return isUnclaimed === undefined ? unknown : {};',
       },

@@ -54,7 +54,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'the connection of an attempt that is given up is closed, and not reset',
     edits: [
       {
-        file: 'src/gateway/resetting-connector.ts',
+        file: 'src/gateway/connections.ts',
         find: '    if (request && !request.completed && !tcp.destroyed) {\n',
         replace: '    if (request?.completed && !tcp.destroyed) {\n',
       },

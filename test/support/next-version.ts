@@ -14,12 +14,12 @@ export const NEXT_FENCE = 'next_fence';
 
 const EDITS: readonly { file: string; find: string; replace: string }[] = [
   {
-    file: 'src/ledger/database/migrations.ts',
+    file: 'src/ledger/database/schema.ts',
     find: ' = [firstTables];',
     replace: ` = [\n  firstTables,\n  () => ['ALTER TABLE attempts ADD COLUMN ${NEXT_FENCE} BIGINT', 'UPDATE attempts SET ${NEXT_FENCE} = 0'],\n];`,
   },
   {
-    file: 'src/ledger/database/migrations.ts',
+    file: 'src/ledger/database/schema.ts',
     find: 'WITHOUT_OLDER_WRITERS: readonly number[] = []',
     replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [2]',
   },

@@ -1,7 +1,7 @@
 /** Waits for a run's query to answer as a test wants it; a wait in vain tells the run's story. */
 import { isGrpcCancelledError } from '@temporalio/client';
 import { askRun } from '../../src/client/runs/ask-run.ts';
-import { HistoryEvents } from '../../src/client/runs/history-events.ts';
+import { HistoryEvents } from '../../src/client/runs/watch.ts';
 import { storyOf, type WatchedRun } from './run-story.ts';
 
 /** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
-import { watchFleetFigures } from '../../src/worker/fleet-figures.ts';
+import { watchFleetFigures } from '../../src/worker/worker-telemetry.ts';
 
 type Figures = Parameters<typeof watchFleetFigures>[0];
 

@@ -10,7 +10,7 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { Metrics, OpenWorkCounts, UnmatchedCounts } from '../../src/telemetry/metrics.ts';
-import { watchOpenWork } from '../../src/worker/open-work.ts';
+import { watchOpenWork } from '../../src/worker/worker-telemetry.ts';
 import { attempted, consentOf, keyRing } from '../ledger/fixtures.ts';
 
 /** As Temporal knows them: held journeys are listed, the others only answer when they are asked for. */

@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import { extendObjection, takeExtension } from '../../src/workflows/journey/extend-waits.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
+import { extendObjection, takeExtension } from '../../src/workflows/journey/journey-handlers.ts';
 import { resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {

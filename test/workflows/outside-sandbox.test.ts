@@ -7,7 +7,7 @@ import { ApplicationFailure, type Workflow } from '@temporalio/common';
 import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
 import { samplePull } from '../../src/cli/demo/sample-pull.ts';
 import type { Problem } from '../../src/model/problems.ts';
-import { mayLeadToPosting } from '../../src/protection/payloads/clear-messages.ts';
+import { mayLeadToPosting } from '../../src/protection/payloads/payload-codec.ts';
 import { clearClient } from '../support/clear-client.ts';
 import {
   applicant,

@@ -1,6 +1,7 @@
 /** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
 import { randomUUID } from 'node:crypto';
 import { inParallel } from '../../base/in-parallel.ts';
+import { decisionProblem } from '../../client/holds/decision-problem.ts';
 import type { CreditJourneys, OpenHold } from '../../client.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
 import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
@@ -13,14 +14,42 @@ import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import type { AnyStatus } from '../output/status-lines.ts';
-import { checkedAnswers, readAnswers } from './answers-file.ts';
+import { type AnsweredInquiry, checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, consequencesOf } from './ask-decision.ts';
 import { type DraftDecision, draftOf, type ResolveOptions, requireFlags } from './decision-flags.ts';
 import { holdFilterOf, passes, queryOf } from './holds-query.ts';
 import { withJourneys } from './journey-action.ts';
-import { type LeftOut, type MatchedAnswers, matchAnswers, type RunHold } from './match-answers.ts';
 import { isAsking } from './resolve-one.ts';
 import { FOLLOWS_WITHIN_MS, whatFollowed } from './what-followed.ts';
+
+// The provider's answers beside the holds that they are about: what is decided, and what is left out and why.
+
+type RunHold = OpenHold & { attempt: number };
+
+/** An answer that decides nothing. */
+interface LeftOut {
+  customerTraceNumber: string;
+  why: string;
+}
+
+interface MatchedAnswers {
+  planned: { hold: RunHold; draft: DraftDecision }[];
+  leftOut: LeftOut[];
+}
+
+function matchAnswers(holds: readonly RunHold[], answers: readonly AnsweredInquiry[]): MatchedAnswers {
+  const matched: MatchedAnswers = { planned: [], leftOut: [] };
+  const byTrace = new Map(holds.map((hold) => [hold.customerTraceNumber, hold]));
+  for (const { customerTraceNumber, ...draft } of answers) {
+    const hold = byTrace.get(customerTraceNumber);
+    const why = hold
+      ? decisionProblem(hold, draft)
+      : 'no run that was asked for holds it; without a run: resolve --ledger';
+    if (hold && why === null) matched.planned.push({ hold, draft });
+    else matched.leftOut.push({ customerTraceNumber, why: why ?? '' });
+  }
+  return matched;
+}
 
 /** A decision about one hold. */
 type Planned = MatchedAnswers['planned'][number];

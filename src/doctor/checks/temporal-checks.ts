@@ -1,12 +1,63 @@
 /** The Temporal server: reachable, the namespace, the search attributes. */
-import type { Client } from '@temporalio/client';
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, Connection } from '@temporalio/client';
+import { millisecondsOf } from '../../base/timestamps.ts';
 import { whyUnreachable } from '../../client/connection/why-unreachable.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import type { Check } from './check.ts';
 import { isOwnFault, refusalOf } from './context.ts';
 import { counted, type Finding, fail, pass, warn } from './finding.ts';
-import { serverClock } from './server-clock.ts';
+
+// How far Temporal's clock is ahead of ours. No call returns the time, but the server records the time of a poll.
+
+const ACTIVITY = 2;
+/** A poll that may not wait this long is refused by the server. */
+const POLL_DEADLINE_MS = 5_000;
+const LOOK_EVERY_MS = 50;
+const MAX_LOOKS = 40;
+
+/**
+ * Polls a queue that nothing is ever put on, and reads when the server says that it was polled.
+ *
+ * @returns milliseconds, or `null` where the server does not say
+ */
+async function serverClock({ connection, options }: Client, taskQueue: string): Promise<number | null> {
+  const own = connection as Connection;
+  const { namespace } = options;
+  // Polls of others are remembered for minutes.
+  const identity = `credit-journey doctor ${randomUUID()}`;
+  const queue = { name: `${taskQueue}-doctor` };
+  const poll = new AbortController();
+  const askedAtMs = Date.now();
+  const polled = own
+    .withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
+      own.withAbortSignal(poll.signal, () =>
+        own.workflowService.pollActivityTaskQueue({ namespace, taskQueue: queue, identity }),
+      ),
+    )
+    // It ends without a task, or is given up.
+    .catch(() => {});
+  try {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      await delay(LOOK_EVERY_MS);
+      const { pollers } = await own.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: queue,
+        taskQueueType: ACTIVITY,
+      });
+      const mine = pollers?.find((poller) => poller.identity === identity);
+      const polledAtMs = millisecondsOf(mine?.lastAccessTime);
+      if (polledAtMs !== null) return polledAtMs - (askedAtMs + LOOK_EVERY_MS / 2);
+    }
+    return null;
+  } finally {
+    poll.abort();
+    await polled;
+  }
+}
 
 /** Half of a check's time is over when this begins. */
 const WHY_MS = 2_000;

@@ -1,9 +1,261 @@
 /** SQLite: one machine, any number of processes, no server to run. */
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import { codeOf, type SqlDialect, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
-import { SqliteConnection, translated } from './sqlite-connection.ts';
+import {
+  codeOf,
+  LostRaceError,
+  type SqlDialect,
+  type SqlEngine,
+  type SqlRow,
+  type SqlSession,
+  type Written,
+} from './sql-session.ts';
+
+// Brings the commits of one SQLite connection to the disk. The connection writes its log without waiting for the disk
+// (`synchronous=NORMAL`), and this syncs the log beside other work: one sync for all commits that came before it.
+// Nothing may be said about a commit before. docs/decisions/ledger.md, 23.
+
+class LogSync {
+  readonly #file: string;
+  #handle: FileHandle | undefined;
+  /** Counts commits. It begins with those that the log held when it was opened: nobody may have synced them. */
+  #commits = 1;
+  /** The commits that the last sync began with. */
+  #begun = 0;
+  #synced = 0;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  #hasFailed = false;
+
+  /** @param file the log, which the connection has opened, or opens with its first transaction */
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Once a sync has failed, the system may have dropped what it could not write, and a further sync may not say so. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Something was committed, by this connection or before its eyes by another one. */
+  noteCommit(): void {
+    this.#commits++;
+  }
+
+  /**
+   * Resolves once all noted commits are on disk.
+   *
+   * @throws LedgerUnavailableError where that is not known: they count as not done
+   */
+  async covered(): Promise<void> {
+    if (this.#hasFailed) throw givenUp('an earlier sync');
+    if (this.#synced === this.#commits) return;
+    if (this.#begun === this.#commits) return this.#running;
+    this.#next ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        this.#running = this.#sync();
+        return this.#running;
+      });
+    return this.#next;
+  }
+
+  /** Answers those who still wait. */
+  async close(): Promise<void> {
+    await this.covered().catch(() => {});
+    this.#hasFailed = true;
+    await this.#running.catch(() => {});
+    await this.#handle?.close().catch(() => {});
+    this.#handle = undefined;
+  }
+
+  async #sync(): Promise<void> {
+    if (this.#hasFailed) throw givenUp('an earlier sync');
+    const covers = this.#commits;
+    this.#begun = covers;
+    try {
+      this.#handle ??= await open(this.#file, 'r+');
+      await this.#handle.datasync();
+      const { ino } = await this.#handle.stat();
+      if (statSync(this.#file, { throwIfNoEntry: false })?.ino !== ino) throw new Error('removed or replaced');
+    } catch (error) {
+      this.#hasFailed = true;
+      throw givenUp(codeOf(error));
+    }
+    this.#synced = covers;
+  }
+}
+
+function givenUp(why: string): LedgerUnavailableError {
+  return new LedgerUnavailableError(`the ledger's log did not reach the disk (${why})`);
+}
+
+// One connection to a SQLite file by `node:sqlite`: its settings, its statements, and the sync of its log.
+
+const BUSY_RETRY_MS = 5;
+
+// Primary result codes (sqlite.org/rescode.html); extended ones carry them in their low byte.
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_CONSTRAINT_NOTNULL = 1299;
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+
+class SqliteConnection implements SqlSession {
+  readonly log: LogSync;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #version: unknown;
+  /** Whether this transaction has compared itself with others already. */
+  #hasNoted = false;
+
+  private constructor(file: string, database: DatabaseSync) {
+    this.#database = database;
+    this.log = new LogSync(`${file}-wal`);
+  }
+
+  /** @param until when to stop waiting for others, on the clock of `performance` */
+  static async open(file: string, until: number): Promise<SqliteConnection> {
+    let database: DatabaseSync | undefined;
+    try {
+      // A busy handler would stop the event loop, and with it the transaction that it waits for. So this code waits
+      // itself.
+      database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
+      const opened = database;
+      await patiently(until, () => {
+        const row = opened.prepare('PRAGMA journal_mode = WAL').get();
+        // Without such a log `NORMAL` would forget commits.
+        if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
+        // `log` syncs what is committed. SQLite itself still syncs log and database around each checkpoint.
+        opened.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
+        // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
+        opened.exec('PRAGMA wal_autocheckpoint = 4000');
+        // A process whose sync failed may have left a log with a hole, behind which a power cut would forget more.
+        opened.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      });
+      return new SqliteConnection(file, opened);
+    } catch (error) {
+      database?.close();
+      throw translated(error);
+    }
+  }
+
+  /** Keeps every other writer out. */
+  beginWrite(until: number): Promise<void> {
+    this.#hasNoted = false;
+    return patiently(until, () => this.#run('BEGIN IMMEDIATE'));
+  }
+
+  /** The first read shows whether the file can be read at all: busy errors are waited for here too. */
+  async beginRead(until: number): Promise<void> {
+    this.#hasNoted = false;
+    this.#run('BEGIN');
+    await patiently(until, () => this.#noteOthers());
+  }
+
+  async rows<Row = SqlRow>(text: string, values: Parameters<SqlSession['rows']>[1] = []): Promise<Row[]> {
+    try {
+      return this.#statement(text).all(...values.map((value) => value ?? null)) as Row[];
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  /** The sync of this commit covers what others have committed before it. */
+  commit(): void {
+    // What a failed log takes counts as not done: better it is not written.
+    if (this.log.hasFailed) throw new LedgerUnavailableError('the ledger is opened anew');
+    this.#run('COMMIT');
+    this.log.noteCommit();
+  }
+
+  /** Notes what others have committed before: an answer may say what this transaction has seen. */
+  rollBack(): void {
+    try {
+      if (!this.#hasNoted) this.#noteOthers();
+    } catch {
+      this.log.noteCommit();
+    }
+    try {
+      if (this.#database.isTransaction) this.#run('ROLLBACK');
+    } catch {
+      // The first error is the useful one.
+    }
+  }
+
+  /** Compares with the commits of other connections that the last transaction without a commit has seen. */
+  #noteOthers(): void {
+    const version = this.#statement('PRAGMA data_version').get()?.data_version;
+    if (version !== this.#version) this.log.noteCommit();
+    this.#version = version;
+    this.#hasNoted = true;
+  }
+
+  #run(text: string): void {
+    this.#statement(text).run();
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  /** Writes all of the log into the database, syncs that, and empties the log. `false` where others prevented it. */
+  async emptyLog(until: number): Promise<boolean> {
+    for (;;) {
+      const [row] = await this.rows<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (row?.busy === 0) return true;
+      if (performance.now() >= until) return false;
+      await sleep(BUSY_RETRY_MS);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.log.close();
+    if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+/** Repeats `work` while another process or handle holds the file. This process stays free for other work. */
+async function patiently(until: number, work: () => void): Promise<void> {
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      const code = resultCodeOf(error);
+      const isBusy = code !== null && [SQLITE_BUSY, SQLITE_LOCKED].includes(code & 0xff);
+      if (!isBusy || performance.now() >= until) throw error;
+      await sleep(BUSY_RETRY_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+function resultCodeOf(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
+}
+
+/** The driver's own message may quote what was written: only its code is passed on. */
+export function translated(error: unknown): unknown {
+  const code = resultCodeOf(error);
+  if (code === SQLITE_CONSTRAINT_PRIMARYKEY || code === SQLITE_CONSTRAINT_UNIQUE) return new LostRaceError('lost');
+  // As in `insertAttempt`.
+  if (code === SQLITE_CONSTRAINT_NOTNULL && String(error).endsWith(' attempts.claimed_at')) {
+    return new LostRaceError('a pause came first');
+  }
+  if (code !== null) return new LedgerUnavailableError(`the ledger's database refused (SQLite result code ${code})`);
+  if (codeOf(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
+  return error;
+}
 
 /** Writers take about a millisecond each. A writer that gets no turn in this time faces a process that hangs. */
 const BUSY_TIMEOUT_MS = 2_000;

@@ -6,9 +6,15 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { open, realpath, rename, unlink } from 'node:fs/promises';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { fileLock } from '../keys/file-lock.ts';
-import { SigningKeyError } from './errors.ts';
 import { readKeySet } from './key-set.ts';
+
+/** Thrown where a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
+class SigningKeyError extends CreditJourneyError {
+  override readonly name = 'SigningKeyError';
+  override readonly code = 'signingKeyUnusable';
+}
 
 /** Beside the key that signs: the one that is to follow it. */
 export function nextKeyFile(file: string): string {

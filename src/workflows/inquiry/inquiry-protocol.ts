@@ -3,18 +3,18 @@
  * module repeats failures on the allow-list, with durable timers; all others wait for a person.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { InquiryFailure } from '../../activities/contract.ts';
+import type { AnsweredAttempt, InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import type { InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
+import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
+import { problemIn } from '../../model/problems.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
 import { begunStep, makeAttempt } from './attempt.ts';
 import type { AttemptStep } from './attempt-step.ts';
-import { failureOfAnswer } from './failure-of-answer.ts';
 import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
 import { mayHaveMissedAnAttempt, recordStep, standsInTheWay, waitOut } from './ledger-look-ups.ts';
 import { ListedWait } from './listed-wait.ts';
@@ -22,6 +22,21 @@ import { PauseWait } from './pause-wait.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
 import { standsInstead } from './stands-instead.ts';
 import { awaitToken } from './token-wait.ts';
+
+/** An answer from which no outcome can be taken: a person must judge it. */
+function failureOfAnswer(
+  { attempt }: Pick<AnsweredAttempt, 'attempt'>,
+  answer: Exclude<Answer, { kind: 'outcome' }>,
+): InquiryFailure {
+  const { kind, returnCode } = answer;
+  return {
+    ...{ attempt, claimed: true },
+    ...defined({ returnCode }),
+    ...(kind === 'returnCodeUnknown'
+      ? { failureType: 'ReturnCodeUnknown', ...defined({ returnReasonCode: answer.returnReasonCode }) }
+      : { failureType: 'UnexpectedResponse', problems: answer.problems.map(problemIn) }),
+  };
+}
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };

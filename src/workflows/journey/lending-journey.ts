@@ -1,21 +1,142 @@
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { PreparedJourney, PreparedRun } from '../../activities/contract.ts';
+import { ActivityFailure, CancellationScope, isCancellation, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
+import type { BeginFailureDetails, BegunJourney, PreparedJourney, PreparedRun } from '../../activities/contract.ts';
+import { isRecord } from '../../base/is-record.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../../messages/journey/shapes.ts';
+import { STAGES } from '../../model/products.ts';
+import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
+import { isBatch } from '../../model/work-class.ts';
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { journeyActivities } from '../run/activity-stubs.ts';
+import { currentDetails, type JourneyView, uncheckedDetails } from '../details/current-details.ts';
+import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
+import { beginJourneyOf, journeyActivities } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import type { ActivityEnd } from '../run/in-flight-activities.ts';
 import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
-import { beginJourney } from './begin-journey.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
 import { untilEnded } from './ends-of-parts.ts';
 import { Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { journeyDetails } from './journey-view.ts';
 import { planStages } from './planned-numbers.ts';
 import { listConsentWaits, runShares } from './shares.ts';
+import type { StageRecord } from './stage-record.ts';
 import { runStages } from './stages.ts';
+
+// A journey whose first stage waits for nothing begins with one activity: the check of its input and the first
+// attempt (docs/protocol.md, "The first attempt").
+
+/**
+ * @returns the run's configuration; `undefined` where only `prepareJourney` can bring it
+ * @throws `InvalidInput` (an ActivityFailure) with `details[0] = { problems }`, before anything is posted
+ */
+export async function beginJourney(journey: Journey): Promise<PreparedJourney | undefined> {
+  const stage = journey.nextStage;
+  if (!stage || !beginsAtOnce(journey, stage)) return undefined;
+  const { productCode } = stage.status;
+  journey.changeStage(stage, { state: 'running' });
+  stage.inquiry = { ordinal: 0 };
+  const begunAt = new Date().toISOString();
+  const args = {
+    ...{ input: journey.input, firstRunId: workflowInfo().firstExecutionRunId },
+    ...{ inquiry: { productCode }, attempt: 1 as const },
+  };
+  const isCalledBack = () => journey.isEnding || journey.handOver.isDue;
+  const ended = await journey.inFlight.run(isCalledBack, () => beginJourneyOf(productCode)(args));
+  if (ended.kind === 'threw' && isRefusal(ended.error)) {
+    journey.changeStage(stage, { state: 'pending' });
+    throw ended.error;
+  }
+  const { prepared, begun } = readEnd(ended);
+  if (begun) journey.begun = { ...begun, begunAt };
+  return prepared;
+}
+
+/** Its input is not checked yet: the activity does that. A batch's attempts wait in the gateway queue. */
+function beginsAtOnce(journey: Journey, { status: { productCode } }: StageRecord): boolean {
+  const { workflowType, priority } = workflowInfo();
+  if (!STAGES.includes(productCode) || isBatch(workflowType, priority?.priorityKey)) return false;
+  return !journey.isEnding && !journey.gateBefore(productCode) && !journey.handOver.isDue;
+}
+
+interface ReadEnd {
+  prepared?: PreparedJourney;
+  /** Absent where nothing can have been claimed. */
+  begun?: Pick<BegunAttempt, 'ended' | 'isLedgerKnown'>;
+}
+
+function readEnd(ended: ActivityEnd<BegunJourney>): ReadEnd {
+  const unknown = { begun: { ended, isLedgerKnown: false } } as ReadEnd;
+  if (ended.kind === 'completed') {
+    if (isUndecodable(ended.value)) return unknown;
+    const { prepared, first } = ended.value;
+    if (!prepared || !first) return prepared ? { prepared } : {};
+    return { prepared, begun: { ended: { kind: 'completed', value: first }, isLedgerKnown: true } };
+  }
+  const { error } = ended;
+  const timeout = timeoutIn(error);
+  const told = timeout ? (timeout.lastHeartbeatDetails ?? undefined) : detailsOf(error)?.prepared;
+  if (isPrepared(told)) return { prepared: told, begun: { ended, isLedgerKnown: true } };
+  // It ended before its claim: until then Temporal has no configuration, and the activity does not end as cancelled.
+  const isUnclaimed = isCancellation(error) || (timeout !== undefined && told === undefined);
+  return isUnclaimed ? {} : unknown;
+}
+
+/** By the check: what the attempt throws has the run's configuration in its details. */
+function isRefusal(error: unknown): boolean {
+  return applicationFailureOf(error)?.type === 'InvalidInput' && detailsOf(error)?.prepared === undefined;
+}
+
+function detailsOf(error: unknown): Partial<BeginFailureDetails> | undefined {
+  return applicationFailureOf(error)?.details?.[0] as Partial<BeginFailureDetails> | undefined;
+}
+
+function timeoutIn(error: unknown): TimeoutFailure | undefined {
+  return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure ? error.cause : undefined;
+}
+
+/** Details that no key opens have no ledger. */
+function isPrepared(told: unknown): told is PreparedJourney {
+  return isRecord(told) && typeof told.ledgerId === 'string';
+}
+
+// What a run knows, as its current details tell it.
+
+/** Markdown for the Temporal UI. */
+function journeyDetails(journey: Journey): string {
+  return journey.run ? currentDetails(viewOf(journey, journey.run)) : uncheckedDetails(journey);
+}
+
+function viewOf(journey: Journey, run: PreparedRun): JourneyView {
+  const { gate, gateTimes, openUntil, isEnding, isCancelled } = journey;
+  const status = journey.status();
+  const shares = [...journey.shares.values()];
+  return {
+    status,
+    run: { customerId: run.customerId, endUserCode: journey.input.endUserCode, runbookUrl: run.runbookUrl },
+    stages: journey.stages.map((stage) => ({
+      ...stage.status,
+      ...(stage.since === undefined ? {} : { since: stage.since }),
+    })),
+    shares: shares.map((share, index) => {
+      const shown = status.shares[index];
+      if (!shown) throw new Error('a share without a status');
+      return {
+        ...shown,
+        sharedWith: secondaryUserOf(share.input),
+        ...(share.since === undefined ? {} : { since: share.since }),
+        ...(share.until === undefined ? {} : { until: share.until }),
+      };
+    }),
+    holds: journey.holds.view,
+    ...(gate === undefined ? {} : { gate: { before: gate, ...gateTimes } }),
+    isEnding,
+    isCancelled,
+    ...(openUntil === undefined ? {} : { openUntil }),
+  };
+}
 
 /**
  * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.

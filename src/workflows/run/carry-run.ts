@@ -1,15 +1,30 @@
 /** A run of any kind, from its input to its end. */
-import { continueAsNew, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import { continueAsNew, defineSignal, isCancellation, setHandler, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { problemsOfInput } from './application-failure.ts';
 import { untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
-import { handleResumption } from './inquiries-resumed.ts';
+import type { InFlightActivities } from './in-flight-activities.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { Run } from './run.ts';
 import { onReset } from './run-resets.ts';
 import { showDetails } from './show-details.ts';
+
+// The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting.
+
+export const inquiriesResumed = defineSignal('inquiriesResumed');
+
+/** Any sender may say it at any time: the claim decides whether the pause is over. Arguments are ignored. */
+function handleResumption(inFlight: InFlightActivities): void {
+  setHandler(
+    inquiriesResumed,
+    () => {
+      inFlight.resumptions++;
+    },
+    { description: 'Wakes what waits for the end of a pause; `credit-journey resume` sends it. No input.' },
+  );
+}
 
 type AnyRun = Run<object, PreparedRun, string, object>;
 type Prepared<R extends AnyRun> = NonNullable<R['run']>;

@@ -1,16 +1,118 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { workflowInfo } from '@temporalio/workflow';
+import { condition, defineQuery, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PreparedShare } from '../../activities/contract.ts';
-import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../../messages/share/shapes.ts';
-import { settleEarlyGrants } from '../consent/consent-handlers.ts';
+import { extendShareReportProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type {
+  ExtendShareReportMessage,
+  ResolveShareReportMessage,
+  ShareReportInput,
+  ShareReportOutcome,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+  WithdrawShareReportMessage,
+} from '../../messages/share/shapes.ts';
+import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import type { Extension } from '../run/extensions.ts';
+import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/messages/message-answers.ts';
+import { SHARE_REPORT_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
+import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { extensionDecision, extensionId } from '../run/run-decisions.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
 import { shareReportDetails } from './share-report-details.ts';
-import { handleShareReportMessages } from './share-report-messages.ts';
-import { settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
+import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
+
+// The messages of `shareReport`; their wire names are those of a journey's (messages.ts).
+
+export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShareReportMessage]>('resolveInquiry');
+export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
+export const extend = defineUpdate<ShareReportUpdateAnswer, [ExtendShareReportMessage]>('extend');
+export const withdraw = defineUpdate<ShareReportUpdateAnswer, [WithdrawShareReportMessage]>('withdraw');
+export const consent = defineSignal<[ConsentMessage]>('consent');
+/** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
+export const lookUpConsents = defineSignal('lookUpConsents');
+export const requestWithdrawal = defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal');
+export const status = defineQuery<ShareReportStatus>('status');
+export const references = defineQuery<ShareReportReferences>('references');
+
+function handleShareReportMessages(share: ReportShare): void {
+  const otherShare = (message: { shareId: string }) =>
+    message.shareId === share.shareId ? null : '/shareId names another share';
+  handleConsents(share, { definitions: { recordConsent, consent }, descriptions: SHARE_REPORT_DESCRIPTIONS });
+  const noteNews = () => {
+    share.hasNews = true;
+  };
+  setHandler(lookUpConsents, noteNews, { description: SHARE_REPORT_DESCRIPTIONS.lookUpConsents });
+  handleExtensions(share, (message) => extendShareReportProblem(message) ?? otherShare(message));
+  handleWithdrawals(share, {
+    definitions: { withdraw, requestWithdrawal },
+    descriptions: SHARE_REPORT_DESCRIPTIONS,
+    problemOf: (message, via) => withdrawProblem(message, 'shareId', via) ?? otherShare(message),
+    record: { answer: (isDuplicate) => answerWhenClosed(share, isDuplicate) },
+  });
+  handleDecisions(share, {
+    definition: resolveInquiry,
+    description: SHARE_REPORT_DESCRIPTIONS.resolveInquiry,
+    problemOf: (message) => resolveInquiryProblem(message, 'shareId') ?? otherShare(message),
+    // No hold of a share allows `amend`: there are no applicants in its request.
+    checkApplicants: async () => undefined,
+  });
+  setHandler(status, () => share.status(), { description: SHARE_REPORT_DESCRIPTIONS.status });
+  setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
+  handleUnknownSignals(share);
+  share.recorder.begin();
+}
+
+/**
+ * Answers once the ledger keeps the share from ever being sent. While it is on hold or the ledger is away the answer says
+ * `recorded: false`: the run ends as `withdrawn` later, or says in its outcome that the claim came first.
+ */
+async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promise<Accepted<ShareReportStatus>> {
+  const isKnown = () => share.outcome !== undefined || share.holds.list.length > 0;
+  await condition(isKnown, ANSWER_WITHIN_MS, { summary: 'answering before the withdrawal is recorded' });
+  const { outcome } = share;
+  if (outcome === 'posted') throw refused(CLAIM_CAME_FIRST);
+  return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' };
+}
+
+function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareReportMessage) => string | null): void {
+  const { record, extensions, decided } = share;
+  const extensionObjection = (message: Extension) =>
+    extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
+  const objection = (message: ExtendShareReportMessage) => {
+    const asked = decided.objection([extensionId(message)], message);
+    return asked === undefined ? extensionObjection(message) : asked;
+  };
+  decided.begin(share, (effect) => {
+    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
+    const reason = extensionObjection(effect.message);
+    const until = reason === null ? extensions.take(effect.message) : undefined;
+    if (until === undefined) return reason;
+    record.until = until;
+    share.events.emit('wait.extended', ['', share.shareId, until], { until });
+    return null;
+  });
+  setHandler(
+    extend,
+    async (message) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(message));
+      if (extensions.isKnown(message)) return { ...accepted(share, true), recorded: true };
+      const decisions = [extensionDecision(share.ownerId, message, new Date().toISOString())];
+      return decided.answer(share, { decisions, effect: { update: 'extend', message } });
+    },
+    {
+      validator: (message) => refuseFor(problemOf(message) ?? objection(message)),
+      description: SHARE_REPORT_DESCRIPTIONS.extend,
+    },
+  );
+}
 
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
