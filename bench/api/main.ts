@@ -8,24 +8,25 @@ import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
 import { oneOf } from '../option.ts';
 import type { Part } from '../overload/finding.ts';
 import { type BenchApi, startBenchApi } from './api-program.ts';
+import { foreign } from './foreign.ts';
 import { holds } from './holds.ts';
 import { starts } from './starts.ts';
 import { steady } from './steady.ts';
 import { waiting } from './waiting.ts';
 
-const PARTS = ['starts', 'steady', 'waiting', 'holds'] as const;
+const PARTS = ['starts', 'steady', 'waiting', 'holds', 'foreign'] as const;
 type PartName = (typeof PARTS)[number];
 
-const USAGE = `npm run api-bench -- [--only starts|steady|waiting|holds]... [--ledger postgres] [--quick] [--profile DIR] [--json]
+const USAGE = `npm run api-bench -- [--only starts|steady|waiting|holds|foreign]... [--ledger postgres] [--quick] [--profile DIR] [--json]
 
-  --only PART    that part alone; may be given again (default: all four)
+  --only PART    that part alone; may be given again (default: all five)
   --ledger NAME  sqlite (default) or postgres; 'holds' takes both, one after the other
   --quick        fewer of everything: some two minutes
   --profile DIR  a CPU profile of the API for each part, written there
   --json         one JSON document
 
 Without --quick some ten minutes: 5 pairs of 100 starts; 200 requests a second for 60 s; 5,000 callers that wait for 500
-runs; 10,000 open holds.`;
+runs; 10,000 open holds; 10 rounds of 100 refused reads.`;
 
 const LIMIT_MS = 30 * 60_000;
 
@@ -83,6 +84,8 @@ function run(name: PartName, ledger: LedgerEngine, site: Site, api: BenchApi): P
       });
     case 'holds':
       return holds(site, api, { ledger, holds: quick ? 1_000 : 10_000, rounds: quick ? 20 : 100, say });
+    case 'foreign':
+      return foreign(site, api, { pairs: quick ? 4 : 10, rounds: quick ? 50 : 100, say });
   }
 }
 

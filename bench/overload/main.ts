@@ -6,24 +6,25 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
 import { oneOf } from '../option.ts';
+import { dripping } from './dripping.ts';
 import { fairness } from './fairness.ts';
 import { isGood, type Part, table } from './finding.ts';
 import { rate } from './rate.ts';
 import { starving } from './starving.ts';
 import { waiting } from './waiting.ts';
 
-const PARTS = ['rate', 'starving', 'fairness', 'waiting'] as const;
+const PARTS = ['rate', 'starving', 'fairness', 'dripping', 'waiting'] as const;
 type PartName = (typeof PARTS)[number];
 
-const USAGE = `npm run overload -- [--only rate|starving|fairness|waiting]... [--journeys N] [--rate N] [--waiting N] [--at gate] [--ledger sqlite] [--quick] [--json]
+const USAGE = `npm run overload -- [--only rate|starving|fairness|dripping|waiting]... [--journeys N] [--rate N] [--waiting N] [--at gate] [--ledger sqlite] [--quick] [--json]
 
-  --only PART    that part alone; may be given again (default: all four)
+  --only PART    that part alone; may be given again (default: all five)
   --journeys N   journeys of the flood in 'rate' (default 5000); 'starving' and 'fairness' take a fifth of it
   --rate N       the gateway's limit, inquiries a second (default 20)
   --waiting N    journeys that wait in 'waiting' (default 20000)
   --at gate      they wait at a gate before their first stage, and not for consent: quicker to make
   --ledger NAME  postgres (default) or sqlite
-  --quick        300 journeys, 500 waiting
+  --quick        300 journeys, 500 waiting, 20 consents in a round
   --json         one JSON document`;
 
 const options = readOptions();
@@ -49,6 +50,8 @@ function run(name: PartName, site: Site): Promise<Part> {
       return starving(site, { batch: fifth, limit, say });
     case 'fairness':
       return fairness(site, { many: fifth, few: Math.ceil(fifth / 20), limit, say });
+    case 'dripping':
+      return dripping(site, { connections: 300, consents: options.quick ? 20 : 200, say });
     case 'waiting':
       return waiting(site, { journeys: options.waiting, at: options.at, quietSeconds: options.quick ? 15 : 60, say });
   }

@@ -1,4 +1,5 @@
 /** Whether a caller reaches runs that are found while its request is handled. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../base/in-parallel.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { unknownRun } from './problem.ts';
@@ -32,6 +33,16 @@ export async function keepReached<Row>(
 ): Promise<Row[]> {
   const reached = await reachedAmong(asking, rows.map(readOwner));
   return rows.filter((row) => reached.has(readOwner(row)));
+}
+
+/**
+ * A refusal takes whole steps: to find another's run takes a millisecond longer than to find none, and nobody is to measure
+ * that.
+ */
+const STEP_MS = 25;
+
+export async function untilNextStep({ startedAt }: Pick<Call, 'startedAt'>): Promise<void> {
+  await sleep(Math.ceil(STEP_MS - ((performance.now() - startedAt) % STEP_MS)));
 }
 
 /** @throws Refusal 404, as for an unknown id */

@@ -43,6 +43,8 @@ export interface Call<Params extends string = string, Query = unknown> {
   stopping: AbortSignal;
   /** What calls of the client take: no answer takes longer. */
   sending: { signal: AbortSignal; timeoutMs: number };
+  /** By `performance.now()`. */
+  startedAt: number;
   request: FastifyRequest;
   reply: FastifyReply;
 }

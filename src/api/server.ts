@@ -20,6 +20,7 @@ import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
 import { away, problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
+import { untilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
@@ -200,8 +201,22 @@ function urlOf({ path }: Route): string {
 }
 
 async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { guard, audit, services } = frame;
-  const { permission: caller, noted } = guard.granted(request);
+  const startedAt = performance.now();
+  const { permission: caller, noted } = frame.guard.granted(request);
+  try {
+    return await answerCaller(frame, route, { caller, noted, startedAt, request, reply });
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : refusalOfError(error);
+    if (refusal?.status === 404 && !reachesAll(caller)) await untilNextStep({ startedAt });
+    throw error;
+  }
+}
+
+async function answerCaller(
+  { guard, audit, services, stopping }: Frame,
+  route: Route,
+  { caller, noted, startedAt, request, reply }: Pick<Call, 'caller' | 'noted' | 'startedAt' | 'request' | 'reply'>,
+): Promise<FastifyReply> {
   const params = readParams(route, request);
   if (!params) throw unknownRun();
   if (route.about && !reachesAll(caller)) {
@@ -220,8 +235,9 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
     noted,
     giveUpSlot: () => guard.accessOf(request)?.giveUpSlot(),
     signal: gone.signal,
-    stopping: frame.stopping,
+    stopping,
     sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
+    startedAt,
     request,
     reply,
   };

@@ -193,7 +193,7 @@ describe('the API is killed once Temporal has the message, before it has answere
       const { child, url } = await startProcess(t, `127.0.0.1:${proxy.port}`);
       const exit = once(child, 'exit');
       // Each way takes so long: the answer of Temporal is on the wire when the process dies.
-      proxy.slowDown(2_000);
+      proxy.slowDown(1_000);
       const asked = httpCall(`${url}${where}`, { token: bearer, body });
       const lost = assert.rejects(asked);
       await until(hasArrived);

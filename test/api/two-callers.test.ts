@@ -19,7 +19,7 @@ import {
   newSsn,
   startHarness,
 } from '../support/journey-harness.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { type ApiCall, startTestApi, type TestApi, token } from './fixtures.ts';
 import { until } from './until.ts';
 
 /** Every list in pages. A new one is among them. */
@@ -182,10 +182,15 @@ describe('two callers on one profile', () => {
   });
 });
 
-/** Every other operation that reads, but for reviews, whose files are another test's. A new one is among them. */
-const READS = ROUTES.filter(({ method, path }) => method === 'GET' && !path.startsWith('/v1/portfolio-reviews'));
+/** Every other operation about what there is, but for reviews, whose files are another test's. A new one is among them. */
+const ASKING = ROUTES.filter(({ operationId, path }) => {
+  return (
+    !path.startsWith('/v1/portfolio-reviews') &&
+    !['startJourney', 'startPull', 'startPortfolioReview'].includes(operationId)
+  );
+});
 
-/** Names of what the other has, and the same of what nobody has, by the parameter that takes it. */
+/** Names of what the other has, and the same of what nobody has, by the parameter that takes it: equally long. */
 async function nameThings(): Promise<Map<string, [theirs: string, nobodys: string]>> {
   const [id = ''] = ids.get(THEIRS) ?? [];
   const nobody = `T-${randomUUID().slice(0, 13)}`;
@@ -206,45 +211,83 @@ async function nameThings(): Promise<Map<string, [theirs: string, nobodys: strin
   ]);
 }
 
+const SEEN = { decisionId: 'D-1', reason: 'a test' };
+const MANY = { decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', reason: 'a test' };
+
+/** What an operation needs that finds its run by its body, or in it. Any other judges reach before it reads a body. */
+const BODIES: Record<string, (name: (parameter: string) => string) => object> = {
+  markSeen: () => SEEN,
+  markConsentsSeen: (name) => ({ ownerId: name('journeyId'), reason: 'a test' }),
+  startShare: (name) => ({
+    ...{ shareId: `${name('pullId')}-S`, endUserCode: MINE, permissiblePurposeCode: '01' },
+    report: { pullId: name('pullId'), productCode: 'CR' },
+  }),
+  recordConsent: (name) => ({
+    ...consentMessage(name('journeyId'), { applicantId: '1A', consentId: 'C-1' }),
+    ...{ decidedAt: '2026-01-05T10:00:00Z', evidence: undefined, decision: 'denied' },
+  }),
+  decideMany: (name) => ({ ...MANY, inquiries: [inquiryNamed(name)] }),
+  previewDecisions: (name) => ({ ...MANY, inquiries: [inquiryNamed(name)] }),
+};
+
+function inquiryNamed(name: (parameter: string) => string): object {
+  return { ownerId: name('ownerId'), customerTraceNumber: name('customerTraceNumber'), attempt: 1 };
+}
+
 describe('what is another’s looks like what nobody has', () => {
   let things: Awaited<ReturnType<typeof nameThings>>;
   before(async () => {
     things = await nameThings();
   });
+  after(() => {
+    assert.deepEqual(api.unexpected, []);
+  });
 
-  /** Both answers, with the names that were asked for taken out. */
-  async function answers(name: string, makePath: (nth: 0 | 1) => string) {
-    const both = [];
+  /** Asks for what the other has, and for what nobody has: every byte of the answers is the same, but for the names. */
+  async function assertAlike(path: string, makeCall: (name: (parameter: string) => string) => [string, ApiCall?]) {
+    const answers = [];
     for (const nth of [0, 1] as const) {
-      const { status, text, headers } = await api.call(makePath(nth), { token: tokens.get(MINE) as string });
-      assert.doesNotMatch(text, new RegExp(THEIRS));
-      const { 'request-id': _, date: __, 'content-length': ___, ...shown } = Object.fromEntries(headers);
-      const said = [...things.values()].reduce((left, pair) => left.replaceAll(pair[nth], name), text);
-      both.push({ status, headers: Object.keys(shown), said: said.replaceAll(/"(requestId|asOf)":"[^"]*"/g, '') });
+      const name = (parameter: string) =>
+        things.get(parameter)?.[nth] ?? assert.fail(`name what the other has for ${parameter}`);
+      const [target, call] = makeCall(name);
+      const headers = { 'x-request-id': 'R-1' };
+      const answer = await api.call(target, { ...call, token: tokens.get(MINE) as string, headers });
+      assert.doesNotMatch(answer.text, new RegExp(THEIRS));
+      const text = [...things.values()].reduce((left, pair) => left.replaceAll(pair[nth], pair[1]), answer.text);
+      answers.push({
+        status: answer.status,
+        headers: [...answer.headers].filter(([header]) => header !== 'date'),
+        // The instant that a list is of.
+        text: text.replaceAll(/"asOf":"[^"]*"/g, ''),
+      });
     }
-    return both;
+    const [theirs, nobodys] = answers;
+    assert.deepEqual(theirs, nobodys, path);
+    return theirs?.status;
   }
 
-  for (const { path, operationId, query } of READS) {
-    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-    if (inPath.length > 0) {
-      test(`${operationId}: by its path`, async () => {
-        const [theirs, nobodys] = await answers('NAME', (nth) =>
-          path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-            const pair = things.get(name) ?? assert.fail(`name what the other has for {${name}}`);
-            return encodeURIComponent(pair[nth]);
-          }),
-        );
-        assert.equal(theirs?.status, 404);
-        assert.deepEqual(theirs, nobodys);
+  for (const { method, path, operationId, query, about } of ASKING) {
+    const makePath = (name: (parameter: string) => string) =>
+      path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(name(parameter)));
+    if (method !== 'GET') {
+      test(`${operationId}: by its path and its body`, async () => {
+        const makeBody = BODIES[operationId] ?? (about ? () => ({}) : assert.fail(`a body for ${operationId}`));
+        const status = await assertAlike(path, (name) => [makePath(name), { method, body: makeBody(name) }]);
+        const expected: Record<string, number> = { decideMany: 200, previewDecisions: 200, startShare: 403 };
+        assert.equal(status, expected[operationId] ?? 404);
       });
       continue;
     }
-    for (const name of ['ownerId', 'customerTraceNumber', 'reportReferenceNumber', 'q']) {
-      if (!Object.hasOwn(query?.shape ?? {}, name)) continue;
-      test(`${operationId}: by ${name}`, async () => {
-        const [theirs, nobodys] = await answers('NAME', (nth) => `${path}?${name}=${things.get(name)?.[nth]}`);
-        assert.deepEqual(theirs, nobodys);
+    if (path.includes('{')) {
+      test(`${operationId}: by its path`, async () => {
+        assert.equal(await assertAlike(path, (name) => [makePath(name)]), 404);
+      });
+      continue;
+    }
+    for (const parameter of ['ownerId', 'customerTraceNumber', 'reportReferenceNumber', 'q']) {
+      if (!Object.hasOwn(query?.shape ?? {}, parameter)) continue;
+      test(`${operationId}: by ${parameter}`, async () => {
+        await assertAlike(path, (name) => [`${path}?${parameter}=${name(parameter)}`]);
       });
     }
   }

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { startTestApi } from '../api/fixtures.ts';
+import { until } from '../api/until.ts';
 import { startOidcProvider } from './oidc-provider.ts';
 import { axeFindings, hear, type Json, keepPictures, startPageWorld } from './page-world.ts';
 import { composedSignIn } from './signing-proxy.ts';
@@ -63,11 +65,18 @@ test('signing in by oauth2-proxy', async (t) => {
     await page.goto(`${proxy}/`);
     await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
     await signIn(page, 'operator-2');
+    await page.context().close();
   });
 
   await t.test('what a visitor writes into headers past or through the proxy never counts', async () => {
-    const from = api.lines.length;
     const theirs = await provider.accessToken('operator-2');
+    // What the page before has asked for ends a moment later.
+    const linesAfterRest = async () => {
+      const before = api.lines.length;
+      await sleep(500);
+      return api.lines.length === before ? { from: before } : undefined;
+    };
+    const { from } = await until(linesAfterRest);
     // Nobody is signed in: the proxy answers itself.
     const unknown = await fetch(`${proxy}/v1/session`, { headers: { [HEADER]: theirs, 'x-forwarded-user': 'root' } });
     assert.equal(unknown.status, 401);

@@ -10,7 +10,7 @@ import { HOLD_ACTIONS, type HoldAction } from '../../model/failure-types.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import type { ProviderSaid } from '../../model/provider-word.ts';
 import { refusalOfError } from '../problem.ts';
-import { isReached } from '../reach.ts';
+import { isReached, untilNextStep } from '../reach.ts';
 import type { Call } from '../route.ts';
 import { decide } from './decide.ts';
 import { type DecidedBefore, decidedBefore, decidedSchema } from './decided-before.ts';
@@ -73,7 +73,7 @@ const AT_ONCE = 8;
 /** For all of them: callers and proxies give up after a minute or less. */
 const LONGEST_MS = 25_000;
 
-type Asking = Pick<Call, 'services' | 'caller' | 'signal' | 'sending'>;
+type Asking = Pick<Call, 'services' | 'caller' | 'signal' | 'sending' | 'startedAt'>;
 
 export async function decideMany(
   asking: Asking,
@@ -87,7 +87,10 @@ export async function decideMany(
       const sending = timeLeft();
       if (!sending) return { ...named, result: 'failed' as const, ...OUT_OF_TIME };
       try {
-        if (!(await isReached(asking, ownerId))) return { ...named, result: 'refused' as const, ...UNKNOWN };
+        if (!(await isReached(asking, ownerId))) {
+          await untilNextStep(asking);
+          return { ...named, result: 'refused' as const, ...UNKNOWN };
+        }
         const given = { ...decision, customerTraceNumber, attempt };
         const { duplicate, recorded } = await decide(services, { ownerId, given, sending });
         return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
@@ -133,7 +136,10 @@ export async function previewMany(
     const { ownerId, customerTraceNumber, attempt } = named;
     const sending = timeLeft();
     if (!sending) return { ...named, decidable: false, ...OUT_OF_TIME };
-    if (!(await isReached(asking, ownerId))) return { ...named, decidable: false, ...UNKNOWN };
+    if (!(await isReached(asking, ownerId))) {
+      await untilNextStep(asking);
+      return { ...named, decidable: false, ...UNKNOWN };
+    }
     if (!holdsOf.has(ownerId)) holdsOf.set(ownerId, runHolds({ ...asking, sending }, ownerId));
     try {
       const ofRun = (await holdsOf.get(ownerId)) ?? [];

@@ -34,7 +34,7 @@ const UNAVAILABLE = 14;
 const SERVER_PATIENCE_MS = 10_000;
 
 /** The SDK's rules of what is repeated, and when, but for what a run's limit refuses: it would be refused again. */
-export function retries(): Interceptor {
+function retries(): Interceptor {
   const rules = defaultGrpcRetryOptions();
   return (options, nextCall) => new RetriedCall(options, nextCall, rules) as unknown as ReturnType<Interceptor>;
 }

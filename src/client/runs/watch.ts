@@ -14,7 +14,11 @@ interface HistoryOptions {
   call?: <T>(ask: () => Promise<T>) => Promise<T>;
 }
 
-/** Reads a run's history by long polls, each from where the one before has ended. */
+/**
+ * Reads a run's history by long polls, each from where the one before has ended.
+ *
+ * @internal
+ */
 export class HistoryEvents {
   readonly #client: WorkflowHandle['client'];
   readonly #execution: { workflowId: string; runId?: string };
