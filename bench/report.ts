@@ -203,7 +203,7 @@ function compared(
   };
 }
 
-function spreadOver(values: readonly number[]): Spread {
+export function spreadOver(values: readonly number[]): Spread {
   return [Math.min(...values), Math.max(...values)];
 }
 

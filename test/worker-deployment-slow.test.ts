@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { Config } from '../src/config/config-shape.ts';
 import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
@@ -34,6 +34,7 @@ import {
   update,
 } from './support/journey-harness.ts';
 import { until } from './support/process-world.ts';
+import { replay } from './support/temporal.ts';
 
 const deploymentName = `loans-${randomUUID().slice(0, 8)}`;
 const first = { deploymentName, buildId: '1' };
@@ -224,7 +225,5 @@ async function assertReplay(handles: JourneyHandle[], code: string): Promise<voi
     one.some(({ markerRecordedEventAttributes: marker }) => marker?.markerName === 'core_patch'),
   );
   assert.ok(changed.length >= 20, `${changed.length} have made the change`);
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { code } }, histories)) {
-    assert.equal(error, undefined, workflowId);
-  }
+  assert.deepEqual(await replay(histories, { code }), []);
 }

@@ -1,9 +1,10 @@
 /** A refused read of another's run beside one of an id that nobody has: one at a time, in turn. A second id that nobody has shows the spread. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prequal } from '../load/inputs.ts';
+import { denial, prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import type { Finding, Part } from '../overload/finding.ts';
+import { spreadOver } from '../report.ts';
 import { type BenchApi, call, callerToken } from './api-program.ts';
 
 export interface ForeignOptions {
@@ -35,7 +36,7 @@ export async function foreign(site: Site, api: BenchApi, { pairs, rounds, say }:
     ['a journey', (which) => [`/v1/journeys/${journeys[which]}`]],
     ['a report of it', (which) => [`/v1/journeys/${journeys[which]}/reports/PREQUAL`]],
     ['a refusal’s text', (which) => [`/v1/inquiries/${traces[which]}/attempts/1/refusal`]],
-    ['a consent', (which) => ['/v1/consents', consentTo(journeys[which])]],
+    ['a consent', (which) => ['/v1/consents', denial(journeys[which], 'C-1')]],
   ];
   const findings: Finding[] = [];
   for (const [what, read] of kinds) {
@@ -48,8 +49,8 @@ export async function foreign(site: Site, api: BenchApi, { pairs, rounds, say }:
     const medians: Record<Contender, number>[] = [];
     for (let pair = 0; pair < pairs; pair++) medians.push(await timePair(rounds, ask));
     const show = (figures: readonly number[]) => {
-      const [middle, least, most] = [median(figures), Math.min(...figures), Math.max(...figures)];
-      return `${middle.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
+      const [least, most] = spreadOver(figures);
+      return `${median(figures).toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
     };
     const less = (one: Contender, other: Contender) => medians.map((each) => each[one] - each[other]);
     findings.push(
@@ -91,11 +92,4 @@ async function readTraceNumber(api: BenchApi, token: string, ownerId: string): P
     await sleep(100);
   }
   throw new Error('no inquiry is in the ledger: does the worker run?');
-}
-
-function consentTo(journeyId: string): object {
-  return {
-    ...{ journeyId, shareId: 'S1', applicantId: '1A', consentId: 'C-1', decision: 'denied' },
-    ...{ decidedAt: '2026-01-05T10:00:00Z', secondaryUser: { endUserCode: 'EU999' } },
-  };
 }

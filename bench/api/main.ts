@@ -21,11 +21,11 @@ const USAGE = `npm run api-bench -- [--only starts|steady|waiting|holds|foreign]
 
   --only PART    that part alone; may be given again (default: all five)
   --ledger NAME  sqlite (default) or postgres; 'holds' takes both, one after the other
-  --quick        fewer of everything: some two minutes
+  --quick        fewer of everything: some three minutes
   --profile DIR  a CPU profile of the API for each part, written there
   --json         one JSON document
 
-Without --quick some ten minutes: 5 pairs of 100 starts; 200 requests a second for 60 s; 5,000 callers that wait for 500
+Without --quick some fifteen minutes: 5 pairs of 100 starts; 200 requests a second for 60 s; 5,000 callers that wait for 500
 runs; 10,000 open holds; 10 rounds of 100 refused reads.`;
 
 const LIMIT_MS = 30 * 60_000;

@@ -38,6 +38,14 @@ export function person(applicantId: string): Applicant {
   };
 }
 
+/** A consumer denies a share that the journey does not have: it is recorded, and changes nothing. */
+export function denial(journeyId: string, consentId: string): object {
+  return {
+    ...{ journeyId, shareId: 'NONE', applicantId: '1A', consentId, decision: 'denied' },
+    ...{ decidedAt: new Date(Date.now() - 1_000).toISOString(), secondaryUser: { endUserCode: 'EU999' } },
+  };
+}
+
 /** Calls `work` so many times, `atOnce` of them at any time; the results have the order of the calls. */
 export async function manyAtOnce<T>(times: number, atOnce: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = new Array(times);

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchApi, call, callerToken, startBenchApi } from '../api/api-program.ts';
-import { prequal } from '../load/inputs.ts';
+import { denial, prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { bounded, type Part, plain } from './finding.ts';
@@ -67,10 +67,7 @@ async function timeConsents(
 ): Promise<number> {
   const took: number[] = [];
   for (let nth = 0; nth < count; nth++) {
-    const body = {
-      ...{ journeyId, shareId: 'NONE', applicantId: '1A', consentId: `C-${performance.now()}`, decision: 'denied' },
-      ...{ decidedAt: new Date(Date.now() - 1_000).toISOString(), secondaryUser: { endUserCode: 'EU999' } },
-    };
+    const body = denial(journeyId, `C-${performance.now()}`);
     const beganAt = performance.now();
     await call(api, '/v1/consents', { token: tokens[nth % tokens.length], body }, [200, 202, 409]);
     took.push(performance.now() - beganAt);

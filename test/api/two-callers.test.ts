@@ -222,10 +222,8 @@ const BODIES: Record<string, (name: (parameter: string) => string) => object> = 
     ...{ shareId: `${name('pullId')}-S`, endUserCode: MINE, permissiblePurposeCode: '01' },
     report: { pullId: name('pullId'), productCode: 'CR' },
   }),
-  recordConsent: (name) => ({
-    ...consentMessage(name('journeyId'), { applicantId: '1A', consentId: 'C-1' }),
-    ...{ decidedAt: '2026-01-05T10:00:00Z', evidence: undefined, decision: 'denied' },
-  }),
+  recordConsent: (name) =>
+    consentMessage(name('journeyId'), { applicantId: '1A', consentId: 'C-1', decision: 'denied' }),
   decideMany: (name) => ({ ...MANY, inquiries: [inquiryNamed(name)] }),
   previewDecisions: (name) => ({ ...MANY, inquiries: [inquiryNamed(name)] }),
 };

@@ -74,9 +74,9 @@ test('signing in by oauth2-proxy', async (t) => {
     const linesAfterRest = async () => {
       const before = api.lines.length;
       await sleep(500);
-      return api.lines.length === before ? { from: before } : undefined;
+      return api.lines.length === before ? before : undefined;
     };
-    const { from } = await until(linesAfterRest);
+    const from = await until(linesAfterRest);
     // Nobody is signed in: the proxy answers itself.
     const unknown = await fetch(`${proxy}/v1/session`, { headers: { [HEADER]: theirs, 'x-forwarded-user': 'root' } });
     assert.equal(unknown.status, 401);

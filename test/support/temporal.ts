@@ -56,9 +56,9 @@ export async function assertAllReplay(client: Pick<Client, 'workflow'>, started:
 }
 
 /** Plays every history in one worker: each worker that is made costs memory until its process ends. Says what failed. */
-export async function replay(histories: ReplayHistoriesIterable): Promise<string[]> {
+export async function replay(histories: ReplayHistoriesIterable, bundle?: { code: string }): Promise<string[]> {
   const failed: string[] = [];
-  const options = { workflowBundle: (await workflowBundle()) as { code: string } };
+  const options = { workflowBundle: bundle ?? (await workflowBundle()) };
   for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
     if (error) failed.push(`${workflowId} does not replay: ${String(error).slice(0, 400)}`);
   }

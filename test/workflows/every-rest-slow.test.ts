@@ -191,7 +191,7 @@ async function playAll({ harness, disturber, atOnce }: Plays, scenarios: readonl
   assert.ok(gaveUp.length <= Math.ceil(scenarios.length / 3), gaveUp.join('\n'));
 }
 
-async function assertEachReplays({ harness, disturber }: Plays): Promise<void> {
+async function assertEachReplays(harness: Harness, disturber: Disturber): Promise<void> {
   assert.deepEqual(await replay(fetchHistories(harness, disturber)), []);
   disturber.rests.clear();
 }
@@ -227,7 +227,7 @@ for (const { title, worker, apart, atOnce } of [
         await playAll({ harness, disturber, atOnce }, some);
         t.diagnostic(`${disturber.sent - before} messages`);
         assert.ok(disturber.sent - before > 20 * some.length);
-        await assertEachReplays({ harness, disturber, atOnce });
+        await assertEachReplays(harness, disturber);
       });
     }
 
@@ -238,7 +238,7 @@ for (const { title, worker, apart, atOnce } of [
         const some = everyNth(RECORDED_SCENARIOS, SCENARIOS_APART, count);
         await playAll({ harness, disturber, atOnce }, some);
       }
-      await assertEachReplays({ harness, disturber, atOnce });
+      await assertEachReplays(harness, disturber);
     });
   });
 }

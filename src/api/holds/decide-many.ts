@@ -87,10 +87,7 @@ export async function decideMany(
       const sending = timeLeft();
       if (!sending) return { ...named, result: 'failed' as const, ...OUT_OF_TIME };
       try {
-        if (!(await isReached(asking, ownerId))) {
-          await untilNextStep(asking);
-          return { ...named, result: 'refused' as const, ...UNKNOWN };
-        }
+        if (!(await isReachedInSteps(asking, ownerId))) return { ...named, result: 'refused' as const, ...UNKNOWN };
         const given = { ...decision, customerTraceNumber, attempt };
         const { duplicate, recorded } = await decide(services, { ownerId, given, sending });
         return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
@@ -102,6 +99,13 @@ export async function decideMany(
       }
     }),
   };
+}
+
+/** Where the caller does not reach it, the answer takes whole steps, as any refusal. */
+async function isReachedInSteps(asking: Asking, ownerId: string): Promise<boolean> {
+  const isOurs = await isReached(asking, ownerId);
+  if (!isOurs) await untilNextStep(asking);
+  return isOurs;
 }
 
 /** The same for an id that nobody knows and for a run that the token does not reach. */
@@ -136,10 +140,7 @@ export async function previewMany(
     const { ownerId, customerTraceNumber, attempt } = named;
     const sending = timeLeft();
     if (!sending) return { ...named, decidable: false, ...OUT_OF_TIME };
-    if (!(await isReached(asking, ownerId))) {
-      await untilNextStep(asking);
-      return { ...named, decidable: false, ...UNKNOWN };
-    }
+    if (!(await isReachedInSteps(asking, ownerId))) return { ...named, decidable: false, ...UNKNOWN };
     if (!holdsOf.has(ownerId)) holdsOf.set(ownerId, runHolds({ ...asking, sending }, ownerId));
     try {
       const ofRun = (await holdsOf.get(ownerId)) ?? [];
