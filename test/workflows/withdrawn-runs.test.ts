@@ -1,12 +1,15 @@
 /** Runs that are withdrawn: the ledger has it, and no attempt is claimed from then on, whatever the run knows. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
+import { JourneyFinishedError } from '../../src/client/connection/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import type { LendingJourneyInput, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import { compareWithTemporal } from '../../src/operator/temporal-behind.ts';
 import { resetTo, taskOfMessage, until, workflowTasksOf } from '../hazards/operator-hands.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   consentMessage,
   type Harness,
@@ -20,6 +23,7 @@ import {
 } from '../support/journey-harness.ts';
 import { decidedAbout, lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { shareInput } from '../support/share-scenarios.ts';
 import { ROOMY_TIMEOUTS, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 
 let harness: Harness;
@@ -195,4 +199,48 @@ test('a pull that is withdrawn ends once the ledger has it', async () => {
   }
   assert.equal(((await handle.result()) as unknown as PullResult).outcome, 'withdrawn');
   assert.deepEqual(await decidedAbout(ledger, `pull:${pull.pullId}`), [ROW]);
+});
+
+/** Each kind of run, with an input that its first activity refuses. */
+const WRONG = {
+  lendingJourney: () => {
+    const input = journeyInput({ stages: [] });
+    return { workflowId: `journey-${input.journeyId}`, input, id: { journeyId: input.journeyId } };
+  },
+  creditReport: () => {
+    const input = { ...reportPull('0001'), applicants: [] };
+    return { workflowId: `pull-${input.pullId}`, input, id: { pullId: input.pullId } };
+  },
+  shareReport: () => {
+    const input = shareInput({ pullId: 'nobody', productCode: 'CR' });
+    return { workflowId: `share-${input.shareId}`, input, id: { shareId: input.shareId } };
+  },
+};
+
+for (const [type, wrong] of Object.entries(WRONG)) {
+  test(`a withdrawal is answered, also where the run’s input turns out to be wrong: ${type}`, async () => {
+    const { workflowId, input, id } = wrong();
+    const startWorkflowOperation = new WithStartWorkflowOperation(type, {
+      ...{ workflowId, taskQueue: harness.config.taskQueue, workflowIdConflictPolicy: 'FAIL' as const },
+      args: [input],
+    });
+    const asked = { startWorkflowOperation, args: [{ ...id, ...WHO }] };
+    const answer = (await harness.client.workflow.executeUpdateWithStart('withdraw', asked)) as UpdateAnswer;
+    assert.deepEqual([answer.accepted, answer.recorded], [true, false]);
+    await assert.rejects((await startWorkflowOperation.workflowHandle()).result());
+  });
+}
+
+test('who waits for an answer when the run is terminated is told that it has ended', async () => {
+  const { handle, journeyId } = await startAtGate();
+  await using journeys = await connectTo(harness);
+  const unlock = lockLedger(harness);
+  try {
+    const told = assert.rejects(journeys.get(journeyId).withdraw(WHO), JourneyFinishedError);
+    await until(async () => (await taskOfMessage(handle, 'withdraw').catch(() => undefined)) !== undefined, 'accepted');
+    await handle.terminate();
+    await told;
+  } finally {
+    unlock();
+  }
 });

@@ -20,6 +20,7 @@ import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import {
   AnswerUnreadableError,
   JourneyFailedError,
+  JourneyFinishedError,
   JourneyNotFoundError,
   TemporalRefusedError,
   type TemporalUnavailableCode,
@@ -183,6 +184,8 @@ function harmlessCause(error: unknown): { cause?: Error } {
 function refusal(error: WorkflowUpdateFailedError, journeyId: string): unknown {
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return error;
+  // The server's own: the run was terminated, say, before it answered.
+  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new JourneyFinishedError(journeyId);
   if (cause.type === 'InvalidInput') return invalidInput(cause);
   if (cause.type !== 'UpdateRefused') return error;
   const { reason } = (cause.details?.[0] ?? {}) as { reason?: string };

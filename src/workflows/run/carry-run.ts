@@ -1,9 +1,17 @@
 /** A run of any kind, from its input to its end. */
-import { continueAsNew, defineSignal, isCancellation, setHandler, TemporalFailure } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  setHandler,
+  TemporalFailure,
+} from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { problemsOfInput } from './application-failure.ts';
-import { untilUpdatesAreTaken } from './as-replayed.ts';
+import { allMessagesAnswered, untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -84,6 +92,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   const recordWhatCameLast = async () => {
     await untilUpdatesAreTaken();
     await definition.recordWhatCameLast?.(run);
+    await untilAnswered();
   };
   try {
     const outcome = await definition.work(run, run.run ?? (await prepare(definition, run)));
@@ -106,6 +115,16 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
     }
     throw error;
   }
+}
+
+/** A handler has the longest time that it takes to answer; one that is stuck does not keep a run from its end. */
+const LAST_ANSWERS_MS = 10_000;
+
+/** Temporal tells the sender of a message that a run leaves unanswered nothing but that the run has ended. */
+async function untilAnswered(): Promise<void> {
+  if (allMessagesAnswered()) return;
+  const summary = 'answering the last messages';
+  await CancellationScope.nonCancellable(() => condition(allMessagesAnswered, LAST_ANSWERS_MS, { summary }));
 }
 
 async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(

@@ -54,6 +54,8 @@ export class ReportShare extends SingleInquiry<
   readonly productCode = 'SECONDUSE';
   /** Whether the ledger has been given something about this share since the run has last asked it. */
   hasNews: boolean;
+  /** Whether the run ends without an outcome, and what was asked of the ledger is settled. */
+  hasNoOutcome = false;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.

@@ -74,11 +74,11 @@ function handleShareReportMessages(share: ReportShare): void {
  * `recorded: false`: the run ends as `withdrawn` later, or says in its outcome that the claim came first.
  */
 async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promise<Accepted<ShareReportStatus>> {
-  const isKnown = () => share.outcome !== undefined || share.holds.list.length > 0;
+  const isKnown = () => share.outcome !== undefined || share.hasNoOutcome || share.holds.list.length > 0;
   await condition(isKnown, ANSWER_WITHIN_MS, { summary: 'answering before the withdrawal is recorded' });
-  const { outcome } = share;
+  const { outcome, record } = share;
   if (outcome === 'posted') throw refused(CLAIM_CAME_FIRST);
-  return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' };
+  return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' || record.withdrawn !== undefined };
 }
 
 function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareReportMessage) => string | null): void {
@@ -153,6 +153,7 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
       noteWithdrawal(share);
       await settleAllWithdrawals(share);
     }
+    share.hasNoOutcome = share.endedAs !== undefined;
     await recordWhatCameLast(share);
   },
   handedOver: (share) => share.handedOver(),
