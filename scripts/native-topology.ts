@@ -9,10 +9,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts, isPortFree } from '../src/local/free-ports.ts';
-import { lastLine, runCommand } from '../src/local/run-command.ts';
 import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { compose } from '../test/deploy/manifests.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { lastLine, runCommand } from './run-command.ts';
 import { findGoPrograms, temporalServer } from './topology/go-programs.ts';
 import { stageImage } from './topology/image.ts';
 import { connect, finishAll, postedAt, postedTwice, startMany } from './topology/journeys.ts';

@@ -42,7 +42,7 @@ import { EXIT } from './cli/output/exit-codes.ts';
 import { asCalled } from './cli/output/program-call.ts';
 import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
 import { packageVersion } from './cli/output/version.ts';
-import { variablesOfRunningDev } from './local/dev/ready-file.ts';
+import { variablesOfRunningDev } from './local/dev/dev-variables.ts';
 
 /** Every command, not yet run. */
 export function createProgram(): Command {

@@ -1,9 +1,9 @@
 /** Programs that no other registry has: built by Go once, from their pinned modules, and kept in the cache. */
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { lastLine, runCommand } from '../../src/local/run-command.ts';
 import { cacheDirectory } from '../../src/local/temporal/temporal-binaries.ts';
 import { fileLock } from '../../src/protection/keys/file-lock.ts';
+import { lastLine, runCommand } from '../run-command.ts';
 
 /** Some four minutes on two cores for the largest; a loaded machine takes longer. */
 const BUILD_TIMEOUT_MS = 30 * 60_000;

@@ -1,7 +1,7 @@
 /** Makes the content of the image in a directory, by the Dockerfile's own steps. */
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lastLine, runCommand } from '../../src/local/run-command.ts';
+import { lastLine, runCommand } from '../run-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MANIFESTS = ['package.json', 'package-lock.json'];

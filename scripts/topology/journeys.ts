@@ -1,7 +1,7 @@
 /** The load of the topology: journeys of a platform with a token and no key, and an operator's decisions. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
+import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { CreditJourneys, type JourneyHandle, WorkerUnavailableError } from '../../src/client.ts';
 import type { HoldStatus, JourneyStatus, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 

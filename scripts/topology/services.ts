@@ -6,8 +6,8 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OwnedChild, startOwnedChild } from '../../src/local/child-process.ts';
-import { lastLine, runCommand } from '../../src/local/run-command.ts';
 import { compose } from '../../test/deploy/manifests.ts';
+import { lastLine, runCommand } from '../run-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const JOB_TIMEOUT_MS = 3 * 60_000;

@@ -35,7 +35,7 @@ export interface UiWorld {
 export async function startUiWorld(t: TestContext): Promise<UiWorld> {
   const executablePath = chromiumPath();
   const dataDir = await temporaryDirectory(t);
-  const [temporalPort = 0, uiPort = 0, sandboxPort = 0] = await freePorts(3);
+  const [temporalPort = 0, uiPort = 0, port = 0] = await freePorts(3);
   const keyRingFile = join(dataDir, 'keys.json');
   await createKeyRing(keyRingFile);
   const onEvent = () => {};
@@ -43,9 +43,8 @@ export async function startUiWorld(t: TestContext): Promise<UiWorld> {
     dataDir,
     namespace: NAMESPACE,
     keyRingFile,
-    ports: { temporalPort, uiPort, sandboxPort },
-    headless: false,
-    memory: null,
+    port,
+    uiPort,
     onEvent,
   });
   t.after(() => codec.close());

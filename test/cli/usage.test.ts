@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
 import type { Command } from 'commander';
-import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
+import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { asCalled, programCall } from '../../src/cli/output/program-call.ts';
 import { parseLendingJourneyInput } from '../../src/messages/parse-messages.ts';

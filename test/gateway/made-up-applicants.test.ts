@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
-import { samplePull } from '../../src/cli/demo/sample-pull.ts';
+import { sampleJourney, samplePull } from '../../src/cli/demo/sample-runs.ts';
 import { madeUpProblems, SSNS_WITH_NINE } from '../../src/gateway/made-up-applicants.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { applicant } from './fixtures.ts';

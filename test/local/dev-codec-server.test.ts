@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type DevCodecServerOptions, startDevCodecServer } from '../../src/local/dev/dev-codec-server.ts';
@@ -10,7 +8,7 @@ import { temporaryDirectory } from './fake-programs.ts';
 
 async function optionsIn(t: TestContext): Promise<DevCodecServerOptions & { events: string[] }> {
   const dataDir = await temporaryDirectory(t);
-  const [temporalPort = 0, uiPort = 0, sandboxPort = 0] = await freePorts(3);
+  const [port = 0, uiPort = 0] = await freePorts(2);
   const keyRingFile = join(dataDir, 'keys.json');
   await createKeyRing(keyRingFile);
   const events: string[] = [];
@@ -18,9 +16,8 @@ async function optionsIn(t: TestContext): Promise<DevCodecServerOptions & { even
     dataDir,
     namespace: 'default',
     keyRingFile,
-    ports: { temporalPort, uiPort, sandboxPort },
-    headless: false,
-    memory: null,
+    port,
+    uiPort,
     onEvent: (message) => events.push(message),
     events,
   };
@@ -41,38 +38,24 @@ test('pages of the environment’s own UI may call the codec server, under both 
   const options = await optionsIn(t);
   const server = await startDevCodecServer(options);
   t.after(() => server.close());
-  const { uiPort, sandboxPort } = options.ports;
+  const { uiPort } = options;
   assert.equal(await askFrom(`http://127.0.0.1:${uiPort}`, server.endpoint), 200);
   assert.equal(await askFrom(`http://localhost:${uiPort}`, server.endpoint), 200);
-  assert.equal(await askFrom(`http://127.0.0.1:${sandboxPort}`, server.endpoint), 403);
+  assert.equal(await askFrom(`http://127.0.0.1:${Number(uiPort) + 1}`, server.endpoint), 403);
 });
 
 test('without a UI no page may call', async (t) => {
   const options = await optionsIn(t);
-  const server = await startDevCodecServer({ ...options, headless: true });
+  const server = await startDevCodecServer({ ...options, uiPort: null });
   t.after(() => server.close());
-  assert.equal(await askFrom(`http://127.0.0.1:${options.ports.uiPort}`, server.endpoint), 403);
+  assert.equal(await askFrom(`http://127.0.0.1:${options.uiPort}`, server.endpoint), 403);
 });
 
-test('a codec server whose remembered port is taken moves, says so, and keeps its path', async (t) => {
+test('a codec server keeps the path that it is given', async (t) => {
   const options = await optionsIn(t);
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.after(() => other.close());
-  const codecPort = (other.address() as { port: number }).port;
-  const codecSegment = 'a'.repeat(43);
-  const memory = { ...options.ports, pid: process.pid, codecPort, codecSegment };
-  const server = await startDevCodecServer({ ...options, memory });
+  const segment = 'a'.repeat(43);
+  const server = await startDevCodecServer({ ...options, segment });
   t.after(() => server.close());
-  assert.notEqual(server.port, codecPort);
-  assert.equal(server.segment, codecSegment);
-  assert.deepEqual(options.events, [`port ${codecPort} is taken: the codec server is on ${server.port} instead`]);
-});
-
-test('a codec server leaves a remembered port to the Temporal server, the UI or the sandbox that is to have it', async (t) => {
-  const options = await optionsIn(t);
-  const memory = { ...options.ports, pid: process.pid, codecPort: options.ports.uiPort };
-  const server = await startDevCodecServer({ ...options, memory });
-  t.after(() => server.close());
-  assert.ok(!Object.values(options.ports).includes(server.port));
+  assert.equal(server.segment, segment);
+  assert.equal(server.endpoint, `http://127.0.0.1:${options.port}/${segment}`);
 });

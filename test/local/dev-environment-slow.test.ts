@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { CreditJourneys } from '../../src/client.ts';
 import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev/dev-environment.ts';
-import { DEFAULT_DATA_DIR, variablesOfRunningDev } from '../../src/local/dev/ready-file.ts';
+import { DEFAULT_DATA_DIR, variablesOfRunningDev } from '../../src/local/dev/dev-variables.ts';
 import { isPortFree } from '../../src/local/free-ports.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';

@@ -7,11 +7,12 @@ import { type TestContext, test } from 'node:test';
 import {
   choosePorts,
   type DevMemory,
+  type DevPorts,
   PortTakenError,
   readDevMemory,
   writeDevMemory,
 } from '../../src/local/dev/dev-memory.ts';
-import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeReadyFile } from '../../src/local/dev/ready-file.ts';
+import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeReadyFile } from '../../src/local/dev/dev-variables.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
@@ -24,9 +25,9 @@ async function takenPort(t: TestContext): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-async function remembered(): Promise<{ temporalPort: number; uiPort: number; sandboxPort: number }> {
-  const [temporalPort = 0, uiPort = 0, sandboxPort = 0] = await freePorts(3);
-  return { temporalPort, uiPort, sandboxPort };
+async function remembered(): Promise<DevPorts> {
+  const [temporalPort = 0, uiPort = 0, sandboxPort = 0, codecPort = 0] = await freePorts(4);
+  return { temporalPort, uiPort, sandboxPort, codecPort };
 }
 
 test('ports that a data directory has had are taken again, also where any free one would do', async (t) => {
@@ -38,14 +39,14 @@ test('ports that a data directory has had are taken again, also where any free o
   for (const asked of [{}, FREE]) assert.deepEqual(await choosePorts(asked, memory, assert.fail), ports);
 });
 
-test('without a memory, 0 gives three different free ports', async () => {
-  const ports = Object.values(await choosePorts(FREE, null, assert.fail));
-  assert.equal(new Set(ports).size, 3);
+test('without a memory, 0 gives four different free ports', async () => {
+  const ports = Object.values(await choosePorts(FREE, {}, assert.fail));
+  assert.equal(new Set(ports).size, 4);
 });
 
 test('a port that was asked for and is taken is an error, not another port', async (t) => {
   const port = await takenPort(t);
-  await assert.rejects(choosePorts({ ...FREE, uiPort: port }, null, assert.fail), PortTakenError);
+  await assert.rejects(choosePorts({ ...FREE, uiPort: port }, {}, assert.fail), PortTakenError);
 });
 
 test('the sandbox does not leave its remembered port by itself; the Temporal server does, and says so', async (t) => {
@@ -68,16 +69,33 @@ test('a sandbox that is moved on purpose is moved, with a warning about journeys
   assert.match(notices.join(), /ProfileChanged/);
 });
 
+test('a codec server whose remembered port is taken moves, and says so', async (t) => {
+  const codecPort = await takenPort(t);
+  const notices: string[] = [];
+  const chosen = await choosePorts({}, { ...(await remembered()), codecPort }, (notice) => notices.push(notice));
+  assert.notEqual(chosen.codecPort, codecPort);
+  assert.deepEqual(notices, [`port ${codecPort} is taken: ${chosen.codecPort} instead`]);
+});
+
+test('a codec server leaves a remembered port to the server that was asked to have it', async () => {
+  const ports = await remembered();
+  const [uiPort = 0] = await freePorts(1);
+  const chosen = await choosePorts({ uiPort }, { ...ports, codecPort: uiPort }, () => {});
+  assert.equal(chosen.uiPort, uiPort);
+  assert.equal(new Set(Object.values(chosen)).size, 4);
+});
+
 test('a codec server is remembered; an address of one that cannot be used is forgotten, and the ports are not', async (t) => {
   const directory = await temporaryDirectory(t);
-  const before = { ...(await remembered()), pid: process.pid };
+  const { codecPort, ...ports } = await remembered();
+  const before = { ...ports, pid: process.pid };
   assert.deepEqual(await rewritten(directory, before), before);
-  const whole = { ...before, codecPort: 4000, codecSegment: 'a'.repeat(43) };
+  const whole = { ...before, codecPort, codecSegment: 'a'.repeat(43) };
   assert.deepEqual(await rewritten(directory, whole), whole);
   assert.deepEqual(await rewritten(directory, { ...before, codecPort: 1.5, codecSegment: 'guessable' }), before);
 });
 
-async function rewritten(directory: string, memory: DevMemory): Promise<DevMemory | null> {
+async function rewritten(directory: string, memory: DevMemory): Promise<DevMemory> {
   await writeDevMemory(directory, memory);
   return readDevMemory(directory);
 }
@@ -86,7 +104,7 @@ test('a memory that cannot be read counts as none', async (t) => {
   const directory = await temporaryDirectory(t);
   for (const content of ['', '{"temporalPort":', '{"temporalPort":"7233"}']) {
     await writeFile(join(directory, 'dev.json'), content);
-    assert.equal(await readDevMemory(directory), null);
+    assert.deepEqual(await readDevMemory(directory), {});
   }
 });
 

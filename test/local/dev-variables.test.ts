@@ -9,8 +9,8 @@ import {
   programVariables,
   readyVariables,
   unusedVariables,
+  writeEnvFile,
 } from '../../src/local/dev/dev-variables.ts';
-import { writeEnvFile } from '../../src/local/dev/env-file.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 const ADDRESSES = {

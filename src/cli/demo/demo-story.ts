@@ -14,7 +14,7 @@ import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { holdTable } from '../output/hold-lines.ts';
 import type { Narrator } from './demo-narrator.ts';
-import { sampleJourney } from './sample-journey.ts';
+import { sampleJourney } from './sample-runs.ts';
 
 interface DemoOutcome {
   result: JourneyResult;

@@ -15,12 +15,13 @@ import {
   commandVariables,
   dataAddresses,
   devVariables,
+  envFile,
   programVariables,
   readyVariables,
   unusedVariables,
+  writeEnvFile,
+  writeReadyFile,
 } from './dev-variables.ts';
-import { envFile, writeEnvFile } from './env-file.ts';
-import { writeReadyFile } from './ready-file.ts';
 import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
 
@@ -156,8 +157,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
 async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): Promise<void> {
   const lock = await tryFileLock(join(dataDir, 'dev.lock'));
   if (!lock) {
-    const memory = await readDevMemory(dataDir);
-    const holder = memory ? `process ${memory.pid}` : 'another process';
+    const { pid } = await readDevMemory(dataDir);
+    const holder = pid === undefined ? 'another process' : `process ${pid}`;
     throw new DataDirectoryInUseError(
       `${holder} runs a development environment on ${dataDir}: stop it, or use another --data-dir`,
     );
@@ -168,25 +169,23 @@ async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): 
 /** Starts before the Temporal server, whose UI needs its address; its port and path are remembered with the others. */
 async function startCodec(
   options: DevEnvironmentOptions,
-  about: { dataDir: string; ports: DevPorts; memory: DevMemory | null; onEvent: (message: string) => void },
+  about: { dataDir: string; ports: DevPorts; memory: DevMemory; onEvent: (message: string) => void },
   parts: AsyncDisposableStack,
 ): Promise<DevCodecServer> {
-  const { dataDir, ports } = about;
+  const { dataDir, ports, memory, onEvent } = about;
   const { keyRingFile } = dataAddresses(dataDir);
   await openKeyRing({ keyRingFile, keyRingMayBeMade: true });
   const codec = await startDevCodecServer({
-    ...about,
+    dataDir,
     keyRingFile,
+    onEvent,
     namespace: NAMESPACE,
-    headless: options.headless ?? false,
+    port: ports.codecPort,
+    uiPort: options.headless ? null : ports.uiPort,
+    segment: memory.codecSegment,
   });
   parts.defer(() => codec.close());
-  await writeDevMemory(dataDir, {
-    ...ports,
-    pid: process.pid,
-    codecPort: codec.port,
-    codecSegment: codec.segment,
-  });
+  await writeDevMemory(dataDir, { ...ports, pid: process.pid, codecSegment: codec.segment });
   return codec;
 }
 

@@ -8,19 +8,19 @@ export interface DevPorts {
   temporalPort: number;
   uiPort: number;
   sandboxPort: number;
+  codecPort: number;
 }
 
-/** Content of `dev.json`. */
-export interface DevMemory extends DevPorts {
-  /** Of the process that holds or last held the directory. */
-  pid: number;
-  /** Where the codec server was; absent in a directory that has not had one. */
-  codecPort?: number;
-  /** Its unguessable path, a secret: the file is its owner's alone. */
+/** Content of `dev.json`; empty where there is none yet, or none that can be read. */
+export interface DevMemory extends Partial<DevPorts> {
+  /** The process that holds or last held the directory. */
+  pid?: number;
+  /** The unguessable path of the codec server, a secret: the file is its owner's alone. */
   codecSegment?: string;
 }
 
-const DEFAULT_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
+/** The codec server takes any port; its address is found by the UI and in `env`. */
+const DEFAULT_PORTS: Partial<DevPorts> = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
 /** 32 bytes in base64url. */
 const SEGMENT_FORM = /^[\w-]{43,}$/;
@@ -30,27 +30,21 @@ export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
 }
 
-const FLAGS: Record<keyof DevPorts, string> = {
+const FLAGS: Partial<Record<keyof DevPorts, string>> = {
   temporalPort: '--temporal-port',
   uiPort: '--ui-port',
   sandboxPort: '--sandbox-port',
 };
 
-/** `null` where there is none yet, or none that can be read. */
-export async function readDevMemory(dataDir: string): Promise<DevMemory | null> {
+/** An entry that cannot be used is forgotten alone: the sandbox's port must not be lost over it. */
+export async function readDevMemory(dataDir: string): Promise<DevMemory> {
   try {
-    const found = JSON.parse(await readFile(memoryFile(dataDir), 'utf8')) as Partial<DevMemory>;
-    const { temporalPort, uiPort, sandboxPort, pid, codecPort, codecSegment } = found;
-    const values = [temporalPort, uiPort, sandboxPort, pid];
-    if (!values.every((value) => Number.isSafeInteger(value))) return null;
-    return {
-      ...({ temporalPort, uiPort, sandboxPort, pid } as DevMemory),
-      // What cannot be used is chosen anew; the sandbox's port must not be lost over it.
-      ...(Number.isSafeInteger(codecPort) ? { codecPort: codecPort as number } : {}),
-      ...(typeof codecSegment === 'string' && SEGMENT_FORM.test(codecSegment) ? { codecSegment } : {}),
-    };
+    const found: Record<string, unknown> = JSON.parse(await readFile(memoryFile(dataDir), 'utf8'));
+    const isUsable = ([name, value]: [string, unknown]) =>
+      name === 'codecSegment' ? typeof value === 'string' && SEGMENT_FORM.test(value) : Number.isSafeInteger(value);
+    return Object.fromEntries(Object.entries(found).filter(isUsable));
   } catch {
-    return null;
+    return {};
   }
 }
 
@@ -72,51 +66,44 @@ function memoryFile(dataDir: string): string {
  */
 export async function choosePorts(
   asked: Partial<DevPorts>,
-  memory: DevPorts | null,
+  memory: DevMemory,
   onNotice: (message: string) => void,
 ): Promise<DevPorts> {
-  const spare = await freePorts(3);
-  const choose = async (name: keyof DevPorts, free: number): Promise<number> => {
-    const remembered = memory?.[name];
-    if (asked[name]) return demandFree(name, asked[name], remembered, onNotice);
-    if (remembered !== undefined) return again(name, remembered, free, onNotice);
-    const preferred = asked[name] === 0 ? undefined : DEFAULT_PORTS[name];
-    return preferred !== undefined && (await isPortFree(preferred)) ? preferred : free;
-  };
-  return {
-    temporalPort: await choose('temporalPort', spare[0] as number),
-    uiPort: await choose('uiPort', spare[1] as number),
-    sandboxPort: await choose('sandboxPort', spare[2] as number),
-  };
+  const chosen: DevPorts = { sandboxPort: 0, temporalPort: 0, uiPort: 0, codecPort: 0 };
+  const names = Object.keys(chosen) as (keyof DevPorts)[];
+  // Ports that were asked for come first, then the sandbox's, which must not move.
+  names.sort((a, b) => Number(Boolean(asked[b])) - Number(Boolean(asked[a])));
+  for (const name of names) chosen[name] = await choosePort(name, asked[name], memory[name], chosen, onNotice);
+  return chosen;
 }
 
-async function demandFree(
+async function choosePort(
   name: keyof DevPorts,
-  port: number,
+  asked: number | undefined,
   remembered: number | undefined,
+  chosen: DevPorts,
   onNotice: (message: string) => void,
 ): Promise<number> {
-  if (!(await isPortFree(port))) throw new PortTakenError(`port ${port} (${FLAGS[name]}) is taken`);
-  if (name === 'sandboxPort' && remembered !== undefined && remembered !== port) {
-    onNotice(`the sandbox moves from port ${remembered} to ${port}: journeys under way will hold as ProfileChanged`);
+  const others = Object.values(chosen);
+  const canHave = async (port: number) => !others.includes(port) && (await isPortFree(port));
+  if (asked) {
+    if (!(await canHave(asked))) throw new PortTakenError(`port ${asked} (${FLAGS[name]}) is taken`);
+    if (name === 'sandboxPort' && remembered !== undefined && remembered !== asked) {
+      onNotice(`the sandbox moves from port ${remembered} to ${asked}: journeys under way will hold as ProfileChanged`);
+    }
+    return asked;
   }
-  return port;
-}
-
-/** A run is bound to its gateway's address: the sandbox may not move by itself. The others may. */
-async function again(
-  name: keyof DevPorts,
-  remembered: number,
-  free: number,
-  onNotice: (message: string) => void,
-): Promise<number> {
-  if (await isPortFree(remembered)) return remembered;
-  if (name === 'sandboxPort') {
+  const preferred = remembered ?? (asked === 0 ? undefined : DEFAULT_PORTS[name]);
+  if (preferred !== undefined && (await canHave(preferred))) return preferred;
+  // A run is bound to its gateway's address: the sandbox may not move by itself. The others may.
+  if (name === 'sandboxPort' && remembered !== undefined) {
     throw new PortTakenError(
       `port ${remembered}, where this data directory's sandbox has been, is taken: free it, ` +
         `use another --data-dir, or move it with ${FLAGS[name]} (journeys under way then hold as ProfileChanged)`,
     );
   }
-  onNotice(`port ${remembered} is taken: ${free} instead`);
+  // One more than those that it may not have.
+  const free = (await freePorts(others.length + 1)).find((port) => !others.includes(port)) as number;
+  if (remembered !== undefined) onNotice(`port ${remembered} is taken: ${free} instead`);
   return free;
 }

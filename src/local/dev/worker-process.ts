@@ -1,8 +1,8 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
-import { programPath } from '../program-path.ts';
 
 interface WorkerProcessOptions {
   env: NodeJS.ProcessEnv;
@@ -22,7 +22,6 @@ export interface WorkerControl {
   kill(): Promise<void>;
   /** SIGTERM, and SIGKILL after a few seconds; it stays down until `start`. */
   stop(): Promise<void>;
-  restart(): Promise<void>;
 }
 
 /** Attempts in flight at the sandbox are answered well within it. */
@@ -30,6 +29,9 @@ const STOP_GRACE_MS = 8_000;
 /** Bundling the workflows takes a second or two; a loaded machine may need many times that. */
 const START_TIMEOUT_MS = 90_000;
 const RESTART_WAIT_MS = { first: 500, longest: 15_000 };
+
+/** `.ts` from source, `.js` from `dist/`, as this module's own address says. */
+const CLI = fileURLToPath(new URL(`../../cli${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
 interface Running {
   child: OwnedChild;
@@ -80,16 +82,12 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
     start,
     kill: () => end('atOnce'),
     stop: () => end(STOP_GRACE_MS),
-    restart: async () => {
-      await end(STOP_GRACE_MS);
-      await start();
-    },
   };
 }
 
 async function startWorker({ env, logFile }: WorkerProcessOptions): Promise<Running> {
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-  const child = await startOwnedChild(process.execPath, [programPath(import.meta.url, '../../cli'), 'worker'], {
+  const child = await startOwnedChild(process.execPath, [CLI, 'worker'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

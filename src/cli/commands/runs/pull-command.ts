@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { PullInput } from '../../../messages/pull/shapes.ts';
 import { PULL_PRODUCTS } from '../../../model/products.ts';
 import { showStarted, withJourneys } from '../../decisions/journey-action.ts';
-import { samplePull } from '../../demo/sample-pull.ts';
+import { samplePull } from '../../demo/sample-runs.ts';
 import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { LendingJourneyInput } from '../../../messages/journey/shapes.ts';
 import { showStarted, withJourneys } from '../../decisions/journey-action.ts';
-import { sampleJourney } from '../../demo/sample-journey.ts';
+import { sampleJourney } from '../../demo/sample-runs.ts';
 import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';

@@ -1,0 +1,47 @@
+/** Made-up runs that the sandbox takes: SSNs that start with 9 and have a record. */
+import type { LendingJourneyInput } from '../../messages/journey/shapes.ts';
+import type { PullInput, PullProduct } from '../../messages/pull/shapes.ts';
+import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
+import type { FailsafeApplicant } from '../../model/applicant.ts';
+
+interface SampleOptions {
+  journeyId: string;
+  /** Passes the gates by itself instead of waiting for `advance`. */
+  auto: boolean;
+  /** The sandbox resets the first connection of each inquiry when it has posted it. */
+  loseAnswer?: boolean;
+}
+
+/** Two applicants, three stages, one share that waits for both applicants' consent. */
+export function sampleJourney({ journeyId, auto, loseAnswer = false }: SampleOptions): LendingJourneyInput {
+  const pass = auto ? 'auto' : 'manual';
+  return {
+    journeyId,
+    endUserCode: 'EU123',
+    permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '01' },
+    applicants: [loseAnswer ? ALEX_UNANSWERED : ALEX, BLAKE],
+    gates: { PREAPP: { pass }, PRECLOSE: { pass } },
+    shares: [{ shareId: 'S-1', endUserCode: 'EU456' }],
+  };
+}
+
+interface SamplePullOptions {
+  pullId: string;
+  productCode: PullProduct;
+  /** The sandbox resets the first connection when it has posted the inquiry. */
+  loseAnswer: boolean;
+}
+
+export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOptions): PullInput {
+  const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
+  if (productCode === 'FAILSAFE') {
+    // Of several applicants whose outcomes differ a person decides: the interface's entries do not say whose they are.
+    return { pullId, productCode, applicants: [withoutContacts(first)] };
+  }
+  return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };
+}
+
+/** FAILSAFE's request has neither (interface 4.3). */
+function withoutContacts({ emailAddress: _, ipAddress: __, ...applicant }: typeof ALEX): FailsafeApplicant {
+  return applicant;
+}
