@@ -3,20 +3,10 @@ import pc from 'picocolors';
 import type { JourneyStatus, ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
 import { asCalled } from '../output/program-call.ts';
 
-export interface Narrator {
-  /** A headline, between empty lines. */
-  chapter(text: string): void;
-  /** Something that happened, under the clock. */
-  event(text: string): void;
-  trouble(text: string): void;
-  success(text: string): void;
-  plain(text: string): void;
-  /** What has changed since the last status. */
-  status(status: JourneyStatus): void;
-}
+export type Narrator = ReturnType<typeof createNarrator>;
 
 /** Colours on a terminal alone: elsewhere, or under NO_COLOR, the lines are plain. */
-export function createNarrator(stream: NodeJS.WriteStream = process.stdout): Narrator {
+export function createNarrator(stream: NodeJS.WriteStream = process.stdout) {
   const isColoured = Boolean(stream.isTTY) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
   const colors = pc.createColors(isColoured);
   const beganAt = performance.now();
@@ -30,12 +20,16 @@ export function createNarrator(stream: NodeJS.WriteStream = process.stdout): Nar
     return true;
   };
   return {
-    chapter: (text) => line(`\n${colors.bold(text)}`),
+    colors,
+    /** A headline, below an empty line. */
+    chapter: (text: string) => line(`\n${colors.bold(text)}`),
+    /** Something that happened, under the clock. */
     event: timed,
-    trouble: (text) => timed(colors.yellow(text)),
-    success: (text) => timed(colors.green(text)),
+    trouble: (text: string) => timed(colors.yellow(text)),
+    success: (text: string) => timed(colors.green(text)),
     plain: line,
-    status: (status) => {
+    /** Tells what has changed since the last status. */
+    status: (status: JourneyStatus) => {
       for (const stage of status.stages) {
         const text = stageText(stage);
         if (stage.state === 'pending' || !news(stage.productCode, text)) continue;

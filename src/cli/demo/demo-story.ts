@@ -13,6 +13,7 @@ import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { holdTable } from '../output/hold-lines.ts';
+import { statusLines } from '../output/status-lines.ts';
 import type { Narrator } from './demo-narrator.ts';
 import { sampleJourney } from './sample-runs.ts';
 
@@ -29,8 +30,8 @@ const WORKER_DOWN_MS = 1_500;
 /** Far above what any step takes; a demo that hangs must end. */
 const STEP_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 100;
-/** Of the hold as it is shown, indented as the events are. */
-const HOLD_WIDTH = 70;
+/** The columns of what a command would show: it stands indented. */
+const OUTPUT_WIDTH = 70;
 
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
 export async function tellDemo(environment: DevEnvironment, narrator: Narrator): Promise<DemoOutcome> {
@@ -80,7 +81,7 @@ export async function tellDemo(environment: DevEnvironment, narrator: Narrator):
     await follower.stop();
   }
   const result = await journey.result();
-  await checkAndTell(environment.sandboxUrl, result, narrator);
+  await checkAndTell(environment.sandboxUrl, result, await journey.status(), narrator);
   return { result, ...(runUrl === undefined ? {} : { runUrl }) };
 }
 
@@ -143,7 +144,7 @@ async function resolveLostAnswer(
   if (hold?.failureType !== 'OutcomeUnknown') throw new Error(`the hold is ${hold?.failureType}`);
   narrator.trouble('gateway   the connection broke after the request: nobody here knows whether it was posted');
   narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
-  for (const line of holdTable([heldByRun(journey.journeyId, hold)], HOLD_WIDTH)) narrator.plain(`          ${line}`);
+  for (const line of holdTable([heldByRun(journey.journeyId, hold)], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
   const reference = await askProvider(sandboxUrl, hold);
   narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
   narrator.success('operator  accepts it with that reference; the journey goes on as if the answer had come');
@@ -246,7 +247,12 @@ interface SandboxRow {
  * Checks that the gateway's records agree with the journey: each product once, also the lost answer, and no throttled
  * attempt.
  */
-async function checkAndTell(sandboxUrl: string, result: JourneyResult, narrator: Narrator): Promise<void> {
+async function checkAndTell(
+  sandboxUrl: string,
+  result: JourneyResult,
+  status: JourneyStatus,
+  narrator: Narrator,
+): Promise<void> {
   const steps = [...result.stages, ...result.shares];
   const traceNumbers = new Set(steps.map(({ customerTraceNumber }) => customerTraceNumber));
   const mine = (row: SandboxRow) => traceNumbers.has(row.customerTraceNumber);
@@ -262,13 +268,8 @@ async function checkAndTell(sandboxUrl: string, result: JourneyResult, narrator:
   const isKnown = (row: SandboxRow) => references.has(row.reportReferenceNumber);
   if (!posted.every(isKnown)) throw new Error('a reference is not the one in the gateway’s books');
 
-  narrator.chapter('The journey has completed. References to store:');
-  for (const { productCode, reportReferenceNumber, attempts } of result.stages) {
-    narrator.plain(
-      `  ${productCode.padEnd(9)} ${reportReferenceNumber}  (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`,
-    );
-  }
-  for (const { reportReferenceNumber } of result.shares) narrator.plain(`  SECONDUSE ${reportReferenceNumber}`);
+  narrator.chapter('The journey has completed. `credit-journey status` shows:');
+  for (const line of statusLines(status, { colors: narrator.colors, width: OUTPUT_WIDTH })) narrator.plain(`  ${line}`);
   narrator.plain(
     `  The gateway received ${received.length} requests and posted ${posted.length} inquiries: ${products}.`,
   );

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RunningSandbox, SandboxOptions } from '../../../../sandbox/server.ts';
 import { defined } from '../../../base/defined.ts';
+import { stopSignal } from '../../../local/stop-signal.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { createOutput } from '../../output/output.ts';
@@ -93,10 +94,4 @@ function story(url: string): string[] {
 function integer(text: string): number {
   if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be an integer.');
   return Number(text);
-}
-
-async function stopSignal(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }
