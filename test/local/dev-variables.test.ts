@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import {
   childEnvironment,
   commandVariables,
-  programVariables,
   readyVariables,
   unusedVariables,
   writeEnvFile,
@@ -72,14 +71,11 @@ test('a program sources one file with every variable, which its owner alone may 
   const dataDir = await temporaryDirectory(t);
   const path = join(dataDir, 'env');
   await writeFile(path, 'a file of before', { mode: 0o644 });
-  const variables = programVariables(
-    { ...commandVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }), EMPTY: '' },
-    {
-      codecEndpoint: 'http://127.0.0.1:7281/a-path',
-      apiUrl: 'http://127.0.0.1:7282',
-      apiTokenFile: "/it's/data/api-token",
-    },
-  );
+  const variables: Record<string, string> = {
+    ...commandVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }),
+    EMPTY: '',
+    API_TOKEN_FILE: "/it's/data/api-token",
+  };
   const remove = await writeEnvFile(dataDir, variables);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   const sourced = execFileSync('bash', ['-c', `source '${path}' && env -0`], { env: { PATH: '/usr/bin:/bin' } });
@@ -89,8 +85,7 @@ test('a program sources one file with every variable, which its owner alone may 
       .map((line) => line.split(/=(.*)/s, 2) as [string, string]),
   );
   for (const [name, value] of Object.entries(variables)) assert.equal(found.get(name), value, name);
-  for (const name of ['TEMPORAL_ADDRESS', 'TASK_QUEUE', 'CODEC_SERVER_URL', 'API_URL', 'API_TOKEN_FILE'])
-    assert.ok(found.get(name), name);
+  for (const name of ['TEMPORAL_ADDRESS', 'TASK_QUEUE', 'API_TOKEN_FILE']) assert.ok(found.get(name), name);
   await remove();
   await assert.rejects(stat(path), { code: 'ENOENT' });
 });

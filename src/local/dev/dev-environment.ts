@@ -14,9 +14,7 @@ import {
   childEnvironment,
   commandVariables,
   dataAddresses,
-  devVariables,
   envFile,
-  programVariables,
   readyVariables,
   unusedVariables,
   writeEnvFile,
@@ -34,7 +32,6 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
   taskQueue?: string;
   /** Called with what a person should know, a sentence each. */
   onEvent?: (message: string) => void;
-  onProgress?: (message: string) => void;
   /** Default: the process's own. */
   env?: NodeJS.ProcessEnv;
 }
@@ -61,8 +58,6 @@ export interface DevEnvironment {
   worker: WorkerControl;
   /** What a shell needs so that the CLI and the client find this environment. */
   variables: Record<string, string>;
-  /** The whole environment for a child process. */
-  env: NodeJS.ProcessEnv;
   /** Resolves, with a sentence, if the Temporal server ends unasked: the environment is of no more use. */
   broken: Promise<string>;
   /** Ends everything in order, within seconds. The data stay. */
@@ -123,7 +118,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       apiUrl: api.url,
       apiTokenFile: api.tokenFile,
     };
-    parts.defer(await writeEnvFile(dataDir, programVariables(ready, called)));
+    const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: api.tokenFile };
+    parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
     parts.defer(await writeReadyFile(dataDir, ready));
 
     let isStopping = false;
@@ -139,8 +135,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       envFile: envFile(dataDir),
       pageUrl: api.pageUrl,
       worker,
-      variables: devVariables(addresses),
-      env,
+      variables: ready,
       broken,
       stop: async () => {
         isStopping = true;
@@ -201,7 +196,7 @@ async function startServers(
     headless: options.headless ?? false,
     namespace: NAMESPACE,
     uiCodecEndpoint: codec.endpoint,
-    ...defined({ onProgress: options.onProgress, env: options.env }),
+    ...defined({ env: options.env }),
   });
   parts.defer(() => server.stop());
   const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });

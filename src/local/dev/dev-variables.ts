@@ -37,8 +37,8 @@ export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile
   };
 }
 
-/** What differs from the process's own environment, for a person to copy. */
-export function devVariables(addresses: DevAddresses): Record<string, string> {
+/** What a command beside the environment needs, whatever profile file its user has. */
+export function commandVariables(addresses: DevAddresses): Record<string, string> {
   const { ledgerUrl, keyRingFile } = dataAddresses(addresses.dataDir);
   return {
     TEMPORAL_ADDRESS: addresses.temporalAddress,
@@ -52,20 +52,6 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
     LEDGER_URL: ledgerUrl,
     KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',
-  };
-}
-
-/** The addresses of what programs call, beside those of the environment's own parts. */
-export interface ProgramAddresses {
-  codecEndpoint: string;
-  apiUrl: string;
-  apiTokenFile: string;
-}
-
-/** What a command beside the environment needs, whatever profile file its user has. */
-export function commandVariables(addresses: DevAddresses): Record<string, string> {
-  return {
-    ...devVariables(addresses),
     // The user's own may hold TLS or an API key, which loopback has no use for.
     TEMPORAL_CONFIG_FILE: join(addresses.dataDir, 'temporal.toml'),
   };
@@ -77,22 +63,6 @@ export function readyVariables(
   { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
 ): Record<string, string> {
   return { ...commandVariables(addresses), ...(file ? { GATEWAY_PROFILES_FILE: resolve(file) } : {}) };
-}
-
-/**
- * Every variable that a program of any language needs: a client's, those of the examples, and those of a program beside the
- * ledger.
- */
-export function programVariables(
-  ready: Record<string, string>,
-  { codecEndpoint, apiUrl, apiTokenFile }: ProgramAddresses,
-): Record<string, string> {
-  return {
-    ...ready,
-    CODEC_SERVER_URL: codecEndpoint,
-    API_URL: apiUrl,
-    API_TOKEN_FILE: apiTokenFile,
-  };
 }
 
 /**
@@ -113,7 +83,7 @@ function isForeign(name: string): boolean {
   return FOREIGN.some((pattern) => pattern.test(name));
 }
 
-/** The whole environment of a child: ours without what leads elsewhere, and `devVariables`. */
+/** The whole environment of a child: ours without what leads elsewhere, and `commandVariables`. */
 export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(inherited).filter(([name]) => !isForeign(name));
   return {
