@@ -74,6 +74,8 @@ test('a program sources one file with every variable, which its owner alone may 
   const variables: Record<string, string> = {
     ...commandVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }),
     EMPTY: '',
+    CODEC_SERVER_URL: 'http://127.0.0.1:7281/a-path',
+    API_URL: 'http://127.0.0.1:7282',
     API_TOKEN_FILE: "/it's/data/api-token",
   };
   const remove = await writeEnvFile(dataDir, variables);
@@ -85,7 +87,8 @@ test('a program sources one file with every variable, which its owner alone may 
       .map((line) => line.split(/=(.*)/s, 2) as [string, string]),
   );
   for (const [name, value] of Object.entries(variables)) assert.equal(found.get(name), value, name);
-  for (const name of ['TEMPORAL_ADDRESS', 'TASK_QUEUE', 'API_TOKEN_FILE']) assert.ok(found.get(name), name);
+  for (const name of ['TEMPORAL_ADDRESS', 'TASK_QUEUE', 'CODEC_SERVER_URL', 'API_URL', 'API_TOKEN_FILE'])
+    assert.ok(found.get(name), name);
   await remove();
   await assert.rejects(stat(path), { code: 'ENOENT' });
 });
