@@ -39,74 +39,36 @@ export interface ReportReader {
   endUser?: string;
 }
 
-/** Thrown when the ledger holds no such report. */
-export class ReportNotFoundError extends CreditJourneyError {
-  override readonly name = 'ReportNotFoundError';
-  override readonly code = 'reportNotFound';
-  readonly journeyId: string;
-  readonly productCode: string;
-
-  constructor(journeyId: string, productCode: string) {
-    super(`the ledger holds no ${productCode} report of ${runName(journeyId)}`);
-    this.journeyId = journeyId;
-    this.productCode = productCode;
-  }
-}
-
-/** Thrown when the ledger keeps no body of the attempt's refusal: there was none, or it was not refused. */
-export class RefusalNotFoundError extends CreditJourneyError {
-  override readonly name = 'RefusalNotFoundError';
-  override readonly code = 'refusalNotFound';
-
-  constructor(customerTraceNumber: string, attempt: number) {
-    super(
-      `the ledger keeps nothing that the gateway wrote beside a refusal of ${customerTraceNumber}, attempt ${attempt}`,
-    );
-  }
-}
-
 /**
- * Thrown when the ledger holds no list of changes: there was no preclose report, or none before it to compare it with.
+ * Thrown when the ledger does not have what the caller asks for: no such report, no list of changes, no inquiry of such a
+ * run, nothing that the gateway wrote beside a refusal; or it was disposed of for good (docs/retention.md).
  */
-export class ChangesNotFoundError extends CreditJourneyError {
-  override readonly name = 'ChangesNotFoundError';
-  override readonly code = 'changesNotFound';
+export class NotInLedgerError extends CreditJourneyError {
+  override readonly name = 'NotInLedgerError';
+  override readonly code: keyof typeof MISSING;
+  /** Of the run, or the trace number of an inquiry. */
   readonly journeyId: string;
 
-  constructor(journeyId: string) {
-    super(`the ledger holds no list of changes of journey ${journeyId}`);
+  constructor(code: keyof typeof MISSING, journeyId: string, what = '') {
+    super(MISSING[code](runName(journeyId), what));
+    this.code = code;
     this.journeyId = journeyId;
   }
 }
 
-/** Thrown when what the caller asks for was disposed of for good (docs/retention.md). */
-export class JourneyDisposedError extends CreditJourneyError {
-  override readonly name = 'JourneyDisposedError';
-  override readonly code = 'journeyDisposed';
-  readonly journeyId: string;
-
-  constructor(journeyId: string) {
-    super(`this was disposed of: ${runName(journeyId)} has nothing of it left`);
-    this.journeyId = journeyId;
-  }
-}
-
-/** Thrown when the ledger has no inquiry of such a run. */
-export class ReferencesNotFoundError extends CreditJourneyError {
-  override readonly name = 'ReferencesNotFoundError';
-  override readonly code = 'referencesNotFound';
-  readonly journeyId: string;
-
-  constructor(journeyId: string) {
-    super(`the ledger has no inquiry of ${runName(journeyId)}`);
-    this.journeyId = journeyId;
-  }
-}
+const MISSING = {
+  reportNotFound: (run: string, productCode: string) => `the ledger holds no ${productCode} report of ${run}`,
+  refusalNotFound: (_: string, attempt: string) =>
+    `the ledger keeps nothing that the gateway wrote beside a refusal of ${attempt}`,
+  changesNotFound: (run: string) => `the ledger holds no list of changes of ${run}`,
+  journeyDisposed: (run: string) => `this was disposed of: ${run} has nothing of it left`,
+  referencesNotFound: (run: string) => `the ledger has no inquiry of ${run}`,
+};
 
 /**
  * The newest report of a product, or that of one inquiry.
  *
- * @throws ReportNotFoundError, JourneyDisposedError, OtherEndUserError, InvalidInputError
+ * @throws NotInLedgerError, OtherEndUserError, InvalidInputError
  */
 export async function readReport(
   ledger: Ledger,
@@ -115,7 +77,7 @@ export async function readReport(
 ): Promise<JourneyReport> {
   const { ownerId, productCode } = wanted;
   const stored = await ledger.reading.report(wanted, checkedReader(reader)).catch(throwDisposed(ownerId));
-  if (!stored) throw new ReportNotFoundError(ownerId, productCode);
+  if (!stored) throw new NotInLedgerError('reportNotFound', ownerId, productCode);
   const { body, ...about } = stored;
   return { ...about, report: parsed(body) };
 }
@@ -123,7 +85,7 @@ export async function readReport(
 /**
  * What the gateway wrote beside the refusal of an attempt: JSON where it is JSON, else the text.
  *
- * @throws RefusalNotFoundError, JourneyDisposedError, OtherEndUserError, InvalidInputError
+ * @throws NotInLedgerError, OtherEndUserError, InvalidInputError
  */
 export async function readRefusal(
   ledger: Ledger,
@@ -132,14 +94,16 @@ export async function readRefusal(
 ): Promise<Omit<StoredRefusal, 'body'> & { body: unknown }> {
   const { customerTraceNumber, attempt } = origin;
   const stored = await ledger.reading.refusal(origin, checkedReader(reader)).catch(throwDisposed(customerTraceNumber));
-  if (!stored) throw new RefusalNotFoundError(customerTraceNumber, attempt);
+  if (!stored) {
+    throw new NotInLedgerError('refusalNotFound', customerTraceNumber, `${customerTraceNumber}, attempt ${attempt}`);
+  }
   return { ...stored, body: jsonOrText(stored.body) };
 }
 
 /**
  * What changed between the newest report that was compared and the report before it.
  *
- * @throws ChangesNotFoundError, JourneyDisposedError, InvalidInputError
+ * @throws NotInLedgerError, InvalidInputError
  */
 export async function readChanges(
   ledger: Ledger,
@@ -147,7 +111,7 @@ export async function readChanges(
   reader: ReportReader = {},
 ): Promise<JourneyChanges> {
   const stored = await ledger.reading.changes(journeyId, checkedReader(reader)).catch(throwDisposed(journeyId));
-  if (!stored) throw new ChangesNotFoundError(journeyId);
+  if (!stored) throw new NotInLedgerError('changesNotFound', journeyId);
   const { body, of, storedAt } = stored;
   return { ...of, storedAt, changes: parsed(body) as SealedChanges };
 }
@@ -155,12 +119,14 @@ export async function readChanges(
 /**
  * What has to be stored for later shares.
  *
- * @throws ReferencesNotFoundError, JourneyDisposedError
+ * @throws NotInLedgerError
  */
 export async function readReferences(ledger: Ledger, ownerId: string): Promise<LedgerReferences> {
   const inquiries = await ledger.inquiriesOf(ownerId);
-  if (inquiries.length === 0) throw new ReferencesNotFoundError(ownerId);
-  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw new JourneyDisposedError(ownerId);
+  if (inquiries.length === 0) throw new NotInLedgerError('referencesNotFound', ownerId);
+  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) {
+    throw new NotInLedgerError('journeyDisposed', ownerId);
+  }
   return referencesOf(ownerId, inquiries);
 }
 
@@ -182,7 +148,7 @@ function systemUser(): string {
 
 function throwDisposed(journeyId: string): (error: unknown) => never {
   return (error) => {
-    throw error instanceof DisposedError ? new JourneyDisposedError(journeyId) : error;
+    throw error instanceof DisposedError ? new NotInLedgerError('journeyDisposed', journeyId) : error;
   };
 }
 

@@ -15,7 +15,7 @@ import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { type DisposalContext, disposeOf, planDisposal } from '../../src/operator/disposal.ts';
-import { JourneyDisposedError, readReferences, readReport } from '../../src/operator/ledger-reports.ts';
+import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -175,8 +175,11 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   }
   const logged = await ledger.retention.events(journeyId);
   assert.deepEqual(logged.at(-1)?.details, { inquiries: 1, reports: 1, runs: 2 });
-  await assert.rejects(readReport(ledger, { ownerId: journeyId, productCode: 'PREQUAL' }), JourneyDisposedError);
-  await assert.rejects(readReferences(ledger, journeyId), JourneyDisposedError);
+  await assert.rejects(readReport(ledger, { ownerId: journeyId, productCode: 'PREQUAL' }), {
+    name: 'NotInLedgerError',
+    code: 'journeyDisposed',
+  });
+  await assert.rejects(readReferences(ledger, journeyId), { name: 'NotInLedgerError', code: 'journeyDisposed' });
 
   const again = await harness.start(input);
   await assert.rejects(again.result(), (error: { cause?: { type?: string; details?: unknown[] } }) => {

@@ -57,12 +57,7 @@ function complaintOf(error: unknown): Complaint {
   };
 }
 
-const NOT_FOUND = new Set([
-  'JourneyNotFoundError',
-  'ReportNotFoundError',
-  'ReferencesNotFoundError',
-  'ChangesNotFoundError',
-]);
+const NOT_FOUND = new Set(['JourneyNotFoundError', 'NotInLedgerError']);
 
 /** For an id that is not known: perhaps it is a workflow's, which lists of Temporal show. */
 function hintOf(error: Error): string | undefined {

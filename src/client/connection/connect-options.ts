@@ -192,6 +192,8 @@ export interface ConnectOptions {
   /**
    * The program runs beside the ledger, with a worker's secrets. Without it no client may have `KEY_RING_FILE` or
    * `LEDGER_URL` in production. Default false.
+   *
+   * @internal
    */
   besideLedger?: boolean;
 }
