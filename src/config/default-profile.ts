@@ -5,7 +5,7 @@ import { SSNS_WITH_NINE, type SsnsWithNine } from '../gateway/made-up-applicants
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
 import { gatewayAddressProblem, rehearsalAddressProblem } from './addresses.ts';
-import { readChangeOptions } from './change-thresholds.ts';
+import { defaultChangeOptions } from './change-thresholds.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
 import { isPem } from './pem.ts';
@@ -56,7 +56,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     // By default a person may also decide in Temporal's UI, which cannot sign. An operator with a signing system sets
     // `proof`.
     decisionTrust: reader.oneOf('DECISION_TRUST', ['namespace', 'proof'], 'namespace'),
-    changes: readChangeOptions(reader, environment),
+    changes: defaultChangeOptions(environment),
     allowed: {},
     webhooks: webhookFromEnvironment(reader, environment),
   };

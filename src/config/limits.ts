@@ -8,10 +8,16 @@ interface Limit extends IntegerRange {
 
 const MEGABYTE = 1024 * 1024;
 
+/** JSON compresses ten to one, a compression bomb a thousand to one. */
+const DECODED_TO_RESPONSE = 4;
+
+/** The limits that an operator may set; the others follow from them. */
+export type ConfiguredLimits = Omit<GatewayLimits, 'maxDecodedBytes'>;
+
 /** The longest time-out of a request. The activity's own time-out must be longer still. */
 const LONGEST_TIMEOUT_MS = 600_000;
 
-export const GATEWAY_LIMITS: Readonly<Record<keyof GatewayLimits, Limit>> = {
+export const GATEWAY_LIMITS: Readonly<Record<keyof ConfiguredLimits, Limit>> = {
   // The interface does not show the provider's limits (8). Eight connections carry some 16 inquiries a second at half a
   // second each. That is more than a lending platform starts, and little enough for any provider.
   connections: { variable: 'GATEWAY_CONNECTIONS', default: 8, min: 1, max: 256 },
@@ -26,18 +32,16 @@ export const GATEWAY_LIMITS: Readonly<Record<keyof GatewayLimits, Limit>> = {
   // unknown outcome, while a new connection costs one round trip.
   keepAliveTimeoutMs: { variable: 'GATEWAY_KEEP_ALIVE_TIMEOUT_MS', default: 4_000, min: 1, max: LONGEST_TIMEOUT_MS },
   // The interface does not show payload limits (8). The longest joint files have about one megabyte: ten times that.
-  maxResponseBytes: { variable: 'GATEWAY_MAX_RESPONSE_BYTES', default: 10 * MEGABYTE, min: 1_024, max: 256 * MEGABYTE },
-  // JSON compresses ten to one, a compression bomb a thousand to one.
-  maxDecodedBytes: { variable: 'GATEWAY_MAX_DECODED_BYTES', default: 40 * MEGABYTE, min: 1_024, max: 512 * MEGABYTE },
+  maxResponseBytes: { variable: 'GATEWAY_MAX_RESPONSE_BYTES', default: 10 * MEGABYTE, min: 1_024, max: 128 * MEGABYTE },
   // "Typically 1 to 2" (interface 8) is no maximum; two digits of applicantId are.
   maxApplicants: { variable: 'GATEWAY_MAX_APPLICANTS', default: 2, min: 1, max: 99 },
 };
 
 export function readLimits(reader: EnvironmentReader): GatewayLimits {
   const entries = Object.entries(GATEWAY_LIMITS).map(([name, limit]) => [name, reader.integer(limit.variable, limit)]);
-  const limits = Object.fromEntries(entries) as GatewayLimits;
-  if (limits.maxDecodedBytes < limits.maxResponseBytes) {
-    reader.report('GATEWAY_MAX_DECODED_BYTES', 'must be at least GATEWAY_MAX_RESPONSE_BYTES');
-  }
-  return limits;
+  return completeLimits(Object.fromEntries(entries) as ConfiguredLimits);
+}
+
+export function completeLimits(limits: ConfiguredLimits): GatewayLimits {
+  return { ...limits, maxDecodedBytes: DECODED_TO_RESPONSE * limits.maxResponseBytes };
 }

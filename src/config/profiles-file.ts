@@ -19,7 +19,7 @@ import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
-import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
+import type { CredentialsSource, GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
@@ -27,7 +27,7 @@ import { addressProblem, gatewayAddressProblem, hostOf, rehearsalAddressProblem 
 import { changesSchema } from './change-thresholds.ts';
 import { apiVersionProblem, rehearsalProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { GATEWAY_LIMITS } from './limits.ts';
+import { type ConfiguredLimits, completeLimits, GATEWAY_LIMITS } from './limits.ts';
 import { isPem } from './pem.ts';
 import { credentialsSource } from './secrets.ts';
 import { type DeclaredWebhooks, webhookEndpoints, webhooksSchema } from './webhook-settings.ts';
@@ -289,10 +289,7 @@ function merged(
   if (profile.caFile !== undefined && caCertificate !== undefined && !isPem(caCertificate)) {
     reader.report(VARIABLE, `${place}/caFile must name a file with a PEM certificate`);
   }
-  const limits: GatewayLimits = { ...defaults.limits, ...(profile.limits as Partial<GatewayLimits> | undefined) };
-  if (limits.maxDecodedBytes < limits.maxResponseBytes) {
-    reader.report(VARIABLE, `${place}/limits/maxDecodedBytes must be at least maxResponseBytes`);
-  }
+  const limits = completeLimits({ ...defaults.limits, ...(profile.limits as Partial<ConfiguredLimits> | undefined) });
   const rehearsal = profile.rehearsal ?? defaults.rehearsal;
   const { authUrl = defaults.authUrl, baseUrl = defaults.baseUrl } = profile;
   for (const [field, address] of Object.entries(rehearsal ? { authUrl, baseUrl } : {})) {

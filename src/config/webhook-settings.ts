@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { PROFILE_NAME, text } from '../fields/fields.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
-import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../messages/webhooks/schemas.ts';
+import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
 import type { Environment } from '../model/products.ts';
 import { secretProblem } from '../webhooks/signature.ts';
 import { type EnvironmentReader, errorCode } from './environment-reader.ts';
@@ -80,7 +80,6 @@ function endpointOf(
 export function webhookFromEnvironment(reader: EnvironmentReader, environment: Environment): WebhookEndpoint[] {
   const url = reader.optional('WEBHOOK_URL');
   const files = listOf(reader.optional('WEBHOOK_SECRET_FILE'));
-  const events = listOf(reader.optional('WEBHOOK_EVENTS')) as WebhookEventType[];
   const allows = reader.oneOf('WEBHOOK_ALLOW_PRIVATE_ADDRESSES', ['yes', 'no'], 'no') === 'yes';
   if (url === undefined) {
     if (files.length > 0) reader.report('WEBHOOK_URL', 'is required beside WEBHOOK_SECRET_FILE');
@@ -95,20 +94,16 @@ export function webhookFromEnvironment(reader: EnvironmentReader, environment: E
     const rule = secretFileProblem(file, environment);
     if (rule) reader.report('WEBHOOK_SECRET_FILE', rule);
   }
-  if (!events.every((type) => WEBHOOK_EVENT_TYPES.includes(type))) {
-    reader.report('WEBHOOK_EVENTS', `must be of ${WEBHOOK_EVENT_TYPES.join(', ')}, with commas between`);
-  }
-  const filter = events.length > 0 ? { events } : {};
-  return [endpointOf({ name: 'default', url, allowPrivateAddresses: allows, ...filter }, files)];
+  return [endpointOf({ name: 'default', url, allowPrivateAddresses: allows }, files)];
 }
 
-/** How long an event is tried, and how long a failed one is kept, for every profile. */
+/** How long an event is tried and how long a failed one is kept, for every profile. */
 export function readWebhookSettings(reader: EnvironmentReader): WebhookSettings {
   return {
     // A receiver that broke on a Friday evening is repaired by Monday.
     giveUpAfterMs: readDuration(reader, 'WEBHOOK_GIVE_UP_AFTER', 3 * DAY_MS),
     // As long as a gate waits: an operator who looks once a month still finds it.
-    keepFailedForMs: readDuration(reader, 'WEBHOOK_KEEP_FAILED_FOR', 30 * DAY_MS),
+    keepFailedForMs: 30 * DAY_MS,
   };
 }
 

@@ -39,11 +39,7 @@ export function readWorkerSettings(
   const deployment = readDeployment(reader);
   return {
     // A workflow task takes a few milliseconds of CPU. More tasks at once only wait for each other on a core.
-    maxConcurrentWorkflowTasks: reader.integer('WORKER_MAX_CONCURRENT_WORKFLOW_TASKS', {
-      default: 40,
-      min: 2,
-      max: 1_000,
-    }),
+    maxConcurrentWorkflowTasks: 40,
     // Too small a cache doubles CPU by replays; 1,000 waiting journeys take some 500 MB of memory.
     maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', {
       default: Math.min(1_000, cachedWorkflowsThatFit()),
@@ -52,12 +48,13 @@ export function readWorkerSettings(
       max: 100_000,
     }),
     // Ledger and token activities: mostly waiting, each holding at most one database connection.
-    maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),
+    maxConcurrentActivities: 50,
     maxConcurrentInquiries: readInquirySlots(reader, profiles),
     ...defined({ maxInquiriesPerSecond: rate }),
     // A restored ledger may lack attempts since the last look without notice.
     ledgerWatchMs: reader.integer('LEDGER_WATCH_EVERY_MS', { default: 60_000, min: 200, max: 86_400_000 }),
-    shutdownGraceMs: readShutdownGrace(reader, protocol),
+    // A limit and not a wait: an idle worker stops at once.
+    shutdownGraceMs: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
     ...defined({ workflowBundlePath, deployment }),
   };
 }
@@ -82,18 +79,6 @@ function readRate(reader: EnvironmentReader): number | undefined {
   if (rate > 0) return rate;
   reader.report(variable, 'must be a number above 0, such as 0.5 or 20');
   return undefined;
-}
-
-function readShutdownGrace(reader: EnvironmentReader, protocol: ProtocolSettings): number {
-  const variable = 'WORKER_SHUTDOWN_GRACE_MS';
-  const graceMs = reader.integer(variable, {
-    // A limit and not a wait: an idle worker stops at once.
-    default: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
-    min: 1,
-    max: 2 * 3_600_000,
-  });
-  if (graceMs < protocol.submitTimeoutMs) reader.report(variable, 'must be at least SUBMIT_TIMEOUT_MS');
-  return graceMs;
 }
 
 function readBundlePath(reader: EnvironmentReader): string | undefined {

@@ -84,18 +84,15 @@ function readTrustedProxies(reader: EnvironmentReader, prefix: Prefix): string[]
   );
 }
 
-/** What a configuration may set of the limits. */
+/** How many requests one caller may make. Those at once grow with those per second. */
 export function readLimits(
   reader: EnvironmentReader,
   prefix: Prefix,
   defaults: HttpLimits,
-): Pick<HttpLimits, 'bodyBytes' | 'burst' | 'perSecond'> {
-  const bytes = { default: defaults.bodyBytes, min: 1_024, max: 64 * 1024 * 1024 };
-  return {
-    bodyBytes: reader.integer(`${prefix}_MAX_BODY_BYTES`, bytes),
-    burst: reader.integer(`${prefix}_RATE_BURST`, { default: defaults.burst, min: 1, max: 100_000 }),
-    perSecond: reader.integer(`${prefix}_RATE_PER_SECOND`, { default: defaults.perSecond, min: 1, max: 100_000 }),
-  };
+): Pick<HttpLimits, 'burst' | 'perSecond'> {
+  const range = { default: defaults.perSecond, min: 1, max: 100_000 };
+  const perSecond = reader.integer(`${prefix}_RATE_PER_SECOND`, range);
+  return { perSecond, burst: Math.ceil((perSecond * defaults.burst) / defaults.perSecond) };
 }
 
 export function readNamespaces(reader: EnvironmentReader, variable: string, fallback: string): string[] {

@@ -154,8 +154,10 @@ describe('GATEWAY_PROFILES_FILE', () => {
   it('has thresholds for what changed, each taken from the default where a profile leaves it out', async (t) => {
     const threshold = { amount: '250', percent: '5' };
     const east = { environment: 'sandbox', customerId: 'E1', changes: { creditLimit: { percent: '1.5' } } };
-    const env = await withFile(t, { profiles: { default: { changes: { closedStatusCodes: ['C'] } }, east } });
-    const { profiles } = loadConfig({ ...env, GATEWAY_CHANGES_BALANCE: '250 5%' });
+    const env = await withFile(t, {
+      profiles: { default: { changes: { balance: threshold, closedStatusCodes: ['C'] } }, east },
+    });
+    const { profiles } = loadConfig(env);
     const none = { amount: '0', percent: '0' };
     const expected = { balance: threshold, creditLimit: none, closedStatusCodes: ['C'] };
     assert.deepEqual(profiles.get('default')?.changes, expected);

@@ -53,7 +53,7 @@ const PROFILES = {
       customerId: 'EAST1',
       credentials: 'east',
       timeZone: 'America/New_York',
-      limits: { connections: 9, maxDecodedBytes: 10_000_000 },
+      limits: { connections: 9, maxResponseBytes: 10_000_000 },
       notProcessedStatuses: [401],
     },
   },
