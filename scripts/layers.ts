@@ -28,6 +28,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'telemetry', what: 'logs, metrics and traces' },
   { folder: 'workflows', what: 'the runs: journeys, pulls, shares, reviews, webhook deliveries' },
   { folder: 'activities', what: 'what runs do outside workflow code' },
+  { folder: 'words', what: 'says what happened and what may be done: runs, holds, records. Each surface prints it' },
   { folder: 'config', what: 'environment variables and files, checked' },
   { folder: 'temporal', what: 'search attributes, deployments and other facts of a Temporal server' },
   { folder: 'portfolio', what: 'the files of portfolio reviews' },

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
-import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
+import { statusLines } from '../../src/cli/output/status-lines.ts';
 import type { PortfolioResult, PortfolioStatus, RowResult } from '../../src/messages/portfolio/shapes.ts';
 import type { Problem } from '../../src/model/problems.ts';
+import { needsPerson } from '../../src/words/runs.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { type CommandStage, openCommandStage } from './command-stage.ts';
 
@@ -112,7 +113,7 @@ describe('a review on the command line', () => {
     const held = await answered(3, 'status', reviewId);
     assert.deepEqual([held.progress.flagged, held.progress.record, held.progress.held], [2, 3, 1]);
     const lines = statusLines(held, { width: 80, colors: pc.createColors(false) }).join('\n');
-    assert.match(lines, /to look at +2, with another SSN in the report: see the result file/);
+    assert.match(lines, /another SSN than the request: 2 rows, which the result file\s+marks\./);
     const handle = stage.harness.client.workflow.getHandle(`portfolio-${reviewId}`);
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
     assert.match(currentDetails, /another SSN than the request:\*\* 2 rows, which the result file marks\./);
@@ -228,7 +229,7 @@ test('a review that cannot reach its files needs a person, and reads as a senten
   };
   assert.equal(needsPerson(status), true);
   const text = statusLines(status, { width: 80, colors: pc.createColors(false) }).join(' ');
-  assert.match(text.replaceAll(/\s+/g, ' '), /is being examined · waits for the portfolio’s files: ENOENT/);
+  assert.match(text.replaceAll(/\s+/g, ' '), /is being examined; it waits for the portfolio’s files: ENOENT/);
   const { attention: _, ...calm } = status;
   assert.equal(needsPerson(calm), false);
 });

@@ -3,11 +3,14 @@ import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
 import { table, tableWithIds, wrap, wrapLong } from '../../src/cli/output/output.ts';
-import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
+import { statusLines } from '../../src/cli/output/status-lines.ts';
 import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
 import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
+import { needsPerson } from '../../src/words/runs.ts';
 
 const output = { width: 80, colors: pc.createColors(false) };
+
+const UNTIL = '2026-02-01T00:00:00Z';
 
 const STATUS: JourneyStatus = {
   journeyId: 'J-1',
@@ -64,19 +67,20 @@ const HELD: JourneyStatus = {
 describe('a status on a terminal', () => {
   test('reads as sentences', () => {
     assert.deepEqual(statusLines(STATUS, output), [
-      'Journey J-1 · sandbox · waiting for consent · share S-1',
-      '  PREQUAL   record     2 attempts  R-1',
+      'Journey J-1 · sandbox · Waits for the consent of 1A, 2A to share S-1.',
+      'Stages',
+      '  PREQUAL   record     2 attempts  reference R-1',
       '  PREAPP    no record  1 attempt',
       '  PRECLOSE  pending',
       'Shares',
-      '  S-1  awaiting consent  of 1A, 2A',
+      '  S-1  awaiting consent  consent missing: 1A, 2A',
     ]);
   });
 
   test('names the shares that consent is kept for and that nobody has requested', () => {
     const lines = statusLines({ ...STATUS, earlyConsents: { count: 2, shareIds: ['S-TYPO'] } }, output);
     assert.ok(
-      lines.includes('Consent is kept for shares that nobody has requested: S-TYPO (2 consents)'),
+      lines.includes('  2 consents are kept for shares that nobody has requested: S-TYPO. Is a'),
       lines.join('\n'),
     );
   });
@@ -84,7 +88,12 @@ describe('a status on a terminal', () => {
   test('names each pull of a stage, and what to do about a report that is too old', () => {
     const again = { productCode: 'PREQUAL', occurrence: 2, state: 'record', attempts: 1 } as const;
     const stages = [...STATUS.stages.slice(0, 1), again, ...STATUS.stages.slice(2)];
-    const tooOld = { state: 'waitingAtGate', waitingFor: 'PREAPP', reportTooOld: 'PREQUAL', shares: [] } as const;
+    const tooOld = {
+      state: 'waitingAtGate',
+      waitingFor: 'PREAPP',
+      reportTooOld: 'PREQUAL',
+      waitingUntil: UNTIL,
+    } as const;
     const lines = statusLines({ ...STATUS, ...tooOld, stages, shares: [] }, output);
     const copied = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
     for (const part of [
@@ -99,9 +108,11 @@ describe('a status on a terminal', () => {
   test('says what a hold is about, how it may be decided, and what was refused', () => {
     const text = statusLines(HELD, output)
       .join('\n')
-      .replaceAll(/ \\\n\s*/g, ' ');
+      .replaceAll(/(?: \\)?\n\s*/g, ' ');
     for (const part of [
-      'needs a person',
+      'A person must decide about SECONDUSE (OutcomeUnknown), since 2026-01-02 03:04 UTC.',
+      '0 or 1 inquiry. Only the provider knows which',
+      'Runbook: docs/runbook/outcome-unknown.md',
       'HTTP 503',
       'attempt 2',
       'resend, accept, abandon',
@@ -117,20 +128,21 @@ describe('a status on a terminal', () => {
     const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
     const holds = hold ? [{ ...hold, failureType: 'InvalidInput' as const, problems }] : [];
     const lines = statusLines({ ...HELD, holds, stages: [{ ...FLAGGED, attempts: 2 }] }, output);
-    assert.ok(lines.includes('    /applicants/0/ssn must have 9 digits'), lines.join('\n'));
-    assert.ok(lines.includes('  PREQUAL  record  2 attempts  R-1 (ssn mismatch)'), lines.join('\n'));
+    assert.ok(lines.includes('    Problem: /applicants/0/ssn must have 9 digits'), lines.join('\n'));
+    const text = lines.join('\n').replaceAll(/\n\s*/g, ' ');
+    assert.match(text, /The report has another SSN than the request: PREQUAL\. .*docs\/runbook\/ssn-mismatch\.md/);
   });
 
   test('says why a run has failed whose input was refused', () => {
     const problems = [{ path: '/endUserCode', rule: 'is required' }];
     const lines = statusLines({ ...STATUS, state: 'failed', problems }, output);
-    assert.equal(lines[1], '  /endUserCode is required');
+    assert.equal(lines[2], '  /endUserCode is required', 'right after the sentence');
   });
 
   test('keeps to 80 columns', () => {
     const lines = statusLines({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...statusLines(HELD, output)]) assert.ok(line.length <= 80, line);
-    assert.match(lines.join(' '), /needs a person/, 'a long id hides nothing');
+    assert.match(lines.join(' '), /A person must decide/, 'a long id hides nothing');
   });
 
   test('needs a person when it is held, and when a posted share does', () => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { FailureType } from '../../src/model/failure-types.ts';
-import { runbookPage } from '../../src/model/hold-guide.ts';
+import { runbookPage } from '../../src/words/holds.ts';
 
 export const RUNBOOK = new URL('../../docs/runbook/', import.meta.url).pathname;
 

@@ -8,8 +8,8 @@ import { after, before, describe, test } from 'node:test';
 import { freePorts } from '../../src/local/free-ports.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType, type HoldAction } from '../../src/model/failure-types.ts';
-import { runbookPage } from '../../src/model/hold-guide.ts';
 import type { ProviderSaid } from '../../src/model/provider-word.ts';
+import { runbookPage } from '../../src/words/holds.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -114,7 +114,7 @@ describe('a hold of each kind is told alike everywhere, and the printed command 
       assert.ok(status.screen.includes(` · ${kind} · `) || status.screen.includes(` · ${kind},`), status.screen);
       assert.ok(status.screen.replaceAll(/ \\\n\s*/g, ' ').includes(`    ${command}\n`), status.screen);
       const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-      assert.ok(currentDetails.includes(`: ${kind}\n`), currentDetails);
+      assert.ok(currentDetails.includes(` · ${kind} · `), currentDetails);
       assert.ok(currentDetails.includes(runbookPage(kind)), currentDetails);
       for (const text of [screen, status.screen, currentDetails]) {
         for (const { ssn, emailAddress } of input.applicants) {

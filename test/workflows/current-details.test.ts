@@ -8,12 +8,20 @@ import {
   resolveInquiryProblem,
   withdrawShareProblem,
 } from '../../src/messages/checks.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
-import { currentDetails, type JourneyView, uncheckedDetails } from '../../src/workflows/details/current-details.ts';
+import type { RunView } from '../../src/words/runs.ts';
+import { type InquirySide, runDetails, uncheckedDetails } from '../../src/workflows/details/run-details.ts';
 
 const TRACE = 'PQLNW3EQ26XH2ZZOLSFOCN5GUK00';
 const SINCE = '2026-01-05T10:00:00.123Z';
+
+type JourneyView = RunView<JourneyStatus> & { run: InquirySide };
+
+function currentDetails({ run, ...of }: JourneyView): string {
+  return runDetails(of, run);
+}
 
 function view(overrides: Partial<JourneyView> = {}): JourneyView {
   return {
@@ -32,7 +40,6 @@ function view(overrides: Partial<JourneyView> = {}): JourneyView {
     shares: [],
     holds: [],
     isEnding: false,
-    isCancelled: false,
     ...overrides,
   };
 }
@@ -128,7 +135,7 @@ test('the first sentence says what it waits for', () => {
   const sentences: [RegExp, JourneyView][] = [
     [/PREQUAL is under way\./, view()],
     [
-      /PREQUAL is under way after one attempt: waiting 3 s/,
+      /PREQUAL is under way after 1 attempt: waiting 3 s/,
       view({
         status: { ...status, waitingFor: 'waiting 3 s' },
         stages: [{ productCode: 'PREQUAL', state: 'running', attempts: 1 }],
@@ -143,7 +150,7 @@ test('the first sentence says what it waits for', () => {
     [/further shares and repeats are taken until/, view({ stages: done, openUntil: SINCE })],
     [/A person must decide about PREQUAL \(NotEntitled\)/, view({ holds: [hold('NotEntitled')] })],
     [/decision is being recorded/, view({ holds: [hold('NotEntitled', { isDecided: true })] })],
-    [/was cancelled/, view({ isCancelled: true })],
+    [/was cancelled/, view({ status: { ...status, state: 'cancelled' } })],
     [/It has completed/, view({ status: { ...status, state: 'completed' } })],
   ];
   for (const [expected, of] of sentences) assert.match(currentDetails(of).split('\n')[0] ?? '', expected);
@@ -199,7 +206,7 @@ test('the runbook is linked where the configuration says where it is served', ()
 test('what is wrong with a request or an answer is listed, the first few of it', () => {
   const problems = Array.from({ length: 7 }, (_, index) => ({ path: `/applicants/${index}/ssn`, rule: 'is required' }));
   const details = currentDetails(view({ holds: [hold('InvalidInput', { problems })] }));
-  assert.match(details, /- `\/applicants\/4\/ssn` is required\n- and 2 more/);
+  assert.match(details, /`\/applicants\/4\/ssn` is required\n- \*\*Further problems:\*\* 2\n/);
 });
 
 test('what to do comes right after the sentence, and nothing is a table', () => {
@@ -259,7 +266,7 @@ test('consents for shares that nobody has requested are named by their shares', 
   const shown = currentDetails(view({ status: { ...status, earlyConsents: { count: 9, shareIds } } }));
   assert.match(shown, /9 consents are kept for shares that nobody has requested: S-0, .*S-3 and others\./);
   const one = currentDetails(view({ status: { ...status, earlyConsents: { count: 1, shareIds: ['S-TYPO'] } } }));
-  assert.match(one, /One consent is kept for shares that nobody has requested: S-TYPO\. /);
+  assert.match(one, /1 consent is kept for shares that nobody has requested: S-TYPO\. /);
 });
 
 test('the draft of an amendment names no applicants: as it stands it keeps them, and it says how to correct them', () => {

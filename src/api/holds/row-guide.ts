@@ -1,21 +1,23 @@
 /** What a row of the list means, and what each decision about it will do, in the words of the command line and the UI. */
 import { z } from 'zod';
-import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
+import { defined } from '../../base/defined.ts';
 import { HOLD_ACTIONS, type HoldAction, isFailureType } from '../../model/failure-types.ts';
-import {
-  ATTENTION_GUIDE,
-  actionWords,
-  consequences,
-  type DecidedInquiry,
-  HOLD_GUIDE,
-  outcomeWords,
-  PROVIDER_WORDS,
-  runbookPage,
-} from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { PROVIDER_SAID, wordsThatPermit } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
+import {
+  actionWords,
+  consequences,
+  type DecidedInquiry,
+  findPage,
+  HOLD_GUIDE,
+  meaningSentence,
+  outcomeWords,
+  PROVIDER_WORDS,
+  questionSentences,
+} from '../../words/holds.ts';
+import { AS_TEXT } from '../../words/writer.ts';
 
 const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision is taken with one of these alone.' });
 const deed = {
@@ -71,24 +73,17 @@ export function guideOf(row: GuidedRow): Guide {
   };
 }
 
-function meaningOf({
-  reason,
-  productCode,
-  customerTraceNumber,
-}: GuidedRow): Pick<Guide, 'meaning' | 'onFile' | 'ask' | 'runbook'> {
-  if (isFailureType(reason)) {
-    const { happened, file, ask } = HOLD_GUIDE[reason];
-    const request = `our ${productCode} request with customerTraceNumber ${customerTraceNumber}`;
-    const question = ask && customerTraceNumber !== undefined ? { ask: `${ask[0]} ${request}. ${ask[1]}` } : {};
-    return { meaning: capital(happened), onFile: file.join(''), ...question, runbook: runbookPage(reason) };
-  }
-  if (reason === PORTFOLIO_UNAVAILABLE) {
-    const meaning = 'The file of a portfolio review cannot be read or written. The review goes on once it can be.';
-    return { meaning, runbook: 'docs/runbook/portfolio-unavailable.md' };
-  }
-  if (!Object.hasOwn(ATTENTION_GUIDE, reason)) return { meaning: capital(reason) };
-  const { words, page } = ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE];
-  return { meaning: `${capital(words)}.`, runbook: page };
+function meaningOf(row: GuidedRow): Pick<Guide, 'meaning' | 'onFile' | 'ask' | 'runbook'> {
+  const { reason, productCode, customerTraceNumber } = row;
+  const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
+  return {
+    meaning: meaningSentence(reason),
+    ...defined({
+      onFile: isFailureType(reason) ? HOLD_GUIDE[reason].file.join('') : undefined,
+      ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+      runbook: findPage(reason),
+    }),
+  };
 }
 
 function actionOf(row: GuidedRow, action: HoldAction | 'seen'): Guide['actions'][number] {
@@ -128,8 +123,4 @@ function inquiryOf({ ownerId, reason, productCode, shareId, attempt = 0 }: Guide
   // Every hold has its product; of what was only flagged, the words say nothing of one.
   const product = productCode ?? 'CR';
   return { run: ownerOf(ownerId).kind, isRunning: true, failureType, productCode: product, shareId, attempt };
-}
-
-function capital(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

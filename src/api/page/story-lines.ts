@@ -1,4 +1,11 @@
 /** What has happened to a run, by the ledger's records, in its words. Nothing personal is in them. */
+
+import type { AuditedAttempt } from '../../ledger/inquiry-audit.ts';
+import { scopeWords } from '../../ledger/pauses.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import type { AuditedDisposal } from '../../ledger/record-audit.ts';
+import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
+import { ownerIdOf, ownerOf } from '../../model/owner-id.ts';
 import {
   attemptWords,
   consentWords,
@@ -7,13 +14,7 @@ import {
   retentionWords,
   workEndWords,
   workWords,
-} from '../../ledger/audit-pages/record-words.ts';
-import type { AuditedAttempt } from '../../ledger/inquiry-audit.ts';
-import { scopeWords } from '../../ledger/pauses.ts';
-import type { Ledger } from '../../ledger/port.ts';
-import type { AuditedDisposal } from '../../ledger/record-audit.ts';
-import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
-import { ownerIdOf, ownerOf } from '../../model/owner-id.ts';
+} from '../../words/records.ts';
 
 export interface StoryLine {
   at: string;

@@ -3,13 +3,10 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { refusedMessageSchema } from '../../messages/journey/result-schemas.ts';
-import type { JourneyStatus } from '../../messages/journey/shapes.ts';
-import type { PortfolioStatus } from '../../messages/portfolio/shapes.ts';
-import type { PullStatus } from '../../messages/pull/shapes.ts';
-import type { ShareReportStatus } from '../../messages/share/shapes.ts';
-import { AS_TEXT, consentSentence, decisionSentence, gateOf, standingOf } from '../../messages/standing-words.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';
+import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
+import { AS_TEXT } from '../../words/writer.ts';
 import { holdOf, holdSchema } from '../holds/open-work.ts';
 import { unknownRun } from '../problem.ts';
 import { type Reply, type Route, route } from '../route.ts';
@@ -46,8 +43,6 @@ const storySchema = z
   .meta({ id: 'runStory' });
 
 type Story = z.infer<typeof storySchema>;
-
-type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
 
 /** A person waits: what a worker does not say within it, the ledger says. */
 const STATUS_MS = 2_000;
@@ -123,7 +118,7 @@ function storyOf(
   const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(workflowIdOf(ownerId))}`;
   return {
     ownerId,
-    headline: status ? standingOf(status) : ledgerHeadline(ownerId, run, held),
+    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(ownerId, run, held),
     state: status?.state ?? (held.length > 0 ? 'held' : (described?.state ?? (run.isNowhere ? 'lost' : 'running'))),
     waitsFor: described?.state === 'closed' && held.length === 0 ? [] : waits,
     lines: [...runLines(described), ...lines].toSorted((one, other) =>
@@ -161,15 +156,17 @@ function waitsOf(status: AnyStatus): Story['waitsFor'] {
   const holds = status.holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
   if (holds.length > 0) return holds;
   if ('stages' in status) {
-    const gate = gateOf(status);
+    const { gate } = viewStatus(status);
     const shares = status.shares.filter(({ state }) => state === 'awaitingConsent');
-    if (gate) return [{ text: standingOf(status), until: gate.until }];
+    if (gate) return [{ text: describeStanding(viewStatus(status)), until: gate.until }];
     if (shares.length > 0) {
       return shares.map((share) => ({ text: consentSentence(share, AS_TEXT), ...defined({ until: share.until }) }));
     }
   }
   if (status.waitingFor === undefined) return [];
-  return [{ text: standingOf(status), ...('until' in status ? defined({ until: status.until }) : {}) }];
+  return [
+    { text: describeStanding(viewStatus(status)), ...('until' in status ? defined({ until: status.until }) : {}) },
+  ];
 }
 
 function runLines(described: RunAnswer['described']): StoryLine[] {

@@ -4,12 +4,14 @@ import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { actionWords, consequences, outcomeWords, PROVIDER_WORDS } from '../../model/hold-guide.ts';
+import { ownerOf } from '../../model/owner-id.ts';
 import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES, type ReportReference } from '../../model/report-outcome.ts';
-import { decidedInquiry, holdFacts, holdMeaning } from '../output/hold-lines.ts';
+import { actionWords, consequences, outcomeWords, PROVIDER_WORDS, questionSentences } from '../../words/holds.ts';
+import { AS_TEXT } from '../../words/writer.ts';
+import { decidedInquiry, holdLines } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
-import { type Output, table, wrap } from '../output/output.ts';
+import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
 import type { DraftDecision, ResolveAction } from './decision-flags.ts';
 
@@ -18,7 +20,13 @@ const NO_RECORD = '-';
 
 /** Shows what the decision is about. */
 export function showHold(hold: OpenHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
-  prompter.say([...table(holdFacts(hold), width), ...holdMeaning(hold).flatMap((line) => wrap(line, width))]);
+  const { kind, id } = ownerOf(hold.journeyId);
+  const question = questionSentences(hold, AS_TEXT);
+  prompter.say([
+    `${kind} ${hold.heldBy === 'run' ? id : `${id} (it has no run)`}`,
+    ...holdLines(hold, width),
+    ...(question === undefined ? [] : wrap(`To ask the provider: ${question}`, width)),
+  ]);
 }
 
 /**

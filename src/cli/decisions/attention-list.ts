@@ -2,11 +2,10 @@
 
 import type { OpenDeliveries } from '../../client/holds/webhook-deliveries.ts';
 import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
-import { isFailureType } from '../../model/failure-types.ts';
-import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, ownerOf } from '../../model/owner-id.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
+import { reasonWords } from '../../words/holds.ts';
 import { commandLines, resolveCommand } from '../output/hold-lines.ts';
 import { tableWithIds, withAge, wrap } from '../output/output.ts';
 
@@ -70,7 +69,7 @@ function ofHold(hold: OpenHold): Attention {
   const { journeyId, reason, since, productCode, attempt, heldBy } = hold;
   const kind = attempt === undefined ? 'look' : heldBy === 'run' ? 'hold' : 'left';
   return {
-    ...{ kind, journeyId, reason: isFailureType(reason) ? reason : ATTENTION_GUIDE[reason].words, productCode },
+    ...{ kind, journeyId, reason: reasonWords(reason), productCode },
     ...(since === undefined ? {} : { since }),
     ...(attempt === undefined ? {} : { attempt }),
     command: resolveCommand(hold),

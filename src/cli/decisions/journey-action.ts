@@ -7,11 +7,12 @@ import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
+import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
-import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines.ts';
+import { statusLines } from '../output/status-lines.ts';
 
 // What a worker refuses of a run's input, as soon as `start` can say it; `status` says it later.
 

@@ -3,13 +3,14 @@
 import { heldByRun, type OpenHold } from '../../client/holds/open-hold.ts';
 import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
 import { runName } from '../../model/owner-id.ts';
+import { type AnyStatus, ownerIdIn } from '../../words/runs.ts';
 import { checkRunMessage } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
-import { type AnyStatus, ownerIdIn, statusLines } from '../output/status-lines.ts';
+import { statusLines } from '../output/status-lines.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import {
   type DraftDecision,

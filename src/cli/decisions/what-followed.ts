@@ -1,6 +1,6 @@
 /** Waits shortly for what a decision leads to: a run answers when the ledger has it, before it has acted on it. */
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import type { AnyStatus } from '../output/status-lines.ts';
+import type { AnyStatus } from '../../words/runs.ts';
 import type { AnyRun } from './journey-action.ts';
 
 /** An inquiry that is sent again is answered in about a second. A gateway that is slower is not waited for. */

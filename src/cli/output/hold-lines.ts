@@ -1,10 +1,10 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import type { OpenHold } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, inquiryWords, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
-import { problemWords } from '../../model/problems.ts';
-import { tableWithIds, withAge } from './output.ts';
+import { type DecidedInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
+import { AS_TEXT } from '../../words/writer.ts';
+import { tableWithIds, withAge, wrap } from './output.ts';
 import { asCalled } from './program-call.ts';
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
@@ -50,7 +50,7 @@ function commandOf(hold: OpenHold | undefined): string {
 
 function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: OpenHold): string[] {
   return [
-    isFailureType(reason) ? reason : ATTENTION_GUIDE[reason].words,
+    reasonWords(reason),
     productCode,
     attempt === undefined ? '' : String(attempt),
     since === undefined ? '' : withAge(since),
@@ -58,42 +58,14 @@ function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: Ope
   ];
 }
 
-/** `2026-01-02T03:04:05.678Z` → `2026-01-02T03:04:05Z` */
-function seconds(instant: string): string {
-  return instant.replace(/\.\d+/, '');
-}
-
-/** Everything about one hold, for an operator who is about to decide. */
-export function holdFacts(hold: OpenHold): string[][] {
-  const { reason, httpStatus, returnCode, returnReasonCode, attempt, since, customerTraceNumber } = hold;
-  const { otherTraceNumber, refusalKept, resendFrom, problems = [] } = hold;
-  const answer = [
-    ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
-    ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
-    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
-  ];
-  const { kind, id } = ownerOf(hold.journeyId);
+/** Everything about one hold, and the command that resolves it. */
+export function holdLines(hold: OpenHold, width: number, indent = ''): string[] {
   return [
-    [kind, hold.heldBy === 'run' ? id : `${id} (it has no run)`],
-    ['inquiry', inquiryWords(hold)],
-    ['trace number', customerTraceNumber],
-    ...(otherTraceNumber === undefined ? [] : [['made already under', otherTraceNumber]]),
-    ['reason', [reason, ...answer].join(', ')],
-    ...problems.map((problem) => ['problem', problemWords(problem)]),
-    ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
-    ...(refusalKept && attempt !== undefined
-      ? [['it wrote', `credit-journey report --attempt ${customerTraceNumber}/${attempt}`]]
-      : []),
-    ...(since === undefined ? [] : [['since', withAge(since)]]),
-    ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
+    ...wrap(holdTitle(hold, AS_TEXT), width, indent),
+    ...holdFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
+    ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
+    ...commandLines(resolveCommand(hold), width, `${indent}  `),
   ];
-}
-
-/** What it means, what may be on the consumer's file, and where the runbook has it. */
-export function holdMeaning({ reason }: OpenHold): string[] {
-  if (!isFailureType(reason)) return [`Runbook: ${ATTENTION_GUIDE[reason].page}`];
-  const { happened, file } = HOLD_GUIDE[reason];
-  return [`What happened: ${happened}`, `On the consumer’s file: ${file.join('')}`, `Runbook: ${runbookPage(reason)}`];
 }
 
 /** The hold as the guide takes it. */

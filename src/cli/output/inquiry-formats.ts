@@ -1,7 +1,8 @@
 /** Inquiries as lines, CSV and JSON. No report's reference and no consumer id is in any of them. */
-import { answerParts, outcomeText, POSTED_WORDS } from '../../ledger/audit-pages/record-words.ts';
+
 import type { AuditDecision, AuditedAttempt, InquiryTotal } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
+import { answerParts, outcomeText, POSTED_WORDS } from '../../words/records.ts';
 import { type Cell, csvLine } from './csv.ts';
 import { table, withAge, wrapLong } from './output.ts';
 

@@ -1,5 +1,6 @@
 import { ActivityFailure, CancellationScope, isCancellation, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { BeginFailureDetails, BegunJourney, PreparedJourney, PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import { STAGES } from '../../model/products.ts';
@@ -8,7 +9,7 @@ import { isUndecodable } from '../../model/undecodable.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { currentDetails, type JourneyView, uncheckedDetails } from '../details/current-details.ts';
+import { describeRun } from '../details/run-details.ts';
 import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
 import { beginJourneyOf, journeyActivities } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
@@ -104,38 +105,19 @@ function isPrepared(told: unknown): told is PreparedJourney {
 
 // What a run knows, as its current details tell it.
 
-/** Markdown for the Temporal UI. */
 function journeyDetails(journey: Journey): string {
-  return journey.run ? currentDetails(viewOf(journey, journey.run)) : uncheckedDetails(journey);
-}
-
-function viewOf(journey: Journey, run: PreparedRun): JourneyView {
-  const { gate, gateTimes, openUntil, isEnding, isCancelled } = journey;
-  const status = journey.status();
-  const shares = [...journey.shares.values()];
-  return {
-    status,
-    run: { customerId: run.customerId, endUserCode: journey.input.endUserCode, runbookUrl: run.runbookUrl },
-    stages: journey.stages.map((stage) => ({
-      ...stage.status,
-      ...(stage.since === undefined ? {} : { since: stage.since }),
-    })),
-    shares: shares.map((share, index) => {
-      const shown = status.shares[index];
-      if (!shown) throw new Error('a share without a status');
-      return {
-        ...shown,
-        sharedWith: secondaryUserOf(share.input),
-        ...(share.since === undefined ? {} : { since: share.since }),
-        ...(share.until === undefined ? {} : { until: share.until }),
-      };
+  const { gate, gateTimes, openUntil } = journey;
+  const records = [...journey.shares.values()];
+  return describeRun(journey, {
+    endUserCode: journey.input.endUserCode,
+    stages: journey.stages.map(({ status, since }) => ({ ...status, ...defined({ since }) })),
+    shares: journey.status().shares.map((share, index) => {
+      const { input = {}, since } = records[index] ?? {};
+      return { ...share, sharedWith: secondaryUserOf(input), ...defined({ since }) };
     }),
-    holds: journey.holds.view,
-    ...(gate === undefined ? {} : { gate: { before: gate, ...gateTimes } }),
-    isEnding,
-    isCancelled,
-    ...(openUntil === undefined ? {} : { openUntil }),
-  };
+    gate: gate === undefined ? undefined : { before: gate, ...gateTimes },
+    openUntil,
+  });
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { resolveInquiryProblem, type Via, withdrawProblem } from '../../messages/checks.ts';
+import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import type {
   PortfolioMessage,
   PortfolioOutcome,
@@ -23,6 +24,7 @@ import type {
 } from '../../messages/portfolio/shapes.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
+import { describeRun } from '../details/run-details.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
@@ -34,7 +36,6 @@ import { prepareRun } from '../run/prepare-run.ts';
 import { takenDecision } from '../run/run-decisions.ts';
 import { preparePortfolio } from './portfolio-stubs.ts';
 import { Review } from './review.ts';
-import { reviewDetails } from './review-details.ts';
 import { ReviewRows } from './review-rows.ts';
 import type { ReviewState } from './review-state.ts';
 
@@ -112,6 +113,15 @@ function setPaused(review: Review, isPaused: boolean): boolean {
  */
 export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
   return carryRun(DEFINITION, input, past);
+}
+
+function reviewDetails(review: Review): string {
+  const { input, files } = review;
+  const path = `${portfolioFolder(input)}/${input.file}`;
+  return describeRun(review, {
+    endUserCode: input.endUserCode,
+    files: files.away === undefined ? undefined : { path, away: files.away },
+  });
 }
 
 const DEFINITION: RunDefinition<Review, ReviewState> = {

@@ -17,6 +17,7 @@ import type {
   ResolvePullMessage,
   WithdrawPullMessage,
 } from '../../messages/pull/shapes.ts';
+import { describeRun } from '../details/run-details.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
@@ -26,7 +27,6 @@ import { PULL_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { Pull, type PullResumption } from './pull.ts';
-import { pullDetails } from './pull-details.ts';
 
 // The messages of `creditReport` and `failsafeCheck`; their wire names are those of a journey's (messages.ts).
 
@@ -79,7 +79,12 @@ pinnedWhereVersioned(failsafeCheck);
 const DEFINITION: RunDefinition<Pull, PullResumption> = {
   State: Pull,
   handleMessages: handlePullMessages,
-  details: pullDetails,
+  details: (pull) =>
+    describeRun(pull, {
+      endUserCode: pull.endUserCode,
+      since: pull.inquiry.since,
+      consumers: pull.consumers.consumers,
+    }),
   prepare: ({ input }) =>
     journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (pull, run) => {

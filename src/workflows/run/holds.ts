@@ -6,11 +6,11 @@ import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/s
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { FailureType, HoldAction } from '../../model/failure-types.ts';
-import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../model/hold-guide.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import { memberDigests } from '../../model/member-digests.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import { resendProblem } from '../../model/resend-rule.ts';
+import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RestingPlace } from './hand-over.ts';
 import { type Judged, statusOf } from './hold-status.ts';

@@ -16,6 +16,7 @@ import type {
 } from '../../messages/share/shapes.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
+import { describeRun } from '../details/run-details.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import type { Extension } from '../run/extensions.ts';
@@ -25,7 +26,6 @@ import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages
 import { extensionDecision, extensionId } from '../run/run-decisions.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
-import { shareReportDetails } from './share-report-details.ts';
 import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
 // The messages of `shareReport`; their wire names are those of a journey's (messages.ts).
@@ -128,7 +128,7 @@ export async function shareReport(input: ShareReportInput, past?: ShareReportRes
 const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
-  details: shareReportDetails,
+  details: (share) => describeRun(share, { endUserCode: share.endUserCode, sharedWith: share.sharedWith }),
   prepare: ({ input }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };

@@ -1,7 +1,9 @@
 /** The current details of a delivery run, as Markdown for the Temporal UI. Pure. */
 
 import type { EndpointStatus, WebhookDeliveryStatus } from '../../messages/webhooks/delivery.ts';
-import { block, code, plain, time } from '../details/markdown.ts';
+import { asMarkdown, codeBlock } from '../../words/writer.ts';
+
+const { code, plain, time } = asMarkdown();
 
 /** The query `webhookStatus` and the command line show the rest. */
 const ENDPOINTS_SHOWN = 10;
@@ -36,9 +38,9 @@ function whatToDo(ownerId: string): string {
   return [
     '### What resolves it',
     'Mend the endpoint first. Then in a shell (`drop` in place of `resend` forgets the events):',
-    block(`credit-journey webhooks resend ${ownerId}`),
+    codeBlock(`credit-journey webhooks resend ${ownerId}`),
     'Here: _More Actions_, _Send an Update_, `resendWebhooks` (or `dropWebhooks`), with `{}` for all endpoints, or one:',
-    block(JSON.stringify({ endpoint: '' })),
+    codeBlock(JSON.stringify({ endpoint: '' })),
   ].join('\n\n');
 }
 

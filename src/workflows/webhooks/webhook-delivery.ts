@@ -21,10 +21,10 @@ import {
   type WebhookDeliveryStatus,
   webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
-import { onHoldRow } from '../../model/hold-guide.ts';
 import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
+import { onHoldRow } from '../../words/holds.ts';
 import { isHistoryLong } from '../run/history-played.ts';
 import { refused } from '../run/messages/message-answers.ts';
 import { showDetails } from '../run/show-details.ts';

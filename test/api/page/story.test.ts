@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { ledgerStory } from '../../../src/api/page/story-lines.ts';
-import { standingOf } from '../../../src/messages/standing-words.ts';
+import { describeStanding, viewStatus } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
 import { attempted } from '../../ledger/fixtures.ts';
 import {
@@ -65,7 +65,7 @@ test('a story says where a run stands, what it waits for, and what has happened'
   const { json: before } = await storyOf(journeyId);
   const { json: status } = await api.call(`/v1/journeys/${journeyId}`);
   // The same words as everywhere.
-  assert.equal(before.headline, standingOf(status));
+  assert.equal(before.headline, describeStanding(viewStatus(status)));
   assert.match(before.headline, /^A person must decide about PREQUAL \(OutcomeUnknown\), since /);
   assert.deepEqual([before.fromLedger, before.isWhole, before.waitsFor.length], [false, true, 1]);
   assert.equal(before.temporalUi, `https://ui.example.com/namespaces/default/workflows/journey-${journeyId}`);

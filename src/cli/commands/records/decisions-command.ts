@@ -1,9 +1,9 @@
 /** `decisions`: who decided what, when and why, from the ledger. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import { decisionGrounds, decisionSubject } from '../../../ledger/audit-pages/record-words.ts';
 import type { AuditedDecision } from '../../../ledger/record-audit.ts';
 import { runName } from '../../../model/owner-id.ts';
+import { decisionGrounds, decisionSubject } from '../../../words/records.ts';
 import { readable, underJourneyId } from '../../output/inquiry-formats.ts';
 import { table, withAge } from '../../output/output.ts';
 import { type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';

@@ -5,13 +5,14 @@ import { heldByRun } from '../../../client/holds/open-hold.ts';
 import type { PortfolioHandle } from '../../../client.ts';
 import type { PortfolioMessage, PortfolioReviewInput } from '../../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../../model/owner-id.ts';
+import { needsPerson } from '../../../words/runs.ts';
 import { requireOwnerId, showAnswer, showProgress, showStarted, withJourneys } from '../../decisions/journey-action.ts';
 import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { holdTable } from '../../output/hold-lines.ts';
 import { given } from '../../output/json-input.ts';
-import { needsPerson, statusLines } from '../../output/status-lines.ts';
+import { statusLines } from '../../output/status-lines.ts';
 
 interface StartOptions extends ServerOptions {
   reviewId?: string;

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { type AnyStatus, needsPerson } from '../../../words/runs.ts';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
-import { type AnyStatus, needsPerson, statusLines } from '../../output/status-lines.ts';
+import { statusLines } from '../../output/status-lines.ts';
 
 export function registerStatusCommand(program: Command): void {
   const command = program

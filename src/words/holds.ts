@@ -2,12 +2,17 @@
  * What each hold means, what may be on the consumer's file, and what each decision leads to, in words. The one source of
  * these words: the Temporal UI, the command line and the runbook show them, and a test compares the docs. Pure.
  */
-import type { DecisionAction, FailureType, HoldAction } from './failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE } from './inquiry.ts';
-import type { RunKind } from './owner-id.ts';
-import type { ProductCode } from './products.ts';
-import type { ProviderSaid } from './provider-word.ts';
-import type { ReportOutcome } from './report-outcome.ts';
+
+import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
+import { type DecisionAction, type FailureType, type HoldAction, isFailureType } from '../model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import type { RunKind } from '../model/owner-id.ts';
+import type { Problem } from '../model/problems.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { ProviderSaid } from '../model/provider-word.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
+import { resendRule } from '../model/resend-rule.ts';
+import { capitalize, type Writer } from './writer.ts';
 
 /** Each kind of run as people name it, and the page that has its input and states. */
 export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
@@ -71,6 +76,116 @@ export function inquiryWords({
 }): string {
   if (shareId !== undefined) return `${productCode} of share ${shareId}`;
   return accountId === undefined ? productCode : `${productCode} of account ${accountId}`;
+}
+
+/** What needs a person, as the ledger, a run or a list knows it. */
+export interface HeldInquiry {
+  productCode: ProductCode;
+  customerTraceNumber: string;
+  shareId?: string;
+  accountId?: string;
+  /** A failure type, or a name of `ATTENTION_GUIDE`. */
+  reason: string;
+  attempt?: number;
+  since?: string;
+  endUserCode?: string;
+  httpStatus?: number;
+  returnCode?: string;
+  returnReasonCode?: string;
+  otherTraceNumber?: string;
+  refusalKept?: true;
+  resendFrom?: string;
+  problems?: readonly Problem[];
+  refusedDecision?: { decisionId: string; reason: string; at: string };
+}
+
+/** `PREQUAL · OutcomeUnknown · attempt 1` */
+export function holdTitle(hold: HeldInquiry, w: Writer): string {
+  const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];
+  return [w.plain(inquiryWords(hold)), reasonWords(hold.reason), ...attempt].join(' · ');
+}
+
+/** The query `status` has the rest. */
+const PROBLEMS_LISTED = 5;
+
+/** All that is known of it, each fact under its name. */
+export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
+  const { reason, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
+  const { otherTraceNumber, resendFrom } = hold;
+  const page = findPage(reason);
+  const answer = answerParts(hold, w);
+  const facts: [string, string | undefined | false][] = [
+    ['What happened', meaningSentence(reason)],
+    ['The gateway answered', answer.join(', ')],
+    ['On the consumer’s file', isFailureType(reason) && HOLD_GUIDE[reason].file.join('')],
+    ['Trace number', `${w.code(customerTraceNumber)}${since === undefined ? '' : `, since ${w.time(since)}`}`],
+    ['Made already under', otherTraceNumber !== undefined && w.code(otherTraceNumber)],
+    [
+      'What the gateway wrote',
+      hold.refusalKept &&
+        `kept for readers of reports: ${w.code(`credit-journey report --attempt ${customerTraceNumber}/${attempt ?? 0}`)}`,
+    ],
+    ['Too early for resend', resendFrom !== undefined && resendRule(w.time(resendFrom))],
+    [
+      'The ledger has refused a decision',
+      refusedDecision &&
+        `${w.code(refusedDecision.decisionId)}, ${w.time(refusedDecision.at)}: ${w.plain(refusedDecision.reason)}`,
+    ],
+    ...problems.slice(0, PROBLEMS_LISTED).map((problem): [string, string] => ['Problem', describeProblem(problem, w)]),
+    ['Further problems', problems.length > PROBLEMS_LISTED && String(problems.length - PROBLEMS_LISTED)],
+    ['Runbook', page !== undefined && w.page(page)],
+  ];
+  return facts.flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
+}
+
+export function describeProblem({ path, rule }: Problem, { code, plain }: Writer): string {
+  return `${code(path || '/')} ${plain(rule)}`;
+}
+
+function answerParts({ httpStatus, returnCode, returnReasonCode }: HeldInquiry, { plain }: Writer): string[] {
+  return [
+    ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
+    ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
+  ];
+}
+
+/** `undefined` for a reason that has no page. */
+export function findPage(reason: string): string | undefined {
+  if (isFailureType(reason)) return runbookPage(reason);
+  if (reason === PORTFOLIO_UNAVAILABLE) return 'docs/runbook/portfolio-unavailable.md';
+  return Object.hasOwn(ATTENTION_GUIDE, reason)
+    ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE].page
+    : undefined;
+}
+
+/** The reason in a few words. */
+export function reasonWords(reason: string): string {
+  return Object.hasOwn(ATTENTION_GUIDE, reason)
+    ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE].words
+    : reason;
+}
+
+/** What happened, as a sentence. */
+export function meaningSentence(reason: string): string {
+  if (isFailureType(reason)) return capitalize(HOLD_GUIDE[reason].happened);
+  if (reason !== PORTFOLIO_UNAVAILABLE) return `${capitalize(reasonWords(reason))}.`;
+  return 'The file of a portfolio review cannot be read or written. The review goes on once it can be.';
+}
+
+/** What to ask the provider. `undefined` where the provider cannot know anything about the inquiry. */
+export function questionSentences(hold: HeldInquiry, w: Writer, customerId?: string): string | undefined {
+  const { reason, productCode, customerTraceNumber, endUserCode, since } = hold;
+  const ask = isFailureType(reason) ? HOLD_GUIDE[reason].ask : undefined;
+  if (!ask) return undefined;
+  const facts = [
+    ...(customerId === undefined ? [] : [`customerId ${w.plain(customerId)}`]),
+    ...(productCode === 'SECONDUSE' || endUserCode === undefined ? [] : [`endUserCode ${w.plain(endUserCode)}`]),
+    ...(since === undefined ? [] : [`attempt shortly before ${w.time(since)}`]),
+    ...answerParts(hold, w),
+  ];
+  const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  return `${ask[0]} our ${productCode} request with customerTraceNumber ${customerTraceNumber}${about}. ${ask[1]}`;
 }
 
 /** The inquiry that a decision is about. */

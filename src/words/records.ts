@@ -1,11 +1,12 @@
 /** What the ledger's records say, in words: for the command line's lists and for the story of a run. Nothing personal. Pure. */
-import { isFailureType } from '../../model/failure-types.ts';
-import { ATTENTION_GUIDE, HOLD_GUIDE, inquiryWords } from '../../model/hold-guide.ts';
-import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import { nameOfUser } from '../../model/secondary-user.ts';
-import type { AuditedAttempt, Posted } from '../inquiry-audit.ts';
-import type { AuditedConsent, AuditedDecision, AuditedDisposal } from '../record-audit.ts';
-import type { WorkEnd, WorkRow } from '../work.ts';
+
+import type { AuditedAttempt, Posted } from '../ledger/inquiry-audit.ts';
+import type { AuditedConsent, AuditedDecision, AuditedDisposal } from '../ledger/record-audit.ts';
+import type { WorkEnd, WorkRow } from '../ledger/work.ts';
+import { isFailureType } from '../model/failure-types.ts';
+import type { ApplicantOutcome } from '../model/report-outcome.ts';
+import { nameOfUser } from '../model/secondary-user.ts';
+import { ATTENTION_GUIDE, HOLD_GUIDE, inquiryWords } from './holds.ts';
 
 export const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 

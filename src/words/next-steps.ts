@@ -1,0 +1,137 @@
+/** What passes a gate, grants a share or takes it back, as commands and as inputs of updates. Pure. */
+import { ID_NAMES, ownerOf } from '../model/owner-id.ts';
+import type { StageCode } from '../model/products.ts';
+import type { SecondaryUser } from '../model/secondary-user.ts';
+import { ownerIdIn, type RunView } from './runs.ts';
+
+export interface NextStep {
+  title: string;
+  /** The update that does it. */
+  update: string;
+  ways: { words?: string; command: string; input: object }[];
+}
+
+const DECISION = { by: '', reason: '' };
+const SIGNED = '--by WHO --reason WHY';
+
+/** The steps that end what the run waits for, unless that is a decision. */
+export function findNextSteps(view: RunView): NextStep[] {
+  const { status, holds, isEnding = false } = view;
+  const ownerId = ownerIdIn(status);
+  if (holds.length > 0 || isEnding || 'reviewId' in status || 'pullId' in status) return [];
+  if ('shareId' in status) {
+    const [applicantId] = status.consentsMissing;
+    if (applicantId === undefined) return [];
+    return consentSteps({ ownerId, shareId: status.shareId, applicantId, secondaryUser: view.sharedWith ?? {} });
+  }
+  const { stages = status.stages, gate } = view;
+  const shares: NonNullable<RunView['shares']> = view.shares ?? status.shares;
+  if (gate) return gateSteps(status.journeyId, { before: gate.before, stages, tooOld: status.reportTooOld });
+  if (stages.some(({ state }) => state === 'running') || shares.some(({ state }) => state === 'posting')) return [];
+  const waiting = shares.find(({ state }) => state === 'awaitingConsent');
+  const [applicantId] = waiting?.waitingFor ?? [];
+  if (!waiting || applicantId === undefined) return [];
+  return consentSteps({ ownerId, shareId: waiting.shareId, applicantId, secondaryUser: waiting.sharedWith ?? {} });
+}
+
+interface ClosedGate {
+  before: StageCode;
+  stages: NonNullable<RunView['stages']>;
+  /** The stage whose report is too old. */
+  tooOld: StageCode | undefined;
+}
+
+function gateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate): NextStep[] {
+  const shell = `credit-journey advance ${journeyId} \\\n`;
+  const pending = stages.filter(({ state }) => state === 'pending').map(({ productCode }) => productCode);
+  const after = pending[pending.indexOf(before) + 1];
+  const ways: NextStep['ways'] = [];
+  if (tooOld === undefined) {
+    ways.push({ command: `${shell} --to ${before}`, input: { journeyId, to: before } });
+  } else {
+    const occurrence = (stages.findLast(({ productCode }) => productCode === tooOld)?.occurrence ?? 1) + 1;
+    ways.push(
+      {
+        words: `Pull ${tooOld} once more, a further inquiry:`,
+        command: `${shell} --repeat ${tooOld} --occurrence ${occurrence} \\\n ${SIGNED}`,
+        input: { journeyId, repeat: tooOld, occurrence, ...DECISION },
+      },
+      {
+        words: 'Or the report will do as it is:',
+        command: `${shell} --to ${before} --accept-age \\\n ${SIGNED}`,
+        input: { journeyId, to: before, acceptAge: true, ...DECISION },
+      },
+    );
+  }
+  if (after !== undefined) {
+    ways.push({
+      words: `Or ${after} follows without ${before}, which is never pulled:`,
+      command: `${shell} --to ${after} --skip ${before} \\\n ${SIGNED}`,
+      input: { journeyId, to: after, skip: before, ...DECISION },
+    });
+  }
+  return [{ title: 'What passes the gate', update: 'advance', ways }, extendStep(journeyId, { gate: before })];
+}
+
+function extendStep(ownerId: string, wait: { gate: StageCode } | { shareId: string }): NextStep {
+  const { kind, id } = ownerOf(ownerId);
+  const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share ${wait.shareId}`;
+  const command = `credit-journey extend ${ownerId}${option} \\\n --until WHEN ${SIGNED}`;
+  const input = { [ID_NAMES[kind]]: id, ...wait, until: '', ...DECISION };
+  return { title: 'What makes it wait longer', update: 'extend', ways: [{ command, input }] };
+}
+
+interface ConsentWait {
+  ownerId: string;
+  shareId: string;
+  applicantId: string;
+  secondaryUser: SecondaryUser;
+}
+
+function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentWait): NextStep[] {
+  const isOwnRun = ownerOf(ownerId).kind === 'share';
+  const { endUserCode, endUser } = secondaryUser;
+  const user = [
+    ...(endUserCode === undefined ? [] : [`--end-user-code ${quoted(endUserCode)}`]),
+    ...(endUser === undefined ? [] : [`--end-user ${quoted(endUser)}`]),
+  ].join(' ');
+  const consent = {
+    journeyId: ownerId,
+    shareId,
+    applicantId,
+    consentId: '',
+    decision: '',
+    decidedAt: '',
+    secondaryUser,
+  };
+  return [
+    {
+      title: 'What grants or refuses it',
+      update: 'recordConsent',
+      ways: [
+        {
+          words: `The consent system sends it. By hand, of applicant \`${applicantId}\`; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`,
+          command: `credit-journey consent ${ownerId} \\\n --share ${shareId} --applicant ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
+          input: { ...consent, evidence: { method: '', textVersion: '', capturedAt: '', reference: '' } },
+        },
+      ],
+    },
+    extendStep(ownerId, { shareId }),
+    {
+      title: 'What takes it back',
+      update: isOwnRun ? 'withdraw' : 'withdrawShare',
+      ways: [
+        {
+          words: 'Before it is sent; a corrected share takes another id and consents of its own:',
+          command: `credit-journey withdraw ${isOwnRun ? ownerId : `${ownerId} --share ${shareId}`} \\\n ${SIGNED}`,
+          input: { ...(isOwnRun ? {} : { journeyId: ownerId }), shareId, ...DECISION },
+        },
+      ],
+    },
+  ];
+}
+
+/** One word of a shell. */
+function quoted(text: string): string {
+  return /^[\w.~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

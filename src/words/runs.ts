@@ -1,0 +1,347 @@
+/**
+ * A run in words: where it stands, what it waits for, what it has done and what needs a person. The command line, the API
+ * and the Temporal UI print these. Nothing personal is in them. Pure.
+ */
+import type {
+  AnsweredInquiry,
+  HoldStatus,
+  JourneyStatus,
+  ShareStatus,
+  StageStatus,
+} from '../messages/journey/shapes.ts';
+import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
+import type { ConsumerResult, PullStatus } from '../messages/pull/shapes.ts';
+import type { ShareReportStatus } from '../messages/share/shapes.ts';
+import { ownerIdOf, type RunKind, runName } from '../model/owner-id.ts';
+import { problemWords } from '../model/problems.ts';
+import type { StageCode } from '../model/products.ts';
+import { nameOfUser, type SecondaryUser } from '../model/secondary-user.ts';
+import { ATTENTION_GUIDE, endingSentence } from './holds.ts';
+import { endSentence, reviewProgress } from './states.ts';
+import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
+
+/** The status of a run of any kind. */
+export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
+
+export interface Gate {
+  before: StageCode;
+  /** Where it is known. */
+  since?: string;
+  until: string;
+}
+
+/** A run's status, and what its workflow knows besides. */
+export interface RunView<Status extends AnyStatus = AnyStatus> {
+  status: Status;
+  holds: readonly (HoldStatus & { isDecided?: boolean })[];
+  /** Nothing more is sent: withdrawn, or a stage was abandoned. */
+  isEnding?: boolean;
+  stages?: readonly (StageStatus & { since?: string })[];
+  shares?: readonly (ShareStatus & { since?: string; sharedWith?: SecondaryUser })[];
+  gate?: Gate | undefined;
+  /** Everything has settled; further shares are taken until then. */
+  openUntil?: string | undefined;
+  /** Since when a pull has been in its state. */
+  since?: string | undefined;
+  /** With whom a share by itself shares. */
+  sharedWith?: SecondaryUser;
+  /** The answer of FAILSAFE. */
+  consumers?: readonly ConsumerResult[] | undefined;
+  /** The file of a review, and why it cannot be reached. */
+  files?: { path: string; away: string } | undefined;
+}
+
+export function runKind(status: AnyStatus): RunKind {
+  if ('reviewId' in status) return 'portfolio';
+  if ('pullId' in status) return 'pull';
+  return 'shareId' in status ? 'share' : 'journey';
+}
+
+/** The owner's id of the run that the status is about. */
+export function ownerIdIn(status: AnyStatus): string {
+  if ('reviewId' in status) return ownerIdOf('portfolio', status.reviewId);
+  if ('pullId' in status) return ownerIdOf('pull', status.pullId);
+  return 'shareId' in status ? ownerIdOf('share', status.shareId) : status.journeyId;
+}
+
+/** Whether a person has to act before the run goes on, or after it did. */
+export function needsPerson(
+  status: Pick<AnyStatus, 'state' | 'holds'> &
+    Partial<Pick<JourneyStatus, 'shares' | 'stages'>> &
+    Partial<Pick<PullStatus | ShareReportStatus | PortfolioStatus, 'attention'>>,
+): boolean {
+  const { state, holds, shares = [], stages = [], attention } = status;
+  return (
+    state === 'held' ||
+    holds.length > 0 ||
+    [{ attention }, ...stages, ...shares].some((part) => part.attention !== undefined)
+  );
+}
+
+/** All that a status says by itself. */
+export function viewStatus<Status extends AnyStatus>(status: Status): RunView<Status> {
+  return { status, holds: status.holds, ...('stages' in status ? { gate: findGate(status) } : {}) };
+}
+
+function findGate({ state, waitingFor, waitingUntil }: JourneyStatus): Gate | undefined {
+  if (state !== 'waitingAtGate' || waitingFor === undefined || waitingUntil === undefined) return undefined;
+  return { before: waitingFor as StageCode, until: waitingUntil };
+}
+
+type JudgedHold = Pick<HoldStatus, 'productCode' | 'failureType' | 'since'>;
+
+/** @param others how many more wait for a person */
+export function decisionSentence(hold: JudgedHold, { plain, time }: Writer, others = 0): string {
+  const more = others > 0 ? `, and about ${others} more` : '';
+  return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
+}
+
+/** Where the run stands and what it waits for, in a sentence or two. */
+export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
+  const { status, holds } = view;
+  const kind = runKind(status);
+  const [hold] = holds.filter(({ isDecided }) => !isDecided);
+  const end = endSentence(kind, status.state);
+  const ending = view.isEnding && end === null ? ` ${endingSentence(kind)}` : '';
+  const decision = hold ? decisionSentence(hold, w, holds.length - 1) : 'A decision is being recorded.';
+  const isWaiting = holds.length > 0;
+  // A review goes on beside what it holds.
+  const standing = isWaiting && kind !== 'portfolio' ? decision : (end ?? describeProgress(view, w));
+  return `${isWaiting && kind === 'portfolio' ? `${decision} ` : ''}${standing}${ending}`;
+}
+
+function describeProgress(view: RunView, w: Writer): string {
+  const { status } = view;
+  if ('stages' in status) return describeJourney(view as RunView<JourneyStatus>, w);
+  if ('reviewId' in status) {
+    const waiting = status.waitingFor === undefined ? '' : `; it waits for ${w.plain(status.waitingFor)}`;
+    return `${reviewProgress(status.state)}${waiting}.`;
+  }
+  if ('pullId' in status) return underWay(`${w.plain(status.productCode)} is under way`, status, w);
+  if (status.state !== 'waitingForConsent') return underWay('The share is being posted', status, w);
+  return `Waits for ${w.plain(status.waitingFor ?? 'consent')}${untilWords(status.until, w)}.`;
+}
+
+function describeJourney(view: RunView<JourneyStatus>, w: Writer): string {
+  const { status, gate, stages = status.stages, shares = status.shares, openUntil } = view;
+  const { waitingFor } = status;
+  if (gate && status.reportTooOld) {
+    return `The report of ${status.reportTooOld} is too old for the gate before ${gate.before}: the update advance needs a repeat, or acceptAge, until ${w.time(gate.until)} at the most.`;
+  }
+  if (gate) {
+    const since = gate.since === undefined ? '' : ` since ${w.time(gate.since)},`;
+    return `Waits at the gate before ${gate.before} for the update advance,${since} until ${w.time(gate.until)} at the most.`;
+  }
+  const running = stages.find(({ state }) => state === 'running');
+  if (running) return underWay(`${running.productCode} is under way`, { ...running, waitingFor }, w);
+  const posting = shares.find(({ state }) => state === 'posting');
+  if (posting) return underWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
+  const waiting = shares.find(({ state }) => state === 'awaitingConsent');
+  if (waiting) return consentSentence(waiting, w);
+  if (openUntil) return `Everything has settled; further shares and repeats are taken until ${w.time(openUntil)}.`;
+  return 'It is under way.';
+}
+
+function underWay(what: string, inquiry: { attempts: number; waitingFor?: string | undefined }, w: Writer): string {
+  const after = inquiry.attempts === 0 ? '' : ` after ${countWords(inquiry.attempts, 'attempt')}`;
+  return `${what}${after}${inquiry.waitingFor === undefined ? '' : `: ${w.plain(inquiry.waitingFor)}`}.`;
+}
+
+function untilWords(until: string | undefined, { time }: Writer): string {
+  return until === undefined ? '' : `, until ${time(until)}; silence means no`;
+}
+
+export function consentSentence(share: NonNullable<RunView['shares']>[number], w: Writer): string {
+  const { shareId, sharedWith, waitingFor, until } = share;
+  const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(w.plain).join(', ')}` : 'its report';
+  const user = sharedWith === undefined ? '' : ` with ${w.plain(nameOfUser(sharedWith))}`;
+  return `Waits for ${who} to share ${w.plain(shareId)}${user}${untilWords(until, w)}.`;
+}
+
+/** A list of what the run consists of: the first cell of a row is its name, and a cell may be empty. */
+export interface RunSection {
+  title: string;
+  rows: string[][];
+}
+
+/** The parts of the run, those that need a person first. */
+export function describeParts(view: RunView, w: Writer): RunSection[] {
+  const { status, sharedWith } = view;
+  if ('reviewId' in status) return [{ title: 'Rows', rows: reviewRows(status, w) }];
+  if ('pullId' in status) {
+    const consumers = (view.consumers ?? []).map(({ applicantId, outcome, reportReferenceNumber: number }) => {
+      return [w.plain(applicantId), inWords(outcome), number === undefined ? '' : w.reference(number)];
+    });
+    return [
+      { title: 'Inquiry', rows: [inquiryRow({ ...status, since: view.since }, w)] },
+      { title: 'Consumers', rows: consumers },
+    ].filter(({ rows }) => rows.length > 0);
+  }
+  if ('shareId' in status) {
+    const { report } = status;
+    const of = report && (report.kind === 'given' ? 'a report that was given in full' : reportWords(report, w));
+    const [, ...cells] = inquiryRow({ ...status, productCode: 'SECONDUSE' }, w);
+    return [{ title: 'Share', rows: [[of ?? 'a report', withUser(sharedWith, w), ...cells]] }];
+  }
+  const { stages = status.stages, shares = status.shares } = view;
+  const sorted = shares.toSorted((one, other) => urgency(one) - urgency(other));
+  return [
+    { title: 'Stages', rows: stages.map((stage) => inquiryRow(stage, w)) },
+    { title: 'Shares', rows: sorted.map((share) => shareRow(share, w)) },
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+function urgency({ state }: ShareStatus): number {
+  const place = ['held', 'posting', 'awaitingConsent'].indexOf(state);
+  return place === -1 ? 3 : place;
+}
+
+interface InquiryParts {
+  productCode: string;
+  occurrence?: number;
+  state: string;
+  since?: string | undefined;
+  attempts?: number;
+  customerTraceNumber?: string;
+  reportReferenceNumber?: string;
+}
+
+function inquiryRow(inquiry: InquiryParts, w: Writer): string[] {
+  const { productCode, occurrence, state, since, attempts = 0, customerTraceNumber, reportReferenceNumber } = inquiry;
+  return [
+    w.plain(occurrence === undefined ? productCode : `${productCode} (${occurrence})`),
+    inWords(state),
+    since === undefined ? '' : w.time(since),
+    attempts === 0 ? '' : countWords(attempts, 'attempt'),
+    customerTraceNumber === undefined ? '' : w.code(customerTraceNumber),
+    reportReferenceNumber === undefined ? '' : w.reference(reportReferenceNumber),
+  ];
+}
+
+function withUser(user: SecondaryUser | undefined, w: Writer): string {
+  return user === undefined ? '' : `with ${w.plain(nameOfUser(user))}`;
+}
+
+function shareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
+  const { shareId, sharedWith, waitingFor, replacedBy } = share;
+  const missing = waitingFor.length === 0 ? '' : `consent missing: ${waitingFor.map(w.plain).join(', ')}`;
+  const detail = replacedBy === undefined ? missing : `replaced by ${w.plain(replacedBy)}`;
+  const [name = '', state = '', ...cells] = inquiryRow({ ...share, productCode: shareId }, w);
+  return [name, state, withUser(sharedWith, w), detail, ...cells];
+}
+
+function reportWords(report: { ownerId: string; productCode: string; customerTraceNumber: string }, w: Writer): string {
+  return `${report.productCode} of ${w.plain(runName(report.ownerId))}, ${w.code(report.customerTraceNumber)}`;
+}
+
+function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {
+  const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
+  const { rowsPerSecond, secondsLeft = 0 } = progress;
+  const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
+  return [
+    ['file', `${w.code(file)}${digest === undefined ? '' : `, SHA-256 ${w.code(digest.slice(0, 12))}…`}`],
+    ['done', `${done} of ${rows}${percent}`],
+    ['answered', `${record} with a record, ${noRecord} without, ${noReport} without a report`],
+    ...(abandoned > 0 ? [['given up', String(abandoned)]] : []),
+    ...(badRows > 0 ? [['bad rows', `${badRows}, in the bad rows’ report`]] : []),
+    ['held', String(held)],
+    ['under way', String(underWay)],
+    ...(rowsPerSecond === undefined ? [] : [['pace', `${rowsPerSecond} a second, ${timeLeft(secondsLeft)} left`]]),
+  ];
+}
+
+function timeLeft(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 6) / 10} h`;
+}
+
+/** What the answers said beside a record of everyone, what changed between reports, and consents without a share. */
+export function describeNews({ status, stages }: RunView, w: Writer): string[] {
+  if ('reviewId' in status) return [];
+  if ('pullId' in status) return answerSentences(status, w);
+  if ('shareId' in status) return answerSentences({ ...status, productCode: 'SECONDUSE' }, w);
+  const { earlyConsents: early } = status;
+  const all = stages ?? status.stages;
+  return [
+    ...all.flatMap((stage) => [...answerSentences(stage, w), ...changeSentences(stage)]),
+    ...status.shares.flatMap((share) => answerSentences({ ...share, productCode: `Share ${share.shareId}` }, w)),
+    ...(early ? [earlySentence(early, w)] : []),
+  ];
+}
+
+function answerSentences(answered: AnsweredInquiry & { productCode: string }, w: Writer): string[] {
+  const { productCode, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
+  const { remarks = [] } = answered;
+  const isPlain = returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record');
+  const parts = [
+    ...(returnCode === undefined ? [] : [w.plain(returnCode)]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${w.plain(returnReasonCode)}`]),
+    ...applicantOutcomes.map(({ applicantId, outcome }) => `${w.plain(applicantId)} ${inWords(outcome)}`),
+    ...(noRecordReference === undefined ? [] : [w.reference(noRecordReference)]),
+  ];
+  const name = w.plain(productCode);
+  return [
+    ...(isPlain ? [] : [`${name} answered: ${parts.join(', ')}`]),
+    ...remarks.map((remark) => `${name}: ${w.plain(problemWords(remark))}`),
+  ];
+}
+
+/** Counts alone: the list is personal, and has a command of its own. */
+function changeSentences({ productCode, changes }: StageStatus): string[] {
+  if (!changes) return [];
+  const since = `${productCode} since ${changes.comparedWith}:`;
+  if ('unavailable' in changes) return [`${since} not compared (${inWords(changes.unavailable)})`];
+  const counts = Object.entries(changes.counts).flatMap(([name, count]) =>
+    name === 'applicantsCompared' || count === 0 ? [] : [`${inWords(name)} ${count}`],
+  );
+  return [`${since} ${counts.join(', ') || 'no change'}`];
+}
+
+const EARLY_SHOWN = 4;
+
+function earlySentence({ count, shareIds }: NonNullable<JourneyStatus['earlyConsents']>, w: Writer): string {
+  const shown = shareIds.slice(0, EARLY_SHOWN).map(w.plain).join(', ');
+  const more = shareIds.length > EARLY_SHOWN ? ' and others' : '';
+  const many = count === 1 ? '1 consent is' : `${count} consents are`;
+  return `${many} kept for shares that nobody has requested: ${shown}${more}. Is a \`shareId\` misspelt?`;
+}
+
+/** What a person should look at, although no inquiry waits for it. */
+export function describeAttention({ status, files }: RunView, w: Writer): string[] {
+  if ('reviewId' in status) {
+    const { flagged = 0 } = status.progress;
+    const rows = `${countWords(flagged, 'row')}, which the result file marks`;
+    return [
+      ...(status.attention === undefined ? [] : [filesSentences(files ?? { path: status.file }, w)]),
+      ...(flagged > 0 ? [attentionSentences('ssnMismatch', rows, w)] : []),
+    ];
+  }
+  const parts = 'stages' in status ? [...status.stages, ...status.shares] : [status];
+  return parts.flatMap((part) => {
+    if (part.attention === undefined) return [];
+    const name = 'productCode' in part ? part.productCode : `share ${part.shareId}`;
+    const { customerTraceNumber: trace } = part;
+    const which = `${w.plain(name)}${trace === undefined ? '' : `, trace number ${w.code(trace)}`}`;
+    return [attentionSentences(part.attention, which, w)];
+  });
+}
+
+const ATTENTION: Record<'ssnMismatch' | 'reportChanged' | 'revokedAfterPosting', [what: string, then: string]> = {
+  ssnMismatch: ['The report has another SSN than the request:', 'It may be another person’s.'],
+  reportChanged: [
+    'The report differs from the one before by more than `attentionAbove` lets pass:',
+    'Look at it before closing.',
+  ],
+  revokedAfterPosting: ['Consent withdrawn after posting:', 'The gateway takes nothing back.'],
+};
+
+function attentionSentences(attention: keyof typeof ATTENTION, which: string, w: Writer): string {
+  const [what, then] = ATTENTION[attention];
+  return `${w.strong(what)} ${which}. ${then} ${w.page(ATTENTION_GUIDE[attention].page)}`;
+}
+
+function filesSentences({ path, away }: { path: string; away?: string }, w: Writer): string {
+  const why = away === undefined ? '' : `: ${w.plain(away)}`;
+  return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
+}

@@ -1,0 +1,207 @@
+/** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
+import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+import type { HoldAction } from '../../model/failure-types.ts';
+import { ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
+import {
+  consequences,
+  describeProblem,
+  holdFacts,
+  holdTitle,
+  questionSentences,
+  RUN_GUIDE,
+  SENDS_NOTHING,
+} from '../../words/holds.ts';
+import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
+import {
+  type AnyStatus,
+  describeAttention,
+  describeNews,
+  describeParts,
+  describeStanding,
+  ownerIdIn,
+  type RunSection,
+  type RunView,
+  runKind,
+} from '../../words/runs.ts';
+import { endSentence } from '../../words/states.ts';
+import { asMarkdown, codeBlock, countWords, type Writer } from '../../words/writer.ts';
+
+/** How the provider knows the customer that asks, and where the operator finds the runbook. */
+export interface InquirySide {
+  customerId: string;
+  endUserCode?: string | undefined;
+  runbookUrl?: string | undefined;
+}
+
+interface DetailedRun {
+  run: InquirySide | undefined;
+  isEnding: boolean;
+  endedUnchecked: boolean;
+  problems: Pick<AnyStatus, 'problems'>;
+  holds: { view: RunView['holds'] };
+  status(): AnyStatus;
+}
+
+/** Nothing personal is in it. Input that is not checked may be anything: none of it is shown. */
+export function describeRun(
+  run: DetailedRun,
+  { endUserCode, ...known }: Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>,
+): string {
+  if (!run.run) return uncheckedDetails(run);
+  const { customerId, runbookUrl } = run.run;
+  const view = { status: run.status(), holds: run.holds.view, isEnding: run.isEnding, ...known };
+  return runDetails(view, { customerId, endUserCode, runbookUrl });
+}
+
+export function uncheckedDetails({
+  endedUnchecked,
+  problems: { problems = [] },
+}: Pick<DetailedRun, 'endedUnchecked' | 'problems'>): string {
+  if (!endedUnchecked) return '**The input is being checked.** Nothing has been posted.';
+  const lines = problems.map((problem) => `- ${describeProblem(problem, asMarkdown())}`);
+  return ['**It ended before its input was taken.** Nothing was posted. Its failure says why.', ...lines].join('\n');
+}
+
+/**
+ * The UI hands the whole text to its own server in the query string of a URL. Proxies take 8 kB of it, and logs keep
+ * all. So one hold is shown in full, long lists are cut, and references are only recognisable.
+ */
+const HOLDS_LISTED = 5;
+const PARTS_LISTED: Record<string, number> = { Stages: -6, Shares: 4 };
+
+export function runDetails(view: RunView, side: InquirySide): string {
+  const { status } = view;
+  const kind = runKind(status);
+  const w = asMarkdown(side.runbookUrl);
+  const [hold, ...others] = view.holds.filter(({ isDecided }) => !isDecided);
+  const listed = others.slice(0, HOLDS_LISTED).map(({ productCode, customerTraceNumber, failureType }) => {
+    return `- ${w.plain(productCode)} ${w.code(customerTraceNumber)}: ${failureType}`;
+  });
+  const total = status.refusedMessagesTotal;
+  return [
+    w.strong(describeStanding(view, w)),
+    ...(hold ? [describeHold(hold, { view, side, w })] : []),
+    ...(listed.length > 0
+      ? [`## ${others.length} more on hold\n\n${listed.join('\n')}\n\n\`credit-journey holds\` has all.`]
+      : []),
+    ...findNextSteps(view).map(stepPart),
+    ...describeAttention(view, w).slice(0, HOLDS_LISTED),
+    ...describeParts(view, w).map(partList),
+    ...describeNews(view, w),
+    ...(total > 0 ? [`${countWords(total, 'message')} refused; the query \`status\` says which and why.`] : []),
+    ...(endSentence(kind, status.state) === null ? [resetTerminateCancel(RUN_GUIDE[kind].name)] : []),
+  ].join('\n\n');
+}
+
+function partList({ title, rows }: RunSection): string {
+  const most = PARTS_LISTED[title] ?? rows.length;
+  const shown = most < 0 ? rows.slice(most) : rows.slice(0, most);
+  const rest = rows.length - shown.length;
+  return [
+    `### ${title}\n`,
+    ...shown.map(([name, ...facts]) => `- **${name}**: ${facts.filter((fact) => fact !== '').join(', ')}`),
+    ...(rest > 0 ? [`- ${rest} more: the query \`status\` has all.`] : []),
+  ].join('\n');
+}
+
+function stepPart({ title, update, ways }: NextStep): string {
+  return [
+    `### ${title}`,
+    `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, with the JSON.`,
+    ...ways.flatMap(({ words, command, input }) => [
+      ...(words === undefined ? [] : [words]),
+      codeBlock(command),
+      codeBlock(JSON.stringify(input, null, 1)),
+    ]),
+  ].join('\n\n');
+}
+
+function resetTerminateCancel(name: string): string {
+  return `## Reset, Terminate, Cancel
+
+- **Reset** repeats steps; nothing is sent twice, since the ledger answers for what was sent, and a decision is spent once.
+- **Terminate** leaves an attempt in flight to be posted; the ledger keeps it for \`credit-journey holds\`. The ${name} may be started again.
+- **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a ${name}, send \`withdraw\`.`;
+}
+
+// One hold, with the drafts of the decisions that resolve it.
+
+interface HoldContext {
+  view: RunView;
+  side: InquirySide;
+  w: Writer;
+}
+
+export function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
+  const ownerId = ownerIdIn(view.status);
+  // A stage may have an end user of its own.
+  const { endUserCode = side.endUserCode } = hold;
+  const held = { ...hold, reason: hold.failureType, attempt: hold.attempts };
+  const question = questionSentences(endUserCode === undefined ? held : { ...held, endUserCode }, w, side.customerId);
+  return [
+    `## ${holdTitle(held, w)}`,
+    holdFacts(held, w)
+      .map(([name, fact]) => `- **${name}:** ${fact}`)
+      .join('\n'),
+    ...(question === undefined ? [] : [`**To ask the provider:** ${question}`]),
+    `### What resolves it
+
+In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`. Add \`proof\` where it is needed.`,
+    ...hold.allowedActions
+      .filter((action) => !view.isEnding || SENDS_NOTHING.includes(action))
+      .map((action) => actionPart(action, hold, ownerId)),
+  ].join('\n\n');
+}
+
+function actionPart(action: HoldAction, hold: HoldStatus, ownerId: string): string {
+  const command = `credit-journey resolve ${ownerId} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
+  return [
+    `**\`${action}\`**: ${effectOf(action, hold, ownerOf(ownerId).kind)}`,
+    codeBlock(command),
+    codeBlock(JSON.stringify(draft(action, hold, ownerId), null, 1)),
+  ].join('\n\n');
+}
+/** A draft that lacks only what the person knows; the run refuses empty texts. */
+function draft(action: HoldAction, hold: HoldStatus, ownerId: string): object {
+  const { kind, id } = ownerOf(ownerId);
+  const { customerTraceNumber, attempts, since, applicantIds = [] } = hold;
+  const message: Omit<ResolveInquiryMessage, 'journeyId' | 'providerSaid'> & { providerSaid: string } = {
+    ...{ [ID_NAMES[kind]]: id },
+    // The same attempt may be held twice, and each hold takes a decision of its own.
+    decisionId: `ui-${Date.parse(since).toString(36)}-${action}`,
+    customerTraceNumber,
+    attempt: attempts,
+    action,
+    by: '',
+    reason: '',
+    providerSaid: '',
+  };
+  if (action === 'accept') {
+    const applicants = applicantIds.map((applicantId) => ({ applicantId, consumerId: '' }));
+    const reference = { reportReferenceNumber: '', requestedAt: '', applicants };
+    return { ...message, outcome: hold.productCode === 'SECONDUSE' ? 'record' : '', reference };
+  }
+  return message;
+}
+
+/** What the decision leads to, and how to fill in what the draft leaves empty. */
+function effectOf(action: HoldAction, hold: HoldStatus, run: RunKind): string {
+  const { failureType, attempts: attempt, productCode, shareId } = hold;
+  const effects = consequences(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
+  return [...effects, ...howToFill(action, hold, run)].join(' ');
+}
+
+function howToFill(action: HoldAction, { failureType, productCode }: HoldStatus, run: RunKind): string[] {
+  if (action === 'amend') {
+    return [
+      `As it stands: with the same applicants. Corrected ones: add \`applicants\`, all of them, as at the start (\`${RUN_GUIDE[run].page}\`).`,
+    ];
+  }
+  if (action === 'resend' && failureType === 'OutcomeUnknown') return ['Ask first: `notAsked` is refused.'];
+  if (action !== 'accept') return [];
+  return [
+    productCode === 'SECONDUSE'
+      ? '`record` means posted, and so does `providerSaid`; `requestedAt` is when (RFC 3339); `consumerId` as in the query `references`. `noRecord` or `noReport` (then leave `reference` out) means that it was not: the share ends as `notPosted`.'
+      : '`outcome` is `record` (then `providerSaid` must be `posted`, and `reference` is needed; `requestedAt` as RFC 3339), `noRecord` or `noReport` (then leave `reference` out).',
+  ];
+}
