@@ -13,16 +13,18 @@ import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.
 import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
-import { registerAccessesCommand } from './cli/commands/records/accesses-command.ts';
 import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
-import { registerConsentsCommand } from './cli/commands/records/consents-command.ts';
-import { registerDecisionsCommand } from './cli/commands/records/decisions-command.ts';
-import { registerDisposalsCommand } from './cli/commands/records/disposals-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerInquiriesCommand } from './cli/commands/records/inquiries-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
+import {
+  registerAccessesCommand,
+  registerConsentsCommand,
+  registerDecisionsCommand,
+  registerDisposalsCommand,
+  registerSharesCommand,
+} from './cli/commands/records/listing-commands.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
-import { registerSharesCommand } from './cli/commands/records/shares-command.ts';
 import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
 import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
 import { registerExtendCommand } from './cli/commands/runs/extend-command.ts';

@@ -1,12 +1,22 @@
 /** What the ledger's records say, in words: for the command line's lists and for the story of a run. Nothing personal. Pure. */
 
+import { defined } from '../base/defined.ts';
 import type { AuditedAttempt, Posted } from '../ledger/inquiry-audit.ts';
-import type { AuditedConsent, AuditedDecision, AuditedDisposal } from '../ledger/record-audit.ts';
+import type { AuditedAccess } from '../ledger/reading.ts';
+import type {
+  AuditedConsent,
+  AuditedDecision,
+  AuditedDisposal,
+  AuditedShareWithdrawal,
+} from '../ledger/record-audit.ts';
+import type { AuditedShare } from '../ledger/share-audit.ts';
 import type { WorkEnd, WorkRow } from '../ledger/work.ts';
 import { isFailureType } from '../model/failure-types.ts';
+import { runName } from '../model/owner-id.ts';
 import type { ApplicantOutcome } from '../model/report-outcome.ts';
 import { nameOfUser } from '../model/secondary-user.ts';
-import { ATTENTION_GUIDE, HOLD_GUIDE, inquiryWords } from './holds.ts';
+import { HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
+import { countWords } from './writer.ts';
 
 export const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 
@@ -30,25 +40,20 @@ export function outcomeText({ applicantId, outcome, returnCode, returnReasonCode
   return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
-/** What a decision is about, beside the run. */
-export function decisionSubject(one: AuditedDecision): string[] {
-  const { productCode, shareId, customerTraceNumber, attempt, until } = one;
-  return [
-    ...(productCode === undefined ? [] : [productCode]),
-    ...(shareId === undefined ? [] : [`share ${shareId}`]),
-    ...(customerTraceNumber === undefined
-      ? []
-      : [`${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`]),
-    ...(until === undefined ? [] : [`until ${until}`]),
-  ];
+/** A record of the ledger in words: a line of its run's story, and of the command line's list of its kind. */
+export interface RecordLine {
+  at: string;
+  text: string;
+  by?: string;
+  reason?: string;
+  customerTraceNumber?: string;
+  attempt?: number;
 }
 
-export function decisionGrounds({ failureType, providerSaid, provenBy }: AuditedDecision): string[] {
-  return [
-    ...(failureType === undefined ? [] : [`held as ${failureType}`]),
-    ...(providerSaid === undefined ? [] : [`provider said ${providerSaid}`]),
-    ...(provenBy === undefined ? [] : [`proven by key ${provenBy}`]),
-  ];
+/** With what the story leaves out. */
+export interface ListedRecord extends RecordLine {
+  ownerId: string;
+  facts: string[];
 }
 
 /** What a person does to a run as a whole; every other decision is about a part of it. */
@@ -58,16 +63,80 @@ const RUN_WORDS: Partial<Record<AuditedDecision['action'], string>> = {
   resume: 'It was resumed.',
 };
 
-export function decisionWords(one: AuditedDecision): string {
+export function describeDecision(one: AuditedDecision): ListedRecord {
+  const { ownerId, recordedAt: at, by, reason, productCode, shareId, customerTraceNumber, attempt, until } = one;
+  const { failureType, providerSaid, provenBy } = one;
+  const trace = customerTraceNumber && `${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`;
+  const parts = [
+    `Decision ${one.decisionId}: ${one.action}`,
+    productCode,
+    shareId && `share ${shareId}`,
+    trace,
+    until && `until ${until}`,
+    failureType && `held as ${failureType}`,
+    providerSaid && `provider said ${providerSaid}`,
+    provenBy && `proven by key ${provenBy}`,
+  ].filter((part) => part !== undefined);
   const ofRun = RUN_WORDS[one.action];
-  if (ofRun !== undefined) return ofRun;
-  const parts = [...decisionSubject(one), ...decisionGrounds(one)];
-  return `Decision ${one.decisionId}: ${one.action}${parts.length === 0 ? '' : `, ${parts.join(', ')}`}.`;
+  const facts = ofRun === undefined ? [] : [one.decisionId];
+  const text = ofRun ?? `${parts.join(', ')}.`;
+  return { ...{ at, text, by, reason, ownerId, facts }, ...defined({ customerTraceNumber, attempt }) };
 }
 
-export function consentWords(one: AuditedConsent): string {
-  const unmatched = one.unmatched === undefined ? '' : ` It matches no ${one.unmatched} that the ledger knows.`;
-  return `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId} with ${nameOfUser(one)}, ${one.consentId}.${unmatched}`;
+export function describeConsent(one: AuditedConsent): ListedRecord {
+  const { evidence, permittedAttempts, unmatched } = one;
+  const news = unmatched === undefined ? '' : ` It matches no ${unmatched} that the ledger knows.`;
+  const uses = permittedAttempts === 0 ? 'no attempts' : countWords(permittedAttempts, 'attempt');
+  return {
+    at: one.recordedAt,
+    text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId} with ${nameOfUser(one)}, ${one.consentId}.${news}`,
+    ownerId: one.journeyId,
+    facts: [
+      `decided at ${one.decidedAt}`,
+      ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
+      ...(one.proof === undefined ? [] : ['proven by its consent system']),
+      ...(one.decision === 'granted' ? [`sent under it: ${uses}`] : []),
+    ],
+  };
+}
+
+export function describeShareWithdrawal(one: AuditedShareWithdrawal): ListedRecord {
+  const { recordedAt: at, ownerId, shareId, replacedBy, by, reason } = one;
+  const text = `Share ${shareId} was taken back before it was sent.`;
+  return { at, text, by, reason, ownerId, facts: replacedBy === undefined ? [] : [`replaced by ${replacedBy}`] };
+}
+
+export function describeShare(one: AuditedShare): ListedRecord {
+  const { report, sharedBy = '', ownerId, shareId = '', permissiblePurposeCode } = one;
+  const purpose = permissiblePurposeCode === undefined ? '' : `, purpose ${permissiblePurposeCode}`;
+  return {
+    at: one.claimedAt,
+    text: `Share ${shareId} (${POSTED_WORDS[one.posted]}): ${sharedBy} → ${nameOfUser(one)}`,
+    ownerId,
+    facts: [
+      report
+        ? `${report.productCode} of ${runName(report.ownerId)}, ${report.customerTraceNumber}`
+        : 'a report that the ledger does not know',
+      `${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
+      ...one.consents.map(({ applicantId, consentId, decidedAt, evidence }) => {
+        const proof = evidence ? `: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}` : '';
+        return `consent of ${applicantId}, ${consentId}, decided at ${decidedAt}${proof}`;
+      }),
+    ],
+  };
+}
+
+export function describeAccess(one: AuditedAccess): ListedRecord {
+  const { endUserCode, endUser = '', recordedAt: at, by, ownerId, purpose } = one;
+  const via = one.via === 'api' ? 'by the HTTP API' : 'from the ledger';
+  return {
+    ...{ at, by, ownerId },
+    text: `${one.productCode} ${one.kind} was read ${via}${one.redacted ? ', masked' : ''}`,
+    facts: [
+      `${one.customerTraceNumber} attempt ${one.attempt}, pulled for ${endUserCode ?? endUser}`,
+      ...(purpose === undefined ? [] : [`served again: ${purpose}`]),
+    ],
+  };
 }
 
 export function attemptWords(one: AuditedAttempt): string {
@@ -88,9 +157,15 @@ const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {
   legalHoldReleased: 'Its legal hold was released.',
 };
 
-export function retentionWords({ kind, matter }: Pick<AuditedDisposal, 'kind' | 'matter'>): string {
-  const words = RETENTION_WORDS[kind];
-  return matter === undefined ? words : `${words} Matter: ${matter}.`;
+export function describeDisposal(one: AuditedDisposal): ListedRecord {
+  const { recordedAt: at, kind, matter, by, reason, ownerId, details, productCode, run } = one;
+  const text = `${RETENTION_WORDS[kind]}${matter === undefined ? '' : ` Matter: ${matter}.`}`;
+  const facts = [
+    productCode && `${productCode} alone`,
+    details && `${details.inquiries} inquiries, ${details.reports} reports, ${details.runs} runs`,
+    run && `run: ${run.workflowId}, ${run.runId}`,
+  ].filter((fact) => fact !== undefined);
+  return { at, text, by, reason, ownerId, facts };
 }
 
 type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;
@@ -98,10 +173,7 @@ type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;
 export function workWords({ kind, reason, productCode, shareId }: NamedWork): string {
   const about = productCode === undefined ? '' : ` ${inquiryWords({ productCode, ...(shareId ? { shareId } : {}) })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${HOLD_GUIDE[reason].happened}`;
-  const words = Object.hasOwn(ATTENTION_GUIDE, reason)
-    ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE].words
-    : reason;
-  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${words}.`;
+  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${reasonWords(reason)}.`;
 }
 
 /** Absent where a decision of its own says it. */

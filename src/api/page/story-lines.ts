@@ -1,5 +1,6 @@
 /** What has happened to a run, by the ledger's records, in its words. Nothing personal is in them. */
 
+import { defined } from '../../base/defined.ts';
 import type { AuditedAttempt } from '../../ledger/inquiry-audit.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
 import type { Ledger } from '../../ledger/port.ts';
@@ -8,28 +9,23 @@ import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
 import { ownerIdOf, ownerOf } from '../../model/owner-id.ts';
 import {
   attemptWords,
-  consentWords,
-  decisionWords,
+  describeConsent,
+  describeDecision,
+  describeDisposal,
+  describeShareWithdrawal,
+  type ListedRecord,
   lateWords,
-  retentionWords,
+  type RecordLine,
   workEndWords,
   workWords,
 } from '../../words/records.ts';
-
-export interface StoryLine {
-  at: string;
-  text: string;
-  by?: string;
-  reason?: string;
-  customerTraceNumber?: string;
-  attempt?: number;
-}
+import { capitalize } from '../../words/writer.ts';
 
 type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
 
 export interface LedgerStory {
   /** The oldest first. */
-  lines: StoryLine[];
+  lines: RecordLine[];
   /** Otherwise there is more of a kind than is told. */
   isWhole: boolean;
   /** What needs a person now. */
@@ -63,30 +59,23 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
   const work: LedgerWork = isReview ? open : past;
   const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.gatewayProfile)]);
   const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
-  const lines: StoryLine[] = [
+  const lines: RecordLine[] = [
     ...attempts.flatMap(attemptLines),
-    ...decisions.map((one) => ({
-      ...{ at: one.recordedAt, text: decisionWords(one), by: one.by, reason: one.reason },
-      ...namedIn(one),
-    })),
-    ...consents.map((one) => ({ at: one.recordedAt, text: consentWords(one) })),
-    ...withdrawals.map(({ recordedAt, by, reason, shareId }) => {
-      return { at: recordedAt, text: `Share ${shareId} was taken back before it was sent.`, by, reason };
-    }),
-    ...disposals.map((one) => {
-      return { at: one.recordedAt, text: retentionWords(one), by: one.by, reason: one.reason };
-    }),
+    ...decisions.map(describeDecision).map(toLine),
+    ...consents.map(describeConsent).map(toLine),
+    ...withdrawals.map(describeShareWithdrawal).map(toLine),
+    ...disposals.map(describeDisposal).map(toLine),
     ...work.slice(-MOST_OF_A_KIND).flatMap(workLines),
   ];
   const first = lines.reduce((least, { at }) => (at < least ? at : least), lines[0]?.at ?? '');
   for (const pause of lines.length === 0 ? [] : stopping) {
     if (pause.ended !== undefined && pause.ended.at < first) continue;
     const { since, by, reason, ended } = pause;
-    lines.push({ at: since, text: `${capital(scopeWords(pause))} were paused.`, by, reason });
+    lines.push({ at: since, text: `${capitalize(scopeWords(pause))} were paused.`, by, reason });
     if (!ended) continue;
     lines.push({
       at: ended.at,
-      text: `${capital(scopeWords(pause))} were resumed.`,
+      text: `${capitalize(scopeWords(pause))} were resumed.`,
       by: ended.by,
       reason: ended.reason,
     });
@@ -99,7 +88,7 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
     open,
     pauses: stopping
       .filter(({ ended }) => !ended)
-      .map((pause) => ({ since: pause.since, text: `${capital(scopeWords(pause))} are paused: ${pause.reason}` })),
+      .map((pause) => ({ since: pause.since, text: `${capitalize(scopeWords(pause))} are paused: ${pause.reason}` })),
   };
 }
 
@@ -111,7 +100,11 @@ async function retentionStory(ledger: Ledger, ownerId: string): Promise<AuditedD
   return found.flat();
 }
 
-function attemptLines(one: AuditedAttempt): StoryLine[] {
+function toLine({ ownerId: _, facts: __, ...line }: ListedRecord): RecordLine {
+  return line;
+}
+
+function attemptLines(one: AuditedAttempt): RecordLine[] {
   const { customerTraceNumber, attempt, claimedAt, late } = one;
   const named = { customerTraceNumber, attempt };
   return [
@@ -120,7 +113,7 @@ function attemptLines(one: AuditedAttempt): StoryLine[] {
   ];
 }
 
-function workLines(row: LedgerWork[number]): StoryLine[] {
+function workLines(row: LedgerWork[number]): RecordLine[] {
   const { closed } = row;
   const end = closed && workEndWords(row, closed);
   return [
@@ -129,17 +122,8 @@ function workLines(row: LedgerWork[number]): StoryLine[] {
   ];
 }
 
-function namedIn({
-  customerTraceNumber,
-  attempt,
-}: {
-  customerTraceNumber?: string;
-  attempt?: number;
-}): Pick<StoryLine, 'customerTraceNumber' | 'attempt'> {
-  return {
-    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-    ...(attempt === undefined ? {} : { attempt }),
-  };
+function namedIn({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
+  return defined({ customerTraceNumber, attempt });
 }
 
 async function some<T>(records: AsyncIterable<T>): Promise<T[]> {
@@ -149,8 +133,4 @@ async function some<T>(records: AsyncIterable<T>): Promise<T[]> {
     if (found.length === MOST_OF_A_KIND) break;
   }
   return found;
-}
-
-function capital(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -5,13 +5,14 @@ import { defined } from '../../base/defined.ts';
 import { refusedMessageSchema } from '../../messages/journey/result-schemas.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';
+import type { RecordLine } from '../../words/records.ts';
 import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { holdOf, holdSchema } from '../holds/open-work.ts';
 import { unknownRun } from '../problem.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
-import { type LedgerStory, ledgerStory, type StoryLine } from './story-lines.ts';
+import { type LedgerStory, ledgerStory } from './story-lines.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 
@@ -169,7 +170,7 @@ function waitsOf(status: AnyStatus): Story['waitsFor'] {
   ];
 }
 
-function runLines(described: RunAnswer['described']): StoryLine[] {
+function runLines(described: RunAnswer['described']): RecordLine[] {
   if (!described) return [];
   const { startedAt, closedAt } = described;
   return [

@@ -35,8 +35,8 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
 }
 
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
-export function readable(text: string, width: number): string[] {
-  return wrapLong(text.replaceAll(/\p{Cc}+/gu, ' '), width, '    ');
+export function readable(text: string, width: number, indent = '    '): string[] {
+  return wrapLong(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
 }
 
 export function totalLines(totals: readonly InquiryTotal[], width: number): string[] {

@@ -3,11 +3,14 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { Ledger } from '../../../ledger/port.ts';
 import type { RecordsQuery } from '../../../ledger/record-audit.ts';
+import { runName } from '../../../model/owner-id.ts';
+import type { ListedRecord } from '../../../words/records.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { type Cell, csvLine } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
-import { createOutput, type Output } from '../../output/output.ts';
+import { readable } from '../../output/inquiry-formats.ts';
+import { createOutput, type Output, withAge } from '../../output/output.ts';
 import { periodOf, timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
 import { withLedger } from '../with-ledger.ts';
@@ -96,8 +99,7 @@ export interface RecordFormat<T> {
   name: string;
   columns: Readonly<Record<string, (one: T) => Cell>>;
   document(one: T): object;
-  /** At most `width` columns. */
-  lines(one: T, width: number): string[];
+  line(one: T): ListedRecord;
 }
 
 /** Holds at most a page of the ledger, and what the reader has not taken yet. */
@@ -110,9 +112,17 @@ export async function printRecords<T>(
   await withLedger((ledger) => printText(chunks(read(ledger), record, { format, width: output.width })));
 }
 
+/** At most `width` columns. */
+function recordLines({ at, text, by, reason, ownerId, facts }: ListedRecord, width: number): string[] {
+  const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
+  const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
+  const details = [runName(ownerId), ...facts, ...who].flatMap((line) => readable(line, width));
+  return [head, ...more.map((line) => `    ${line}`), ...details];
+}
+
 async function* chunks<T>(
   rows: AsyncIterable<T>,
-  { name, columns, document, lines }: RecordFormat<T>,
+  { name, columns, document, line }: RecordFormat<T>,
   { format, width }: { format: Format; width: number },
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(Object.keys(columns));
@@ -121,7 +131,7 @@ async function* chunks<T>(
   for await (const one of rows) {
     if (format === 'csv') yield csvLine(Object.values(columns).map((cellOf) => cellOf(one)));
     else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(document(one))}`;
-    else yield `${lines(one, width).join('\n')}\n`;
+    else yield `${recordLines(line(one), width).join('\n')}\n`;
     count += 1;
   }
   if (format === 'json') yield '\n]}\n';
