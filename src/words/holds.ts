@@ -3,6 +3,7 @@
  * these words: the Temporal UI, the command line and the runbook show them, and a test compares the docs. Pure.
  */
 
+import type { HoldStatus } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { type DecisionAction, type FailureType, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
@@ -79,24 +80,19 @@ export function inquiryWords({
 }
 
 /** What needs a person, as the ledger, a run or a list knows it. */
-export interface HeldInquiry {
-  productCode: ProductCode;
-  customerTraceNumber: string;
-  shareId?: string;
-  accountId?: string;
+export interface HeldInquiry
+  extends Pick<
+    HoldStatus,
+    | ('customerTraceNumber' | 'productCode' | 'shareId' | 'accountId' | 'endUserCode' | 'httpStatus' | 'returnCode')
+    | ('returnReasonCode' | 'refusalKept' | 'otherTraceNumber' | 'resendFrom' | 'refusedDecision')
+  > {
   /** A failure type, or a name of `ATTENTION_GUIDE`. */
   reason: string;
-  attempt?: number;
-  since?: string;
-  endUserCode?: string;
-  httpStatus?: number;
-  returnCode?: string;
-  returnReasonCode?: string;
-  otherTraceNumber?: string;
-  refusalKept?: true;
-  resendFrom?: string;
   problems?: readonly Problem[];
-  refusedDecision?: { decisionId: string; reason: string; at: string };
+  /** RFC 3339. Unknown of a share that a running journey flags. */
+  since?: string;
+  /** The attempt that a decision judges. */
+  attempt?: number;
 }
 
 /** `PREQUAL · OutcomeUnknown · attempt 1` */

@@ -1,7 +1,7 @@
 /** What the ledger's records say, in words: for the command line's lists and for the story of a run. Nothing personal. Pure. */
 
 import { defined } from '../base/defined.ts';
-import type { AuditedAttempt, Posted } from '../ledger/inquiry-audit.ts';
+import type { AuditDecision, AuditedAttempt, Posted } from '../ledger/inquiry-audit.ts';
 import type { AuditedAccess } from '../ledger/reading.ts';
 import type {
   AuditedConsent,
@@ -16,12 +16,12 @@ import { runName } from '../model/owner-id.ts';
 import type { ApplicantOutcome } from '../model/report-outcome.ts';
 import { nameOfUser } from '../model/secondary-user.ts';
 import { HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
-import { countWords } from './writer.ts';
+import { countWords, inSeconds } from './writer.ts';
 
-export const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
+const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 
 /** The codes, whose outcomes differ, and the number of an answer without a record. */
-export function answerParts({
+function answerParts({
   returnCode,
   returnReasonCode,
   applicantOutcomes = [],
@@ -92,7 +92,7 @@ export function describeConsent(one: AuditedConsent): ListedRecord {
     text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId} with ${nameOfUser(one)}, ${one.consentId}.${news}`,
     ownerId: one.journeyId,
     facts: [
-      `decided at ${one.decidedAt}`,
+      `decided at ${inSeconds(one.decidedAt)}`,
       ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
       ...(one.proof === undefined ? [] : ['proven by its consent system']),
       ...(one.decision === 'granted' ? [`sent under it: ${uses}`] : []),
@@ -120,7 +120,7 @@ export function describeShare(one: AuditedShare): ListedRecord {
       `${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
       ...one.consents.map(({ applicantId, consentId, decidedAt, evidence }) => {
         const proof = evidence ? `: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}` : '';
-        return `consent of ${applicantId}, ${consentId}, decided at ${decidedAt}${proof}`;
+        return `consent of ${applicantId}, ${consentId}, decided at ${inSeconds(decidedAt)}${proof}`;
       }),
     ],
   };
@@ -139,14 +139,48 @@ export function describeAccess(one: AuditedAccess): ListedRecord {
   };
 }
 
-export function attemptWords(one: AuditedAttempt): string {
+export function describeAttempt(one: AuditedAttempt): ListedRecord {
+  const { customerTraceNumber, attempt, ownerId, applicants, sentTraceNumber, consents, decision, permittedBy } = one;
+  const { accesses, late, disposedAt, permissiblePurposeCode } = one;
   const codes = answerParts(one);
   const answered = codes.length === 0 ? '' : `, ${codes.join(', ')}`;
-  return `${inquiryWords(one)}, attempt ${one.attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`;
+  const facts = [
+    `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,
+    `for ${one.endUserCode ?? one.endUser}${permissiblePurposeCode === undefined ? '' : `, purpose ${permissiblePurposeCode}`}`,
+    sentTraceNumber && `sent as ${sentTraceNumber}`,
+    consents.length > 0 && `consents ${consents.map(consentText).join(', ')}`,
+    permittedBy && `permitted: ${decisionText(permittedBy)}`,
+    decision && `decided: ${decisionText(decision)}`,
+    accesses &&
+      `read ${countWords(accesses.count, 'time')}, ${accesses.reissues} of them served it again, last at ${inSeconds(accesses.lastAt)}`,
+    late && `answered late, at ${inSeconds(late.at)}: ${late.outcome ?? 'no outcome'}`,
+    ...one.legalHolds.map(({ journeyId, matter, setAt, by }) => {
+      return `under a legal hold on ${journeyId}, matter ${matter}, set by ${by} at ${inSeconds(setAt)}`;
+    }),
+    disposedAt && `disposed of at ${inSeconds(disposedAt)}`,
+  ].filter((fact) => typeof fact === 'string');
+  return {
+    at: one.claimedAt,
+    text: `${inquiryWords(one)}, attempt ${attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`,
+    ...{ customerTraceNumber, attempt, ownerId, facts },
+  };
 }
 
-export function lateWords(one: AuditedAttempt & { late: NonNullable<AuditedAttempt['late']> }): string {
-  return `${inquiryWords(one)}, attempt ${one.attempt}, was answered late: ${one.late.outcome ?? 'no outcome'}.`;
+export function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
+  return `${applicantId} ${consentId}`;
+}
+
+function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {
+  const proof = provenBy === undefined ? '' : `, proven by key ${provenBy}`;
+  return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
+}
+
+/** Absent where no answer came late. */
+export function describeLateAnswer(one: AuditedAttempt): RecordLine | undefined {
+  const { customerTraceNumber, attempt, late } = one;
+  if (!late) return undefined;
+  const text = `${inquiryWords(one)}, attempt ${attempt}, was answered late: ${late.outcome ?? 'no outcome'}.`;
+  return { at: late.at, text, customerTraceNumber, attempt };
 }
 
 const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {

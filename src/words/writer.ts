@@ -52,6 +52,11 @@ export function codeBlock(text: string): string {
   return `\`\`\`\n${text.replaceAll('```', "'''")}\n\`\`\``;
 }
 
+/** `2026-01-02T03:04:05.678Z` → `2026-01-02T03:04:05Z` */
+export function inSeconds(instant: string): string {
+  return instant.replace(/\.\d+/, '');
+}
+
 /** `awaitingConsent` → `awaiting consent` */
 export function inWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

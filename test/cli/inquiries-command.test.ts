@@ -83,7 +83,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     const { code, screen } = await runInTerminal(['inquiries', '--from', '2026-01-01'], [], env);
     assert.equal(code, 0, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
-    assert.match(screen, /PREQUAL +record +posted +EU1\n.* attempt 2\n/);
+    assert.match(screen, /PREQUAL, attempt 2: record\s+\(posted\)/);
     assert.match(screen, /SECONDUSE +1 +1 +0 +0 +EU2/);
   });
 

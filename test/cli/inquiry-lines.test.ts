@@ -6,13 +6,14 @@ import { listLines } from '../../src/cli/commands/runs/list-command.ts';
 import {
   ATTEMPT_CSV_HEAD,
   attemptCsv,
-  attemptLines,
+  recordLines,
   totalCsv,
   totalLines,
 } from '../../src/cli/output/inquiry-formats.ts';
 import { periodOf } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
 import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
+import { describeAttempt } from '../../src/words/records.ts';
 
 const ATTEMPT: AuditedAttempt = {
   customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00',
@@ -45,7 +46,7 @@ const ATTEMPT: AuditedAttempt = {
 
 describe('an inquiry', () => {
   test('keeps to 80 columns, and what people wrote steers no terminal', () => {
-    const lines = attemptLines(ATTEMPT, 80);
+    const lines = recordLines(describeAttempt(ATTEMPT), 80);
     for (const line of lines) assert.ok(line.length <= 80 && !/\p{Cc}/u.test(line), line);
     const text = lines.join('\n');
     for (const part of [
@@ -78,7 +79,7 @@ describe('an inquiry', () => {
     };
     const held = { ...ATTEMPT, legalHolds: [hold, { ...hold, matter: '=2' }] };
     const words = /legal hold on portfolio:R-1, matter 2026-17, set by c at 2026-01-02T03:04:05Z/;
-    assert.match(attemptLines(held, 200).join('\n'), words);
+    assert.match(recordLines(describeAttempt(held), 200).join('\n'), words);
     assert.match(attemptCsv(held), /,"2026-17; '=2",\r\n$/);
   });
 

@@ -1,20 +1,19 @@
 /** What has happened to a run, by the ledger's records, in its words. Nothing personal is in them. */
 
 import { defined } from '../../base/defined.ts';
-import type { AuditedAttempt } from '../../ledger/inquiry-audit.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
 import type { Ledger } from '../../ledger/port.ts';
 import type { AuditedDisposal } from '../../ledger/record-audit.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
 import { ownerIdOf, ownerOf } from '../../model/owner-id.ts';
 import {
-  attemptWords,
+  describeAttempt,
   describeConsent,
   describeDecision,
   describeDisposal,
+  describeLateAnswer,
   describeShareWithdrawal,
   type ListedRecord,
-  lateWords,
   type RecordLine,
   workEndWords,
   workWords,
@@ -60,7 +59,7 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
   const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.gatewayProfile)]);
   const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
   const lines: RecordLine[] = [
-    ...attempts.flatMap(attemptLines),
+    ...attempts.flatMap((one) => [toLine(describeAttempt(one)), describeLateAnswer(one) ?? []].flat()),
     ...decisions.map(describeDecision).map(toLine),
     ...consents.map(describeConsent).map(toLine),
     ...withdrawals.map(describeShareWithdrawal).map(toLine),
@@ -102,15 +101,6 @@ async function retentionStory(ledger: Ledger, ownerId: string): Promise<AuditedD
 
 function toLine({ ownerId: _, facts: __, ...line }: ListedRecord): RecordLine {
   return line;
-}
-
-function attemptLines(one: AuditedAttempt): RecordLine[] {
-  const { customerTraceNumber, attempt, claimedAt, late } = one;
-  const named = { customerTraceNumber, attempt };
-  return [
-    { at: claimedAt, text: attemptWords(one), ...named },
-    ...(late ? [{ at: late.at, text: lateWords({ ...one, late }), ...named }] : []),
-  ];
 }
 
 function workLines(row: LedgerWork[number]): RecordLine[] {

@@ -1,41 +1,21 @@
 /** Inquiries as lines, CSV and JSON. No report's reference and no consumer id is in any of them. */
 
-import type { AuditDecision, AuditedAttempt, InquiryTotal } from '../../ledger/inquiry-audit.ts';
+import type { AuditedAttempt, InquiryTotal } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
-import { answerParts, outcomeText, POSTED_WORDS } from '../../words/records.ts';
+import { consentText, type ListedRecord, outcomeText } from '../../words/records.ts';
 import { type Cell, csvLine } from './csv.ts';
 import { table, withAge, wrapLong } from './output.ts';
 
-/** At most `width` columns; each row by itself, since rows are printed as they come. */
-export function attemptLines(one: AuditedAttempt, width: number): string[] {
-  const { permittedBy, decision, consents, accesses, late } = one;
-  const head = [
-    withAge(one.claimedAt).padEnd(33),
-    one.productCode.padEnd(9),
-    one.outcome,
-    POSTED_WORDS[one.posted],
-    one.endUserCode ?? one.endUser ?? '',
-  ];
-  const share = one.shareId === undefined ? '' : `, share ${one.shareId}`;
-  const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
-  const details = [
-    `${one.customerTraceNumber} attempt ${one.attempt}${applicantsText(one)}`,
-    `${runName(one.ownerId)}${share}${purpose}`,
-    ...(one.sentTraceNumber === undefined ? [] : [`sent as ${one.sentTraceNumber}`]),
-    ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
-    ...answerText(one),
-    ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
-    ...(decision ? [`decided: ${decisionText(decision)}`] : []),
-    ...(accesses ? [accessText(accesses)] : []),
-    ...(late ? [`answered late, at ${late.at.replace(/\.\d+/, '')}: ${late.outcome ?? 'no outcome'}`] : []),
-    ...one.legalHolds.map(holdText),
-    ...(one.disposedAt === undefined ? [] : [`disposed of at ${one.disposedAt.replace(/\.\d+/, '')}`]),
-  ];
-  return [...table([head], width), ...details.flatMap((line) => readable(line, width))];
+/** A record of the ledger, of at most `width` columns. */
+export function recordLines({ at, text, by, reason, ownerId, facts }: ListedRecord, width: number): string[] {
+  const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
+  const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
+  const details = [runName(ownerId), ...facts, ...who].flatMap((line) => readable(line, width));
+  return [head, ...more.map((line) => `    ${line}`), ...details];
 }
 
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
-export function readable(text: string, width: number, indent = '    '): string[] {
+function readable(text: string, width: number, indent = '    '): string[] {
   return wrapLong(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
 }
 
@@ -52,34 +32,6 @@ export function totalLines(totals: readonly InquiryTotal[], width: number): stri
 
 function endUserOf({ endUserCode, endUser }: InquiryTotal): string {
   return [endUserCode, endUser].filter((text) => text !== undefined).join(' ');
-}
-
-function applicantsText({ applicants }: AuditedAttempt): string {
-  if (applicants === undefined) return '';
-  return applicants === 1 ? ', 1 applicant' : `, ${applicants} applicants`;
-}
-
-function answerText(one: AuditedAttempt): string[] {
-  const parts = answerParts(one);
-  return parts.length === 0 ? [] : [`answered: ${parts.join(', ')}`];
-}
-
-function accessText({ count, reissues, lastAt }: NonNullable<AuditedAttempt['accesses']>): string {
-  const again = reissues === 0 ? '' : `, ${reissues} of them served it again`;
-  return `read ${count} ${count === 1 ? 'time' : 'times'}${again}, last at ${lastAt.replace(/\.\d+/, '')}`;
-}
-
-function holdText({ journeyId, matter, setAt, by }: AuditedAttempt['legalHolds'][number]): string {
-  return `under a legal hold on ${journeyId}, matter ${matter}, set by ${by} at ${setAt.replace(/\.\d+/, '')}`;
-}
-
-function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
-  return `${applicantId} ${consentId}`;
-}
-
-function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {
-  const proof = provenBy === undefined ? '' : `, proven by key ${provenBy}`;
-  return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
 }
 
 /** As JSON: `ownerId` is called `journeyId` everywhere on the command line; of a pull it is `pull:<pullId>`. */

@@ -1,5 +1,6 @@
 /** Where a command writes: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
+import { inSeconds } from '../../words/writer.ts';
 import type { OutputOptions } from './common-options.ts';
 import { asCalled } from './program-call.ts';
 
@@ -127,7 +128,7 @@ export function wrapLong(text: string, width: number, indent = ''): string[] {
 /** An instant in seconds, and how long ago it was. */
 export function withAge(instant: string, nowMs = Date.now()): string {
   const ms = Date.parse(instant);
-  const text = instant.replace(/\.\d+/, '');
+  const text = inSeconds(instant);
   return Number.isNaN(ms) ? text : `${text} (${age(nowMs - ms)})`;
 }
 

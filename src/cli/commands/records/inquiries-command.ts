@@ -8,12 +8,14 @@ import {
   InquiryTotals,
 } from '../../../ledger/inquiry-audit.ts';
 import { PRODUCTS } from '../../../model/products.ts';
+import { describeAttempt } from '../../../words/records.ts';
+import { inSeconds } from '../../../words/writer.ts';
 import { withExamples } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import {
   ATTEMPT_CSV_HEAD,
   attemptCsv,
-  attemptLines,
+  recordLines,
   TOTAL_CSV_HEAD,
   totalCsv,
   totalLines,
@@ -129,13 +131,12 @@ function jsonFormat({ period, timeZone, totals: onlyTotals }: Listing): Printed 
 
 function lineFormat({ period, timeZone, totals: onlyTotals }: Listing, { colors, width }: Output): Printed {
   const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
-  const seconds = (instant: string) => instant.replace(/\.\d+/, '');
-  const from = period.from === undefined ? [] : [`from ${seconds(period.from)}`];
-  const before = period.before === undefined ? [] : [`before ${seconds(period.before)}`];
+  const from = period.from === undefined ? [] : [`from ${inSeconds(period.from)}`];
+  const before = period.before === undefined ? [] : [`before ${inSeconds(period.before)}`];
   const told = [...from, ...before].join(', ');
   return {
     head: told === '' ? '' : lines(wrap(`Claimed ${told} (days in ${timeZone})`, width).map(colors.bold)),
-    attempt: (one) => lines(attemptLines(one, width)),
+    attempt: (one) => lines(recordLines(describeAttempt(one), width)),
     end: ({ list }, count) =>
       lines([
         ...(onlyTotals || count === 0 ? [] : ['', colors.bold('Totals: attempts by product and end user')]),

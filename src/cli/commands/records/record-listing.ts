@@ -3,14 +3,13 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { Ledger } from '../../../ledger/port.ts';
 import type { RecordsQuery } from '../../../ledger/record-audit.ts';
-import { runName } from '../../../model/owner-id.ts';
 import type { ListedRecord } from '../../../words/records.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { type Cell, csvLine } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
-import { readable } from '../../output/inquiry-formats.ts';
-import { createOutput, type Output, withAge } from '../../output/output.ts';
+import { recordLines } from '../../output/inquiry-formats.ts';
+import { createOutput, type Output } from '../../output/output.ts';
 import { periodOf, timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
 import { withLedger } from '../with-ledger.ts';
@@ -110,14 +109,6 @@ export async function printRecords<T>(
 ): Promise<void> {
   const { format, output } = formatOf(options);
   await withLedger((ledger) => printText(chunks(read(ledger), record, { format, width: output.width })));
-}
-
-/** At most `width` columns. */
-function recordLines({ at, text, by, reason, ownerId, facts }: ListedRecord, width: number): string[] {
-  const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
-  const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
-  const details = [runName(ownerId), ...facts, ...who].flatMap((line) => readable(line, width));
-  return [head, ...more.map((line) => `    ${line}`), ...details];
 }
 
 async function* chunks<T>(
