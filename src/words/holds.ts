@@ -3,7 +3,7 @@
  * these words: the Temporal UI, the command line and the runbook show them, and a test compares the docs. Pure.
  */
 
-import type { HoldStatus } from '../messages/journey/shapes.ts';
+import type { AnsweredInquiry, HoldStatus } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { type DecisionAction, type FailureType, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
@@ -11,9 +11,9 @@ import type { RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
-import type { ReportOutcome } from '../model/report-outcome.ts';
+import type { ApplicantOutcome, ReportOutcome } from '../model/report-outcome.ts';
 import { resendRule } from '../model/resend-rule.ts';
-import { capitalize, type Writer } from './writer.ts';
+import { capitalize, inWords, type Writer } from './writer.ts';
 
 /** Each kind of run as people name it, and the page that has its input and states. */
 export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
@@ -138,12 +138,25 @@ export function describeProblem({ path, rule }: Problem, { code, plain }: Writer
   return `${code(path || '/')} ${plain(rule)}`;
 }
 
-function answerParts({ httpStatus, returnCode, returnReasonCode }: HeldInquiry, { plain }: Writer): string[] {
+interface Answered extends AnsweredInquiry {
+  httpStatus?: number;
+}
+
+/** What the gateway answered: its codes, the outcomes of several applicants, the number of an answer without a record. */
+export function answerParts(answered: Answered, { plain, reference }: Writer): string[] {
+  const { httpStatus, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
   return [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
     ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
+    ...(applicantOutcomes.length > 1 ? applicantOutcomes.map((outcome) => plain(outcomeText(outcome))) : []),
+    ...(noRecordReference === undefined ? [] : [reference(noRecordReference)]),
   ];
+}
+
+function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
+  const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
+  return `${applicantId} ${inWords(outcome)}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
 /** `undefined` for a reason that has no page. */

@@ -13,32 +13,11 @@ import type { AuditedShare } from '../ledger/share-audit.ts';
 import type { WorkEnd, WorkRow } from '../ledger/work.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/owner-id.ts';
-import type { ApplicantOutcome } from '../model/report-outcome.ts';
 import { nameOfUser } from '../model/secondary-user.ts';
-import { HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
-import { countWords, inSeconds } from './writer.ts';
+import { answerParts, HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
+import { AS_TEXT, countWords, inSeconds } from './writer.ts';
 
 const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
-
-/** The codes, whose outcomes differ, and the number of an answer without a record. */
-function answerParts({
-  returnCode,
-  returnReasonCode,
-  applicantOutcomes = [],
-  noRecordReference,
-}: Pick<AuditedAttempt, 'returnCode' | 'returnReasonCode' | 'applicantOutcomes' | 'noRecordReference'>): string[] {
-  return [
-    ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
-    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
-    ...(applicantOutcomes.length > 1 ? applicantOutcomes.map(outcomeText) : []),
-    ...(noRecordReference === undefined ? [] : [`reference ${noRecordReference}`]),
-  ];
-}
-
-export function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
-  const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
-  return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
-}
 
 /** A record of the ledger in words: a line of its run's story, and of the command line's list of its kind. */
 export interface RecordLine {
@@ -142,7 +121,7 @@ export function describeAccess(one: AuditedAccess): ListedRecord {
 export function describeAttempt(one: AuditedAttempt): ListedRecord {
   const { customerTraceNumber, attempt, ownerId, applicants, sentTraceNumber, consents, decision, permittedBy } = one;
   const { accesses, late, disposedAt, permissiblePurposeCode } = one;
-  const codes = answerParts(one);
+  const codes = answerParts(one, AS_TEXT);
   const answered = codes.length === 0 ? '' : `, ${codes.join(', ')}`;
   const facts = [
     `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,

@@ -16,7 +16,7 @@ import { ownerIdOf, type RunKind, runName } from '../model/owner-id.ts';
 import { problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import { nameOfUser, type SecondaryUser } from '../model/secondary-user.ts';
-import { ATTENTION_GUIDE, endingSentence } from './holds.ts';
+import { ATTENTION_GUIDE, answerParts, endingSentence } from './holds.ts';
 import { endSentence, reviewProgress } from './states.ts';
 import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
 
@@ -271,18 +271,11 @@ export function describeNews({ status, stages }: RunView, w: Writer): string[] {
 }
 
 function answerSentences(answered: AnsweredInquiry & { productCode: string }, w: Writer): string[] {
-  const { productCode, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
-  const { remarks = [] } = answered;
+  const { productCode, returnReasonCode, applicantOutcomes = [], remarks = [] } = answered;
   const isPlain = returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record');
-  const parts = [
-    ...(returnCode === undefined ? [] : [w.plain(returnCode)]),
-    ...(returnReasonCode === undefined ? [] : [`reason ${w.plain(returnReasonCode)}`]),
-    ...applicantOutcomes.map(({ applicantId, outcome }) => `${w.plain(applicantId)} ${inWords(outcome)}`),
-    ...(noRecordReference === undefined ? [] : [w.reference(noRecordReference)]),
-  ];
   const name = w.plain(productCode);
   return [
-    ...(isPlain ? [] : [`${name} answered: ${parts.join(', ')}`]),
+    ...(isPlain ? [] : [`${name} answered: ${answerParts(answered, w).join(', ')}`]),
     ...remarks.map((remark) => `${name}: ${w.plain(problemWords(remark))}`),
   ];
 }

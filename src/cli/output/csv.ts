@@ -2,6 +2,21 @@
 
 export type Cell = string | number | undefined;
 
+export type Columns<T> = Readonly<Record<string, (one: T) => Cell>>;
+
+/** Columns in their order: members under their own names, and others by how they are read. */
+export function columnsFor<T>(
+  ...groups: readonly (readonly { [K in keyof T]: T[K] extends Cell ? K & string : never }[keyof T][] | Columns<T>)[]
+): Columns<T> {
+  return Object.fromEntries(
+    groups.flatMap((group) =>
+      Array.isArray(group)
+        ? (group as readonly (keyof T & string)[]).map((name) => [name, (one: T) => one[name] as Cell])
+        : Object.entries(group),
+    ),
+  );
+}
+
 /** A line of RFC 4180, with its end. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

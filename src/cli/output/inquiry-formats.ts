@@ -2,8 +2,9 @@
 
 import type { AuditedAttempt, InquiryTotal } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
-import { consentText, type ListedRecord, outcomeText } from '../../words/records.ts';
-import { type Cell, csvLine } from './csv.ts';
+import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import { consentText, type ListedRecord } from '../../words/records.ts';
+import { columnsFor, csvLine } from './csv.ts';
 import { table, withAge, wrapLong } from './output.ts';
 
 /** A record of the ledger, of at most `width` columns. */
@@ -39,67 +40,61 @@ export function underJourneyId({ ownerId, ...one }: { ownerId: string }): object
   return { journeyId: ownerId, ...one };
 }
 
-const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
-  claimedAt: (one) => one.claimedAt,
-  requestedAt: (one) => one.requestedAt,
-  journeyId: (one) => one.ownerId,
-  workflowType: (one) => one.workflowType,
-  customerTraceNumber: (one) => one.customerTraceNumber,
-  attempt: (one) => one.attempt,
-  environment: (one) => one.environment,
-  profile: (one) => one.profile,
-  customerId: (one) => one.customerId,
-  productCode: (one) => one.productCode,
-  shareId: (one) => one.shareId,
-  endUserCode: (one) => one.endUserCode,
-  endUser: (one) => one.endUser,
-  permissiblePurposeCode: (one) => one.permissiblePurposeCode,
-  consents: (one) => one.consents.map(consentText).join('; '),
-  outcome: (one) => one.outcome,
-  posted: (one) => one.posted,
-  returnCode: (one) => one.returnCode,
-  httpStatus: (one) => one.httpStatus,
-  failureType: (one) => one.failureType,
-  amends: (one) => one.amends,
-  permittedBy: (one) => one.permittedBy?.decisionId,
-  permittedByWhom: (one) => one.permittedBy?.by,
-  permittedBecause: (one) => one.permittedBy?.reason,
-  decision: (one) => one.decision?.decisionId,
-  decidedAction: (one) => one.decision?.action,
-  decidedByWhom: (one) => one.decision?.by,
-  decidedBecause: (one) => one.decision?.reason,
-  providerSaid: (one) => one.decision?.providerSaid,
-  lateAnswerAt: (one) => one.late?.at,
-  lateOutcome: (one) => one.late?.outcome,
-  abandonedAt: (one) => one.abandonedAt,
-  disposedAt: (one) => one.disposedAt,
-  // New columns come last: readers may go by position.
-  permitProvenBy: (one) => one.permittedBy?.provenBy,
-  decisionProvenBy: (one) => one.decision?.provenBy,
-  applicants: (one) => one.applicants,
-  returnReasonCode: (one) => one.returnReasonCode,
-  applicantOutcomes: (one) => one.applicantOutcomes?.map(outcomeText).join('; '),
-  noRecordReference: (one) => one.noRecordReference,
-  accesses: (one) => one.accesses?.count,
-  reissues: (one) => one.accesses?.reissues,
-  lastAccessAt: (one) => one.accesses?.lastAt,
-  lateReturnCode: (one) => one.late?.returnCode,
-  lateReturnReasonCode: (one) => one.late?.returnReasonCode,
-  lateApplicantOutcomes: (one) => one.late?.applicantOutcomes?.map(outcomeText).join('; '),
-  lateNoRecordReference: (one) => one.late?.noRecordReference,
-  legalHolds: (one) => one.legalHolds.map(({ matter }) => matter).join('; '),
-  sentTraceNumber: (one) => one.sentTraceNumber,
-};
+function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
+  const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
+  return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
+}
 
-const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {
-  productCode: (total) => total.productCode,
-  endUserCode: (total) => total.endUserCode,
-  endUser: (total) => total.endUser,
-  sent: (total) => total.sent,
-  posted: (total) => total.posted,
-  notPosted: (total) => total.notPosted,
-  unknown: (total) => total.unknown,
-};
+const ATTEMPT_COLUMNS = columnsFor<AuditedAttempt>(
+  ['claimedAt', 'requestedAt'],
+  { journeyId: (one) => one.ownerId },
+  ['workflowType', 'customerTraceNumber', 'attempt', 'environment', 'profile', 'customerId'],
+  ['productCode', 'shareId', 'endUserCode', 'endUser', 'permissiblePurposeCode'],
+  { consents: (one) => one.consents.map(consentText).join('; ') },
+  ['outcome', 'posted', 'returnCode', 'httpStatus', 'failureType', 'amends'],
+  {
+    permittedBy: (one) => one.permittedBy?.decisionId,
+    permittedByWhom: (one) => one.permittedBy?.by,
+    permittedBecause: (one) => one.permittedBy?.reason,
+    decision: (one) => one.decision?.decisionId,
+    decidedAction: (one) => one.decision?.action,
+    decidedByWhom: (one) => one.decision?.by,
+    decidedBecause: (one) => one.decision?.reason,
+    providerSaid: (one) => one.decision?.providerSaid,
+    lateAnswerAt: (one) => one.late?.at,
+    lateOutcome: (one) => one.late?.outcome,
+  },
+  ['abandonedAt', 'disposedAt'],
+  {
+    // New columns come last: readers may go by position.
+    permitProvenBy: (one) => one.permittedBy?.provenBy,
+    decisionProvenBy: (one) => one.decision?.provenBy,
+  },
+  ['applicants', 'returnReasonCode'],
+  { applicantOutcomes: (one) => one.applicantOutcomes?.map(outcomeText).join('; ') },
+  ['noRecordReference'],
+  {
+    accesses: (one) => one.accesses?.count,
+    reissues: (one) => one.accesses?.reissues,
+    lastAccessAt: (one) => one.accesses?.lastAt,
+    lateReturnCode: (one) => one.late?.returnCode,
+    lateReturnReasonCode: (one) => one.late?.returnReasonCode,
+    lateApplicantOutcomes: (one) => one.late?.applicantOutcomes?.map(outcomeText).join('; '),
+    lateNoRecordReference: (one) => one.late?.noRecordReference,
+    legalHolds: (one) => one.legalHolds.map(({ matter }) => matter).join('; '),
+  },
+  ['sentTraceNumber'],
+);
+
+const TOTAL_COLUMNS = columnsFor<InquiryTotal>([
+  'productCode',
+  'endUserCode',
+  'endUser',
+  'sent',
+  'posted',
+  'notPosted',
+  'unknown',
+]);
 
 export const ATTEMPT_CSV_HEAD = csvLine(Object.keys(ATTEMPT_COLUMNS));
 export const TOTAL_CSV_HEAD = csvLine(Object.keys(TOTAL_COLUMNS));

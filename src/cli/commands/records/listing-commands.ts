@@ -17,7 +17,7 @@ import {
   describeShare,
   describeShareWithdrawal,
 } from '../../../words/records.ts';
-import type { Cell } from '../../output/csv.ts';
+import { columnsFor } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
 import { underJourneyId } from '../../output/inquiry-formats.ts';
 import { type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';
@@ -44,26 +44,12 @@ export function registerDecisionsCommand(program: Command): void {
 
 const DECISIONS: RecordFormat<AuditedDecision> = {
   name: 'decisions',
-  columns: {
-    recordedAt: (one) => one.recordedAt,
-    decidedAt: (one) => one.decidedAt,
-    decisionId: (one) => one.decisionId,
-    action: (one) => one.action,
-    by: (one) => one.by,
-    reason: (one) => one.reason,
-    providerSaid: (one) => one.providerSaid,
-    failureType: (one) => one.failureType,
-    journeyId: (one) => one.ownerId,
-    customerTraceNumber: (one) => one.customerTraceNumber,
-    attempt: (one) => one.attempt,
-    productCode: (one) => one.productCode,
-    shareId: (one) => one.shareId,
-    endUserCode: (one) => one.endUserCode,
-    endUser: (one) => one.endUser,
-    profile: (one) => one.profile,
-    provenBy: (one) => one.provenBy,
-    until: (one) => one.until,
-  },
+  columns: columnsFor<AuditedDecision>(
+    ['recordedAt', 'decidedAt', 'decisionId', 'action', 'by', 'reason', 'providerSaid', 'failureType'],
+    { journeyId: (one) => one.ownerId },
+    ['customerTraceNumber', 'attempt', 'productCode', 'shareId', 'endUserCode', 'endUser', 'profile'],
+    ['provenBy', 'until'],
+  ),
   document: underJourneyId,
   line: describeDecision,
 };
@@ -85,25 +71,18 @@ export function registerConsentsCommand(program: Command): void {
 
 const CONSENTS: RecordFormat<AuditedConsent> = {
   name: 'consents',
-  columns: {
-    recordedAt: (one) => one.recordedAt,
-    decidedAt: (one) => one.decidedAt,
-    receivedAt: (one) => one.receivedAt,
-    journeyId: (one) => one.journeyId,
-    shareId: (one) => one.shareId,
-    applicantId: (one) => one.applicantId,
-    consentId: (one) => one.consentId,
-    decision: (one) => one.decision,
-    endUserCode: (one) => one.endUserCode,
-    endUser: (one) => one.endUser,
-    method: (one) => one.evidence?.method,
-    textVersion: (one) => one.evidence?.textVersion,
-    capturedAt: (one) => one.evidence?.capturedAt,
-    reference: (one) => one.evidence?.reference,
-    hasProof: (one) => String(one.proof !== undefined),
-    permittedAttempts: (one) => one.permittedAttempts,
-    unmatched: (one) => one.unmatched,
-  },
+  columns: columnsFor<AuditedConsent>(
+    ['recordedAt', 'decidedAt', 'receivedAt', 'journeyId', 'shareId', 'applicantId', 'consentId'],
+    ['decision', 'endUserCode', 'endUser'],
+    {
+      method: (one) => one.evidence?.method,
+      textVersion: (one) => one.evidence?.textVersion,
+      capturedAt: (one) => one.evidence?.capturedAt,
+      reference: (one) => one.evidence?.reference,
+      hasProof: (one) => String(one.proof !== undefined),
+    },
+    ['permittedAttempts', 'unmatched'],
+  ),
   document: ({ proof, ...one }) => ({ ...one, hasProof: proof !== undefined }),
   line: describeConsent,
 };
@@ -127,47 +106,34 @@ function shareDocument({ ownerId, report, ...one }: AuditedShare): object {
   return { journeyId: ownerId, ...one, report: report ? { journeyId: reportOwnerId, ...rest } : null };
 }
 
-const SHARE_COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
-  claimedAt: (one) => one.claimedAt,
-  requestedAt: (one) => one.requestedAt,
-  posted: (one) => one.posted,
-  sharedBy: (one) => one.sharedBy,
-  endUserCode: (one) => one.endUserCode,
-  endUser: (one) => one.endUser,
-  permissiblePurposeCode: (one) => one.permissiblePurposeCode,
-  journeyId: (one) => one.ownerId,
-  shareId: (one) => one.shareId,
-  customerTraceNumber: (one) => one.customerTraceNumber,
-  attempt: (one) => one.attempt,
-  reportJourneyId: (one) => one.report?.ownerId,
-  reportProductCode: (one) => one.report?.productCode,
-  reportTraceNumber: (one) => one.report?.customerTraceNumber,
-  consents: (one) => one.consents.map((consent) => `${consent.applicantId} ${consent.consentId}`).join('; '),
-  consentsDecidedAt: (one) => one.consents.map(({ decidedAt }) => decidedAt).join('; '),
-  evidence: (one) => one.consents.map(({ evidence }) => evidence?.reference ?? '').join('; '),
-  outcome: (one) => one.outcome,
-  customerId: (one) => one.customerId,
-  profile: (one) => one.profile,
-  environment: (one) => one.environment,
-};
-
 const SHARES: RecordFormat<AuditedShare> = {
   name: 'shares',
-  columns: SHARE_COLUMNS,
+  columns: columnsFor<AuditedShare>(
+    ['claimedAt', 'requestedAt', 'posted', 'sharedBy', 'endUserCode', 'endUser', 'permissiblePurposeCode'],
+    { journeyId: (one) => one.ownerId },
+    ['shareId', 'customerTraceNumber', 'attempt'],
+    {
+      reportJourneyId: (one) => one.report?.ownerId,
+      reportProductCode: (one) => one.report?.productCode,
+      reportTraceNumber: (one) => one.report?.customerTraceNumber,
+      consents: (one) => one.consents.map((consent) => `${consent.applicantId} ${consent.consentId}`).join('; '),
+      consentsDecidedAt: (one) => one.consents.map(({ decidedAt }) => decidedAt).join('; '),
+      evidence: (one) => one.consents.map(({ evidence }) => evidence?.reference ?? '').join('; '),
+    },
+    ['outcome', 'customerId', 'profile', 'environment'],
+  ),
   document: shareDocument,
   line: describeShare,
 };
 
 const WITHDRAWN: RecordFormat<AuditedShareWithdrawal> = {
   name: 'withdrawn',
-  columns: {
-    recordedAt: (one) => one.recordedAt,
-    journeyId: (one) => one.ownerId,
-    shareId: (one) => one.shareId,
-    replacedBy: (one) => one.replacedBy,
-    by: (one) => one.by,
-    reason: (one) => one.reason,
-  },
+  columns: columnsFor<AuditedShareWithdrawal>(['recordedAt'], { journeyId: (one) => one.ownerId }, [
+    'shareId',
+    'replacedBy',
+    'by',
+    'reason',
+  ]),
   document: underJourneyId,
   line: describeShareWithdrawal,
 };
@@ -202,20 +168,21 @@ export function registerDisposalsCommand(program: Command): void {
 
 const DISPOSALS: RecordFormat<AuditedDisposal> = {
   name: 'disposals',
-  columns: {
-    recordedAt: (one) => one.recordedAt,
-    kind: (one) => one.kind,
-    journeyId: (one) => one.ownerId,
-    productCode: (one) => one.productCode,
-    by: (one) => one.by,
-    reason: (one) => one.reason,
-    inquiries: (one) => one.details?.inquiries,
-    reports: (one) => one.details?.reports,
-    runs: (one) => one.details?.runs,
-    matter: (one) => one.matter,
-    workflowId: (one) => one.run?.workflowId,
-    runId: (one) => one.run?.runId,
-  },
+  columns: columnsFor<AuditedDisposal>(
+    ['recordedAt', 'kind'],
+    { journeyId: (one) => one.ownerId },
+    ['productCode', 'by', 'reason'],
+    {
+      inquiries: (one) => one.details?.inquiries,
+      reports: (one) => one.details?.reports,
+      runs: (one) => one.details?.runs,
+    },
+    ['matter'],
+    {
+      workflowId: (one) => one.run?.workflowId,
+      runId: (one) => one.run?.runId,
+    },
+  ),
   document: underJourneyId,
   line: describeDisposal,
 };
@@ -237,21 +204,13 @@ export function registerAccessesCommand(program: Command): void {
 
 const ACCESSES: RecordFormat<AuditedAccess> = {
   name: 'accesses',
-  columns: {
-    recordedAt: (one) => one.recordedAt,
-    kind: (one) => one.kind,
-    journeyId: (one) => one.ownerId,
-    customerTraceNumber: (one) => one.customerTraceNumber,
-    attempt: (one) => one.attempt,
-    productCode: (one) => one.productCode,
-    endUserCode: (one) => one.endUserCode,
-    endUser: (one) => one.endUser,
-    by: (one) => one.by,
-    via: (one) => one.via,
-    purpose: (one) => one.purpose,
-    redacted: (one) => String(one.redacted),
-    accessId: (one) => one.accessId,
-  },
+  columns: columnsFor<AuditedAccess>(
+    ['recordedAt', 'kind'],
+    { journeyId: (one) => one.ownerId },
+    ['customerTraceNumber', 'attempt', 'productCode', 'endUserCode', 'endUser', 'by', 'via', 'purpose'],
+    { redacted: (one) => String(one.redacted) },
+    ['accessId'],
+  ),
   document: underJourneyId,
   line: describeAccess,
 };
