@@ -53,23 +53,22 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
   }
 });
 
-/** The README's section on products: a command in the row of each; that of SECONDUSE is the consent system's first page. */
+/** The README's one command, for each product; SECONDUSE has the consent system's first page. */
 function productExamples(): Map<string, string> {
   const sectionOf = (page: string, title: string) => {
     const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
-    return new RegExp(`^## ${title}\\n([\\s\\S]*?)^## `, 'm').exec(text)?.[1] ?? '';
+    return partsOf(page, new RegExp(`^## ${title}\\n([\\s\\S]*?)^## `, 'm').exec(text)?.[1] ?? '');
   };
-  const shared = partsOf('docs/README.md', sectionOf('docs/README.md', 'Consent system'));
-  const commands = shared.blocks.map(({ script }) => script).join('');
-  const rows = [
-    ...sectionOf('README.md', 'Products').matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|\[.+\]\(.+\)) \|$/gm),
-  ];
-  return new Map(
-    rows.map(([, product = '', command = commands]) => [
-      product,
-      command.replaceAll('npx credit-journey', 'credit-journey'),
-    ]),
-  );
+  const commandsOf = (page: string, title: string) =>
+    sectionOf(page, title)
+      .blocks.map(({ script }) => script.replaceAll('npx credit-journey', 'credit-journey'))
+      .join('');
+  const pull = commandsOf('README.md', 'Products');
+  assert.match(pull, /--product CR /);
+  return new Map([
+    ...PULL_PRODUCTS.map((product) => [product, pull.replace('--product CR ', `--product ${product} `)] as const),
+    ['SECONDUSE', commandsOf('docs/README.md', 'Consent system')] as const,
+  ]);
 }
 
 async function postedFor(customerTraceNumber: string | undefined): Promise<string[]> {
@@ -78,7 +77,7 @@ async function postedFor(customerTraceNumber: string | undefined): Promise<strin
   return ours.map(({ productCode }) => productCode);
 }
 
-describe('of each product of the gateway the example in the README works as it stands', { concurrency: 4 }, () => {
+describe('the README’s command works for each product of the gateway', { concurrency: 4 }, () => {
   const examples = productExamples();
 
   for (const product of PULL_PRODUCTS) {
@@ -100,5 +99,9 @@ describe('of each product of the gateway the example in the README works as it s
     assert.deepEqual(await postedFor(last.shares[0]?.customerTraceNumber), ['SECONDUSE']);
   });
 
-  test('and every product has one', () => assert.deepEqual([...examples.keys()].sort(), [...PRODUCTS].sort()));
+  test('and every product is tried, and stands on its page', () => {
+    assert.deepEqual([...examples.keys()].sort(), [...PRODUCTS].sort());
+    const page = readFileSync(new URL('../../docs/pulls.md', import.meta.url), 'utf8');
+    for (const product of PULL_PRODUCTS) assert.match(page, new RegExp(`^\\|.*\`${product}\``, 'm'));
+  });
 });
