@@ -23,7 +23,7 @@ import {
   registerDecisionsCommand,
   registerDisposalsCommand,
   registerSharesCommand,
-} from './cli/commands/records/listing-commands.ts';
+} from './cli/commands/records/record-listing.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
 import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
 import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';

@@ -1,9 +1,8 @@
 /** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
-
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
 import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
@@ -20,7 +19,6 @@ import { descriptionOf } from '../rows/inquiry-views.ts';
 import { readHoldsByOwner } from '../rows/legal-holds.ts';
 import { withoutForeignRuns } from '../rows/readers-reach.ts';
 import { referenceNumbersOf } from '../rows/report-references.ts';
-import { outcomesOf } from './told-outcomes.ts';
 
 /**
  * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
@@ -398,4 +396,20 @@ function decisionView(row: DecisionRow): AuditDecision {
     decidedAt: row.decided_at,
     ...(row.proven_by === null ? {} : { provenBy: row.proven_by }),
   };
+}
+
+/** Whom the answer does not name has no record, or has what the one answer says. */
+function outcomesOf(
+  { product_code, applicant_ids }: Pick<InquiryRow, 'product_code' | 'applicant_ids'>,
+  { outcome, told: list }: { outcome: string | null; told: string | null },
+): Pick<AuditedAttempt, 'applicantOutcomes'> {
+  if (product_code === 'SECONDUSE' || outcome === null) return {};
+  const told = JSON.parse(list ?? '[]') as ApplicantOutcome[];
+  const asked =
+    applicant_ids === null ? told.map(({ applicantId }) => applicantId) : (JSON.parse(applicant_ids) as string[]);
+  const others = outcome === 'record' ? 'noRecord' : (outcome as ReportOutcome);
+  const outcomes = asked.map(
+    (id) => told.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
+  );
+  return outcomes.length === 0 ? {} : { applicantOutcomes: outcomes };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { ledgerStory } from '../../../src/api/page/story-lines.ts';
+import { ledgerStory } from '../../../src/api/page/story-route.ts';
 import { describeStanding, viewStatus } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
 import { attempted } from '../../ledger/fixtures.ts';
