@@ -11,7 +11,7 @@ import * as messages from '../../src/messages/parse-messages.ts';
 import type { WebhookBodies } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
-import { DESCRIPTIONS } from '../../src/workflows/run/messages/message-descriptions.ts';
+import { DESCRIPTIONS } from '../../src/words/messages.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -12,11 +12,11 @@ import {
   withdrawShareProblem,
 } from '../../messages/checks.ts';
 import type { AdvanceMessage, ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
+import { DESCRIPTIONS } from '../../words/messages.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { Extension } from '../run/extensions.ts';
 import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/messages/message-answers.ts';
-import { DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import {
   checkApplicants,
   checkRepeatProof,

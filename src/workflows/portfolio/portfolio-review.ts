@@ -24,12 +24,12 @@ import type {
 } from '../../messages/portfolio/shapes.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
+import { PORTFOLIO_DESCRIPTIONS } from '../../words/messages.ts';
 import { describeRun } from '../details/run-details.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { accepted, handleUnknownSignals, refuseFor } from '../run/messages/message-answers.ts';
-import { PORTFOLIO_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';

@@ -17,13 +17,13 @@ import type {
   ResolvePullMessage,
   WithdrawPullMessage,
 } from '../../messages/pull/shapes.ts';
+import { PULL_DESCRIPTIONS } from '../../words/messages.ts';
 import { describeRun } from '../details/run-details.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { handleUnknownSignals } from '../run/messages/message-answers.ts';
-import { PULL_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { Pull, type PullResumption } from './pull.ts';

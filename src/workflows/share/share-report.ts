@@ -14,6 +14,7 @@ import type {
   ShareReportUpdateAnswer,
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
+import { SHARE_REPORT_DESCRIPTIONS } from '../../words/messages.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { describeRun } from '../details/run-details.ts';
@@ -21,7 +22,6 @@ import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import type { Extension } from '../run/extensions.ts';
 import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/messages/message-answers.ts';
-import { SHARE_REPORT_DESCRIPTIONS } from '../run/messages/message-descriptions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { extensionDecision, extensionId } from '../run/run-decisions.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';

@@ -2,7 +2,7 @@
 import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import { ownerOf, type RunKind } from '../../../model/owner-id.ts';
-import { DESCRIPTIONS, PORTFOLIO_DESCRIPTIONS } from './message-descriptions.ts';
+import { DESCRIPTIONS, PORTFOLIO_DESCRIPTIONS } from '../../../words/messages.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
 export function refused(reason: string): ApplicationFailure {
