@@ -10,8 +10,8 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import type { RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { ProviderSaid } from '../model/provider-word.ts';
-import type { ApplicantOutcome, ReportOutcome } from '../model/report-outcome.ts';
+import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../model/provider-word.ts';
+import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../model/report-outcome.ts';
 import { resendRule } from '../model/resend-rule.ts';
 import { capitalize, inWords, type Writer } from './writer.ts';
 
@@ -210,7 +210,7 @@ export interface DecidedInquiry {
 }
 
 /** What a decision leads to, in a few words for a list to choose from. */
-export function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
+function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
   switch (action) {
     case 'resend':
       if (failureType === 'AnotherNumber') return 'post it under this number too, once';
@@ -229,7 +229,7 @@ export function actionWords(action: HoldAction | 'seen', { failureType }: Pick<D
 }
 
 /** What the provider may say came of it, in a few words for a list to choose from. */
-export function outcomeWords(outcome: ReportOutcome, productCode: ProductCode | undefined): string {
+function outcomeWords(outcome: ReportOutcome, productCode: ProductCode | undefined): string {
   switch (outcome) {
     case 'record':
       return productCode === 'SECONDUSE' ? 'it was posted' : 'there is a report, with a reference';
@@ -273,6 +273,53 @@ export function consequences(
     case 'seen':
       return ['It is taken off the list of what needs a person. Nothing else changes.'];
   }
+}
+
+export interface DescribedAction {
+  action: HoldAction | 'seen';
+  words: string;
+  /** What follows, as sentences. */
+  does: string;
+  /** The words of the provider with which the decision may be taken. */
+  providerSaid: ProviderSaid[];
+  needsProviderSaid: boolean;
+  needs?: 'outcome'[];
+  /** Of `accept`: one for each. */
+  outcomes?: {
+    outcome: ReportOutcome;
+    words: string;
+    does: string;
+    providerSaid: ProviderSaid[];
+    needs?: 'reference'[];
+  }[];
+}
+
+/** What a person may decide, what it leads to and what it takes. */
+export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInquiry): DescribedAction {
+  const words = actionWords(action, inquiry);
+  const { failureType, productCode } = inquiry;
+  const sentences = (more?: Parameters<typeof consequences>[2]) => consequences(action, inquiry, more).join(' ');
+  if (action === 'seen' || failureType === null) {
+    return { action, words, does: sentences(), providerSaid: [], needsProviderSaid: false };
+  }
+  const judged = { failureType, productCode };
+  if (action !== 'accept') {
+    const permitting = [...wordsThatPermit(judged, { action })];
+    const does = sentences({ keepsApplicants: true });
+    return { action, words, does, providerSaid: permitting, needsProviderSaid: !permitting.includes('notAsked') };
+  }
+  const outcomes = REPORT_OUTCOMES.map((outcome) => ({
+    outcome,
+    words: outcomeWords(outcome, productCode),
+    does: sentences({ outcome, isPosted: outcome === 'record' }),
+    providerSaid: [...wordsThatPermit(judged, { action, outcome })],
+    ...(outcome === 'record' ? { needs: ['reference' as const] } : {}),
+  }));
+  const permitting = PROVIDER_SAID.filter((word) => outcomes.some(({ providerSaid }) => providerSaid.includes(word)));
+  return {
+    ...{ action, words, does: sentences(), providerSaid: permitting, needs: ['outcome'], outcomes },
+    needsProviderSaid: !permitting.includes('notAsked'),
+  };
 }
 
 function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {

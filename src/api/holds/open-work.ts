@@ -8,16 +8,14 @@ import { ALLOWED_ACTIONS, HOLD_ACTIONS, type HoldAction, isFailureType } from '.
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
-import { PROVIDER_SAID, wordsThatPermit } from '../../model/provider-word.ts';
+import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
-  actionWords,
-  consequences,
   type DecidedInquiry,
+  describeAction,
   findPage,
   HOLD_GUIDE,
   meaningSentence,
-  outcomeWords,
   PROVIDER_WORDS,
   questionSentences,
 } from '../../words/holds.ts';
@@ -79,7 +77,7 @@ function guideOf(row: GuidedRow): Guide {
   return {
     ...meaningOf(row),
     providerWords: { ...PROVIDER_WORDS },
-    actions: row.allowedActions.map((action) => actionOf(row, action)),
+    actions: row.allowedActions.map((action) => describeAction(action, inquiryOf(row))),
   };
 }
 
@@ -94,37 +92,6 @@ function meaningOf(row: GuidedRow): Pick<Guide, 'meaning' | 'onFile' | 'ask' | '
       runbook: findPage(reason),
     }),
   };
-}
-
-function actionOf(row: GuidedRow, action: HoldAction | 'seen'): Guide['actions'][number] {
-  const inquiry = inquiryOf(row);
-  const words = actionWords(action, inquiry);
-  const { failureType, productCode } = inquiry;
-  if (action === 'seen' || failureType === null) {
-    return { action, words, does: sentences(action, inquiry), providerSaid: [], needsProviderSaid: false };
-  }
-  const judged = { failureType, productCode };
-  if (action !== 'accept') {
-    const permitting = [...wordsThatPermit(judged, { action })];
-    const does = sentences(action, inquiry, { keepsApplicants: true });
-    return { action, words, does, providerSaid: permitting, needsProviderSaid: !permitting.includes('notAsked') };
-  }
-  const outcomes = REPORT_OUTCOMES.map((outcome) => ({
-    outcome,
-    words: outcomeWords(outcome, productCode),
-    does: sentences(action, inquiry, { outcome, isPosted: outcome === 'record' }),
-    providerSaid: [...wordsThatPermit(judged, { action, outcome })],
-    ...(outcome === 'record' ? { needs: ['reference' as const] } : {}),
-  }));
-  const permitting = PROVIDER_SAID.filter((word) => outcomes.some(({ providerSaid }) => providerSaid.includes(word)));
-  return {
-    ...{ action, words, does: sentences(action, inquiry), providerSaid: permitting, needs: ['outcome'], outcomes },
-    needsProviderSaid: !permitting.includes('notAsked'),
-  };
-}
-
-function sentences(...about: Parameters<typeof consequences>): string {
-  return consequences(...about).join(' ');
 }
 
 /** Whether its run is open, the ledger does not know: the words are those of a run that goes on. */

@@ -3,11 +3,10 @@ import { userInfo } from 'node:os';
 import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { isFailureType } from '../../model/failure-types.ts';
 import { ownerOf } from '../../model/owner-id.ts';
-import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../../model/provider-word.ts';
-import { REPORT_OUTCOMES, type ReportReference } from '../../model/report-outcome.ts';
-import { actionWords, consequences, outcomeWords, PROVIDER_WORDS, questionSentences } from '../../words/holds.ts';
+import { PROVIDER_SAID, type ProviderSaid } from '../../model/provider-word.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { consequences, describeAction, PROVIDER_WORDS, questionSentences } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { decidedInquiry, holdLines } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
@@ -78,30 +77,26 @@ export function consequencesOf(hold: OpenHold, { action, outcome, reference, app
 }
 
 function askAction(hold: OpenHold, prompter: Prompter): Promise<ResolveAction> {
-  const { failureType } = decidedInquiry(hold);
-  const choices = hold.allowedActions.map((value) => ({ value, what: actionWords(value, { failureType }) }));
+  const actions = hold.allowedActions.map((action) => describeAction(action, decidedInquiry(hold)));
+  const choices = actions.map(({ action, words }) => ({ value: action, what: words }));
   return prompter.choice('What may be decided', choices);
 }
 
 /** Only the words with which the decision may be taken. */
-function askProviderSaid(hold: OpenHold, decision: DraftDecision, prompter: Prompter): Promise<ProviderSaid> {
-  const choices = permittedWords(hold, decision).map((value) => ({ value, what: PROVIDER_WORDS[value] }));
+function askProviderSaid(
+  hold: OpenHold,
+  { action = 'seen', outcome }: DraftDecision,
+  prompter: Prompter,
+): Promise<ProviderSaid> {
+  const { outcomes = [], providerSaid } = describeAction(action, decidedInquiry(hold));
+  const said = outcomes.find((one) => one.outcome === outcome)?.providerSaid ?? providerSaid;
+  const choices = (said.length === 0 ? PROVIDER_SAID : said).map((value) => ({ value, what: PROVIDER_WORDS[value] }));
   return prompter.choice('What the provider says about it', choices);
 }
 
-function permittedWords(
-  { reason, productCode }: OpenHold,
-  { action, outcome }: DraftDecision,
-): readonly ProviderSaid[] {
-  if (!isFailureType(reason) || action === undefined || action === 'seen') return PROVIDER_SAID;
-  return wordsThatPermit({ failureType: reason, productCode }, { action, outcome });
-}
-
-function outcomeChoices({ productCode }: OpenHold, ofMany: boolean) {
-  return REPORT_OUTCOMES.filter((value) => !ofMany || value !== 'record').map((value) => ({
-    value,
-    what: outcomeWords(value, productCode),
-  }));
+function outcomeChoices(hold: OpenHold, ofMany: boolean) {
+  const { outcomes = [] } = describeAction('accept', decidedInquiry(hold));
+  return outcomes.flatMap(({ outcome: value, words: what }) => (ofMany && value === 'record' ? [] : [{ value, what }]));
 }
 
 /** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */

@@ -5,9 +5,7 @@ import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, ownerOf } from '../../model/owner-id.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
-import { reasonWords } from '../../words/holds.ts';
-import { commandLines, resolveCommand } from '../output/hold-lines.ts';
-import { tableWithIds, withAge, wrap } from '../output/output.ts';
+import { type ListedWork, listHold } from '../output/hold-lines.ts';
 
 /**
  * - `hold`: an open run waits for a decision
@@ -20,20 +18,8 @@ import { tableWithIds, withAge, wrap } from '../output/output.ts';
  */
 export type AttentionKind = 'hold' | 'left' | 'look' | 'run' | 'stuck' | 'event' | 'consent';
 
-export interface Attention {
+export interface Attention extends ListedWork {
   kind: AttentionKind;
-  /** Of the run: its owner's id (model/owner-id.ts). */
-  journeyId: string;
-  /** A failure type, or what it is in a few words. */
-  reason: string;
-  /** RFC 3339. */
-  since?: string;
-  productCode?: string;
-  attempt?: number;
-  /** What belongs to it alone, in words. */
-  detail?: string;
-  /** What sees to it. */
-  command: string;
 }
 
 const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> = {
@@ -66,14 +52,8 @@ export function attentionList(
 }
 
 function ofHold(hold: OpenHold): Attention {
-  const { journeyId, reason, since, productCode, attempt, heldBy } = hold;
-  const kind = attempt === undefined ? 'look' : heldBy === 'run' ? 'hold' : 'left';
-  return {
-    ...{ kind, journeyId, reason: reasonWords(reason), productCode },
-    ...(since === undefined ? {} : { since }),
-    ...(attempt === undefined ? {} : { attempt }),
-    command: resolveCommand(hold),
-  };
+  const kind: AttentionKind = hold.attempt === undefined ? 'look' : hold.heldBy === 'run' ? 'hold' : 'left';
+  return { ...listHold(hold), kind };
 }
 
 /** The history has the failure of each of its tasks. */
@@ -118,26 +98,4 @@ function ofConsent({
     detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,
     command: `credit-journey holds --seen-consents ${journeyId} --by <name> --reason <why>`,
   };
-}
-
-/** A row for each, and under it what sees to it. */
-export function attentionLines(list: readonly Attention[], width: number): string[] {
-  const rows = list.map(({ kind, reason, productCode = '', attempt, since, journeyId }) => [
-    ...[kind, reason, productCode],
-    attempt === undefined ? '' : String(attempt),
-    since === undefined ? '' : withAge(since),
-    journeyId,
-  ]);
-  const [head = [], ...shown] = tableWithIds(
-    [['KIND', 'REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY'], ...rows],
-    width,
-  );
-  return [
-    ...head,
-    ...list.flatMap(({ detail, command }, index) => [
-      ...(shown[index] ?? []),
-      ...(detail === undefined ? [] : wrap(detail, width, '    ')),
-      ...commandLines(command, width, '    '),
-    ]),
-  ];
 }

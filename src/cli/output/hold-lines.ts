@@ -1,4 +1,5 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
+import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerOf } from '../../model/owner-id.ts';
@@ -35,27 +36,55 @@ export function commandLines(command: string, width: number, indent: string): st
   return [...lines, line];
 }
 
-/** A row for each, and under it the command. */
-export function holdTable(holds: readonly OpenHold[], width: number): string[] {
-  const [head = [], ...rows] = tableWithIds(
-    [['REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY'], ...holds.map(holdRow)],
-    width,
+/** Something that needs a person. */
+export interface ListedWork {
+  kind?: string;
+  /** Of the run: its owner's id (model/owner-id.ts). */
+  journeyId: string;
+  /** A failure type, or what it is in a few words. */
+  reason: string;
+  /** RFC 3339. */
+  since?: string;
+  productCode?: string;
+  attempt?: number;
+  /** What belongs to it alone, in words. */
+  detail?: string;
+  /** What sees to it. */
+  command: string;
+}
+
+export function listHold(hold: OpenHold): ListedWork {
+  const { journeyId, reason, since, productCode, attempt } = hold;
+  const work = { journeyId, reason: reasonWords(reason), productCode, command: resolveCommand(hold) };
+  return { ...work, ...defined({ since, attempt }) };
+}
+
+/** A row for each, and under it what sees to it. */
+export function workTable(list: readonly ListedWork[], width: number): string[] {
+  const withKind = list.some(({ kind }) => kind !== undefined);
+  const cells = (kind: string, ...others: string[]) => (withKind ? [kind, ...others] : others);
+  const rows = list.map(({ kind = '', reason, productCode = '', attempt, since, journeyId }) =>
+    cells(kind, reason, productCode, String(attempt ?? ''), since === undefined ? '' : withAge(since), journeyId),
   );
-  return [...head, ...rows.flatMap((row, index) => [...row, ...commandLines(commandOf(holds[index]), width, '    ')])];
-}
-
-function commandOf(hold: OpenHold | undefined): string {
-  return hold ? resolveCommand(hold) : '';
-}
-
-function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: OpenHold): string[] {
+  const head = cells('KIND', 'REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY');
+  const [first = [], ...shown] = tableWithIds([head, ...rows], width);
   return [
-    reasonWords(reason),
-    productCode,
-    attempt === undefined ? '' : String(attempt),
-    since === undefined ? '' : withAge(since),
-    heldBy === 'ledger' && attempt !== undefined ? `${journeyId} (no run)` : journeyId,
+    ...first,
+    ...list.flatMap(({ detail, command }, index) => [
+      ...(shown[index] ?? []),
+      ...(detail === undefined ? [] : wrap(detail, width, '    ')),
+      ...commandLines(command, width, '    '),
+    ]),
   ];
+}
+
+export function holdTable(holds: readonly OpenHold[], width: number): string[] {
+  const isLeft = ({ heldBy, attempt }: OpenHold) => heldBy === 'ledger' && attempt !== undefined;
+  const list = holds.map((hold) => {
+    const work = listHold(hold);
+    return isLeft(hold) ? { ...work, journeyId: `${work.journeyId} (no run)` } : work;
+  });
+  return workTable(list, width);
 }
 
 /** Everything about one hold, and the command that resolves it. */

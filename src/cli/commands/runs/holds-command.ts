@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
 import type { HoldsQuery, OpenHolds } from '../../../client.ts';
 import type { LedgerJourneys } from '../../../operator/ledger-journeys.ts';
-import { type Attention, attentionLines, attentionList } from '../../decisions/attention-list.ts';
+import { type Attention, attentionList } from '../../decisions/attention-list.ts';
 import {
   type HoldFilter,
   holdFilterOf,
@@ -16,6 +16,7 @@ import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
+import { workTable } from '../../output/hold-lines.ts';
 import { type Output, wrap } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 
@@ -168,7 +169,7 @@ function lines(
 ): string[] {
   return [
     ...(needs.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
-    ...(needs.length === 0 ? [] : attentionLines(needs, width)),
+    ...(needs.length === 0 ? [] : workTable(needs, width)),
     ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for these journeys:')]),
     ...unanswered.flatMap(({ journeyId, needsAttention = '' }) =>
       wrap(`${journeyId} ${needsAttention}`.trimEnd(), width, '  '),
