@@ -3,13 +3,8 @@ import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { deliveryLines } from '../../src/cli/commands/programs/webhooks-command.ts';
 import { listLines } from '../../src/cli/commands/runs/list-command.ts';
-import {
-  ATTEMPT_CSV_HEAD,
-  attemptCsv,
-  recordLines,
-  totalCsv,
-  totalLines,
-} from '../../src/cli/output/inquiry-formats.ts';
+import { csvLine, csvRow } from '../../src/cli/output/csv.ts';
+import { ATTEMPT_COLUMNS, recordLines, TOTAL_COLUMNS, totalLines } from '../../src/cli/output/inquiry-formats.ts';
 import { periodOf } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
 import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
@@ -63,10 +58,10 @@ describe('an inquiry', () => {
   });
 
   test('is a line of CSV by RFC 4180, with what was quoted inside', () => {
-    assert.match(ATTEMPT_CSV_HEAD, /^claimedAt,.*\r\n$/);
-    const line = attemptCsv({ ...ATTEMPT, ownerId: 'J-1' });
+    assert.match(csvLine(Object.keys(ATTEMPT_COLUMNS)), /^claimedAt,.*\r\n$/);
+    const line = csvRow(ATTEMPT_COLUMNS, { ...ATTEMPT, ownerId: 'J-1' });
     assert.match(line, / said ""no"",\nand more",notPosted,2026-01-02T03:05:05\.678Z,record,,,,,,,,,,,,,,,,,\r\n$/);
-    assert.equal(attemptCsv(ATTEMPT).split('\r\n').length, 2);
+    assert.equal(csvRow(ATTEMPT_COLUMNS, ATTEMPT).split('\r\n').length, 2);
   });
 
   test('names each legal hold that covers the inquiry', () => {
@@ -80,14 +75,14 @@ describe('an inquiry', () => {
     const held = { ...ATTEMPT, legalHolds: [hold, { ...hold, matter: '=2' }] };
     const words = /legal hold on portfolio:R-1, matter 2026-17, set by c at 2026-01-02T03:04:05Z/;
     assert.match(recordLines(describeAttempt(held), 200).join('\n'), words);
-    assert.match(attemptCsv(held), /,"2026-17; '=2",\r\n$/);
+    assert.match(csvRow(ATTEMPT_COLUMNS, held), /,"2026-17; '=2",\r\n$/);
   });
 
   test('is no formula in a spreadsheet', () => {
     for (const by of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
       const decision = { ...(ATTEMPT.decision ?? assert.fail()), by, reason: '' };
       const cell =
-        attemptCsv({ ...ATTEMPT, decision })
+        csvRow(ATTEMPT_COLUMNS, { ...ATTEMPT, decision })
           .split(',')
           .at(-22) ?? '';
       assert.match(cell, /^"?'/);
@@ -102,7 +97,10 @@ test('totals are a table of 80 columns, and CSV', () => {
   for (const line of lines) assert.ok(line.length <= 80, line);
   assert.match(lines[1] ?? '', /3 +1 +1 +1$/);
   assert.equal(lines.join('').match(/n{2,}/g)?.join('').length, 100, 'a name is cut');
-  assert.equal(totalCsv({ ...total, endUser: 'A, B', notPosted: 2, unknown: 0 }), 'PREQUAL,EU1,"A, B",3,1,2,0\r\n');
+  assert.equal(
+    csvRow(TOTAL_COLUMNS, { ...total, endUser: 'A, B', notPosted: 2, unknown: 0 }),
+    'PREQUAL,EU1,"A, B",3,1,2,0\r\n',
+  );
   assert.deepEqual(totalLines([], 80), ['no inquiries']);
 });
 

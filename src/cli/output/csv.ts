@@ -17,6 +17,10 @@ export function columnsFor<T>(
   );
 }
 
+export function csvRow<T>(columns: Columns<T>, one: T): string {
+  return csvLine(Object.values(columns).map((cellOf) => cellOf(one)));
+}
+
 /** A line of RFC 4180, with its end. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

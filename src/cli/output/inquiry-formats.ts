@@ -4,7 +4,7 @@ import type { AuditedAttempt, InquiryTotal } from '../../ledger/inquiry-audit.ts
 import { runName } from '../../model/owner-id.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { consentText, type ListedRecord } from '../../words/records.ts';
-import { columnsFor, csvLine } from './csv.ts';
+import { columnsFor } from './csv.ts';
 import { table, withAge, wrapLong } from './output.ts';
 
 /** A record of the ledger, of at most `width` columns. */
@@ -45,7 +45,7 @@ function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: App
   return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
-const ATTEMPT_COLUMNS = columnsFor<AuditedAttempt>(
+export const ATTEMPT_COLUMNS = columnsFor<AuditedAttempt>(
   ['claimedAt', 'requestedAt'],
   { journeyId: (one) => one.ownerId },
   ['workflowType', 'customerTraceNumber', 'attempt', 'environment', 'profile', 'customerId'],
@@ -86,7 +86,7 @@ const ATTEMPT_COLUMNS = columnsFor<AuditedAttempt>(
   ['sentTraceNumber'],
 );
 
-const TOTAL_COLUMNS = columnsFor<InquiryTotal>([
+export const TOTAL_COLUMNS = columnsFor<InquiryTotal>([
   'productCode',
   'endUserCode',
   'endUser',
@@ -95,14 +95,3 @@ const TOTAL_COLUMNS = columnsFor<InquiryTotal>([
   'notPosted',
   'unknown',
 ]);
-
-export const ATTEMPT_CSV_HEAD = csvLine(Object.keys(ATTEMPT_COLUMNS));
-export const TOTAL_CSV_HEAD = csvLine(Object.keys(TOTAL_COLUMNS));
-
-export function attemptCsv(one: AuditedAttempt): string {
-  return csvLine(Object.values(ATTEMPT_COLUMNS).map((cellOf) => cellOf(one)));
-}
-
-export function totalCsv(total: InquiryTotal): string {
-  return csvLine(Object.values(TOTAL_COLUMNS).map((cellOf) => cellOf(total)));
-}

@@ -22,7 +22,7 @@ import {
 } from '../../../words/records.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { type Cell, columnsFor, csvLine } from '../../output/csv.ts';
+import { type Columns, columnsFor, csvLine, csvRow } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
 import { recordLines, underJourneyId } from '../../output/inquiry-formats.ts';
 import { createOutput, type Output } from '../../output/output.ts';
@@ -241,7 +241,7 @@ export interface ListingOptions extends FormatOptions, PeriodOptions {
 }
 
 const FORMATS = ['table', 'csv', 'json'] as const;
-export type Format = (typeof FORMATS)[number];
+type Format = (typeof FORMATS)[number];
 
 export function withFormatOptions(command: Command): Command {
   return withOutputOptions(
@@ -251,7 +251,7 @@ export function withFormatOptions(command: Command): Command {
   );
 }
 
-export function withListingOptions(command: Command): Command {
+function withListingOptions(command: Command): Command {
   return withFormatOptions(
     command
       .option('--from <when>', 'recorded from this day or instant on')
@@ -272,7 +272,7 @@ export function formatOf({ format, csv, json }: FormatOptions): { format: Format
 }
 
 /** The period, and the owner. @throws UsageError, InvalidInputError */
-export async function recordsQueryOf(options: ListingOptions): Promise<RecordsQuery> {
+async function recordsQueryOf(options: ListingOptions): Promise<RecordsQuery> {
   const { loadTimeZone } = await import('../../../config/config.ts');
   const { journey } = options;
   if (journey !== undefined) requireOwnerId(journey, '--journey');
@@ -289,7 +289,7 @@ interface Listing<Options extends ListingOptions> {
 }
 
 /** Sets up a command that lists what the ledger has, with its conditions, formats and examples. */
-function registerListing<Options extends ListingOptions = ListingOptions>(
+export function registerListing<Options extends ListingOptions = ListingOptions>(
   program: Command,
   { name, description, options = [], print }: Listing<Options>,
 ): void {
@@ -304,38 +304,52 @@ function registerListing<Options extends ListingOptions = ListingOptions>(
 }
 
 /** How the rows of one kind are printed. */
-interface RecordFormat<T> {
+export interface RecordFormat<T> {
   /** The member of the JSON document; `no <name>` where there are none. */
   name: string;
-  columns: Readonly<Record<string, (one: T) => Cell>>;
+  columns: Columns<T>;
   document(one: T): object;
   line(one: T): ListedRecord;
 }
 
+/** What stands before and after the rows. */
+interface ListingFrame {
+  /** Members of the JSON document before the rows. */
+  opening?: object;
+  /** Text above the lines. */
+  heading?: string;
+  closing?(count: number): { document: object; text: string };
+}
+
 /** Holds at most a page of the ledger, and what the reader has not taken yet. */
-async function printRecords<T>(
+export async function printRecords<T>(
   options: FormatOptions,
   read: (ledger: Ledger) => AsyncIterable<T>,
   record: RecordFormat<T>,
+  frame: ListingFrame = {},
 ): Promise<void> {
   const { format, output } = formatOf(options);
-  await withLedger((ledger) => printText(chunks(read(ledger), record, { format, width: output.width })));
+  await withLedger((ledger) =>
+    printText(chunks(read(ledger), { ...record, ...frame }, { format, width: output.width })),
+  );
 }
 
 async function* chunks<T>(
   rows: AsyncIterable<T>,
-  { name, columns, document, line }: RecordFormat<T>,
+  { name, columns, document, line, opening = {}, heading = '', closing }: RecordFormat<T> & ListingFrame,
   { format, width }: { format: Format; width: number },
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(Object.keys(columns));
-  if (format === 'json') yield `{"${name}":[\n`;
+  if (format === 'json') yield `${JSON.stringify({ ...opening, [name]: [] }).slice(0, -2)}\n`;
+  if (format === 'table') yield heading;
   let count = 0;
   for await (const one of rows) {
-    if (format === 'csv') yield csvLine(Object.values(columns).map((cellOf) => cellOf(one)));
+    if (format === 'csv') yield csvRow(columns, one);
     else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(document(one))}`;
     else yield `${recordLines(line(one), width).join('\n')}\n`;
     count += 1;
   }
-  if (format === 'json') yield '\n]}\n';
-  if (format === 'table' && count === 0) yield `no ${name}\n`;
+  const end = closing?.(count);
+  if (format === 'json') yield `\n]${end ? `,${JSON.stringify(end.document).slice(1)}` : '}'}\n`;
+  if (format === 'table') yield end ? end.text : count === 0 ? `no ${name}\n` : '';
 }
