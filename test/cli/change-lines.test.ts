@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pc from 'picocolors';
 import { DEFAULT_CHANGE_OPTIONS } from '../../src/changes/change-options.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { changeLines } from '../../src/cli/output/change-lines.ts';
+import { changeLines } from '../../src/cli/commands/records/changes-command.ts';
 import type { ConsumerAccount, GatewayResponse } from '../../src/gateway/responses.ts';
 import type { JourneyChanges } from '../../src/operator/ledger-reports.ts';
 

@@ -1,11 +1,12 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
+import { type Pause, pauseWords } from '../../ledger/pauses.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { type DecidedInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { tableWithIds, withAge, wrap } from './output.ts';
+import { type Output, tableWithIds, withAge, wrap } from './output.ts';
 import { asCalled } from './program-call.ts';
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
@@ -108,4 +109,15 @@ export function decidedInquiry({
 }: OpenHold): DecidedInquiry {
   const failureType = isFailureType(reason) ? reason : null;
   return { run: ownerOf(journeyId).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
+}
+
+export function pauseLines(pauses: readonly Pause[], { width, colors }: Pick<Output, 'width' | 'colors'>): string[] {
+  return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
+}
+
+/** A line for each pause in force; none under JSON, and where the environment names no ledger that can be read. */
+export async function pauseNotice(output: Output): Promise<string[]> {
+  if (output.isJson) return [];
+  const { pausesInForce } = await import('../../operator/pauses-in-force.ts');
+  return pauseLines(await pausesInForce(process.env), output);
 }

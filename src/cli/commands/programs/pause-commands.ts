@@ -18,8 +18,8 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
+import { pauseLines } from '../../output/hold-lines.ts';
 import { createOutput, type Output, table, withAge, wrap } from '../../output/output.ts';
-import { pauseLines } from '../../output/pause-lines.ts';
 import { withLedger } from '../with-ledger.ts';
 
 interface ScopeOptions extends AuthorizationOptions {

@@ -1,9 +1,18 @@
 /** `changes`: what a journey's preclose report says that the report before it did not (personal data). */
 import type { Command } from 'commander';
+import type {
+  ApplicantChanges,
+  FigureMove,
+  Identification,
+  StatusMove,
+  Tradeline,
+  UnreadableField,
+} from '../../../changes/report-changes.ts';
+import type { ChangeTotals } from '../../../messages/journey/change-summary.ts';
+import type { JourneyChanges } from '../../../operator/ledger-reports.ts';
 import { requireJourneyId } from '../../decisions/journey-action.ts';
-import { changeLines } from '../../output/change-lines.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { createOutput } from '../../output/output.ts';
+import { createOutput, type Output, table, wrap } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
 
 export function registerChangesCommand(program: Command): void {
@@ -23,4 +32,102 @@ export function registerChangesCommand(program: Command): void {
     const output = createOutput(options);
     output.answer(found, () => changeLines(journeyId, found, output));
   });
+}
+
+type Row = readonly [what: string, account: string, number: string, detail: string];
+
+export function changeLines(
+  journeyId: string,
+  { changes: { earlier, later, applicants, unidentified, summary } }: JourneyChanges,
+  { width, colors }: Pick<Output, 'width' | 'colors'>,
+): string[] {
+  const head = `Journey ${journeyId} · ${later.productCode} compared with ${earlier.productCode}`;
+  const notCompared = Math.max(unidentified.earlier, unidentified.later);
+  const lines = [
+    ...applicants.flatMap((applicant) => applicantLines(applicant, width)),
+    ...(notCompared > 0 ? [`${notCompared} without an id, not compared`] : []),
+    ...totalLines(summary.totals, width),
+  ];
+  return [...wrap(head, width).map(colors.bold), ...lines.map(printable)];
+}
+
+/** A report may hold anything: no character of it may steer a terminal. */
+function printable(line: string): string {
+  return line.replaceAll(/\p{C}/gu, '?');
+}
+
+const PRESENCE: Record<ApplicantChanges['presence'], string> = {
+  both: '',
+  joined: ' · only in the later report',
+  left: ' · only in the earlier report',
+};
+
+function applicantLines(applicant: ApplicantChanges, width: number): string[] {
+  const name = applicant.applicantId ?? applicant.consumerId ?? 'without an id';
+  const rows = [
+    ...applicant.newAccounts.flatMap((account) => accountRows('new', account)),
+    ...applicant.vanishedAccounts.flatMap((account) => accountRows('vanished', account)),
+    ...applicant.changedAccounts.flatMap(({ later, status, balance, creditLimit }) => [
+      ...(status ? [accountRow(status.change, later, statusWords(status))] : []),
+      ...(balance ? [accountRow('moved', later, `balance ${moveWords(balance)}`)] : []),
+      ...(creditLimit ? [accountRow('moved', later, `limit ${moveWords(creditLimit)}`)] : []),
+    ]),
+    ...applicant.unreadable.map(unreadableRow),
+  ];
+  const lines = [
+    ...table(rows, width, '  '),
+    ...identityLines('new name', applicant.newNames, width),
+    ...identityLines('vanished name', applicant.vanishedNames, width),
+    ...identityLines('new address', applicant.newAddresses, width),
+    ...identityLines('vanished address', applicant.vanishedAddresses, width),
+  ];
+  const isSame = applicant.presence === 'both' && lines.length === 0;
+  return [`Applicant ${name}${PRESENCE[applicant.presence]}${isSame ? ' · no change' : ''}`, ...lines];
+}
+
+function accountRow(what: string, { contributor, accountNumber, tied }: Tradeline, detail: string): Row {
+  return [what, contributor ?? '', accountNumber ?? '', tied ? `${detail} (one of several)` : detail];
+}
+
+function accountRows(what: string, account: Tradeline): Row[] {
+  const { balance, creditLimit, opened, identification = {} } = account;
+  const figures = `${balance ?? '?'} of ${creditLimit ?? '?'}`;
+  return [
+    accountRow(what, account, opened === null ? figures : `${figures}, ${opened}`),
+    ...Object.entries(identification).map(
+      ([kind, found]): Row => ['', '', '', `under ${kind} ${identificationWords(found)}`],
+    ),
+  ];
+}
+
+function identificationWords({ refId, entry, isNew }: Identification): string {
+  const words = entry === undefined ? '' : ` (${Object.values(entry).join(' ')}${isNew ? ', new' : ''})`;
+  return `${refId}${words}`;
+}
+
+function statusWords({ from, to }: StatusMove): string {
+  return `status ${from ?? 'none'} → ${to ?? 'none'}`;
+}
+
+function moveWords({ from, to, by }: FigureMove): string {
+  const difference = by === undefined ? '' : ` (${by.startsWith('-') ? '' : '+'}${by})`;
+  return `${from ?? 'none'} → ${to ?? 'none'}${difference}`;
+}
+
+function unreadableRow({ report, field, contributor, accountNumber }: UnreadableField): Row {
+  return ['unreadable', contributor ?? '', accountNumber ?? '', `${field} in the ${report} report`];
+}
+
+function identityLines(what: string, entries: readonly Partial<Record<string, string>>[], width: number): string[] {
+  return entries.flatMap((entry) => wrap(`${what}: ${Object.values(entry).join(' ')}`, width, '  '));
+}
+
+function totalLines({ balance, creditLimit, newAccounts }: ChangeTotals, width: number): string[] {
+  return table(
+    [
+      ['Balances', `${balance.earlier} → ${balance.later}`, `new ${newAccounts.balance}`],
+      ['Limits', `${creditLimit.earlier} → ${creditLimit.later}`, `new ${newAccounts.creditLimit}`],
+    ],
+    width,
+  );
 }

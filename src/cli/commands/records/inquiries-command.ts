@@ -5,20 +5,28 @@ import {
   AUDIT_OUTCOMES,
   type AuditedAttempt,
   type InquiriesQuery,
+  type InquiryTotal,
   InquiryTotals,
 } from '../../../ledger/inquiry-audit.ts';
 import type { RecordsQuery } from '../../../ledger/record-audit.ts';
 import { PRODUCTS } from '../../../model/products.ts';
-import { describeAttempt } from '../../../words/records.ts';
+import type { ApplicantOutcome } from '../../../model/report-outcome.ts';
+import { consentText, describeAttempt } from '../../../words/records.ts';
 import { inSeconds } from '../../../words/writer.ts';
-import { csvLine, csvRow } from '../../output/csv.ts';
+import { columnsFor, csvLine, csvRow } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
-import { ATTEMPT_COLUMNS, TOTAL_COLUMNS, totalLines, underJourneyId } from '../../output/inquiry-formats.ts';
-import { wrap } from '../../output/output.ts';
+import { table, wrap } from '../../output/output.ts';
 import { timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
 import { withLedger } from '../with-ledger.ts';
-import { formatOf, type ListingOptions, printRecords, type RecordFormat, registerListing } from './record-listing.ts';
+import {
+  formatOf,
+  type ListingOptions,
+  printRecords,
+  type RecordFormat,
+  registerListing,
+  underJourneyId,
+} from './record-listing.ts';
 
 interface InquiriesOptions extends ListingOptions {
   trace?: string;
@@ -46,13 +54,6 @@ export function registerInquiriesCommand(program: Command): void {
     print: printInquiries,
   });
 }
-
-const INQUIRIES: RecordFormat<AuditedAttempt> = {
-  name: 'inquiries',
-  columns: ATTEMPT_COLUMNS,
-  document: underJourneyId,
-  line: describeAttempt,
-};
 
 async function printInquiries(options: InquiriesOptions, { ownerId, ...period }: RecordsQuery): Promise<void> {
   const { format, output } = formatOf(options);
@@ -116,3 +117,81 @@ function countOf(text: string | undefined): number | undefined {
   if (!/^[1-9]\d?$/.test(text)) throw new UsageError('--applicants must be a whole number from 1 to 99');
   return Number(text);
 }
+
+export function totalLines(totals: readonly InquiryTotal[], width: number): string[] {
+  if (totals.length === 0) return ['no inquiries'];
+  const rows = totals.map((total) => [
+    total.productCode,
+    ...[total.sent, total.posted, total.notPosted, total.unknown].map(String),
+    // Last, since a name may be long.
+    endUserOf(total),
+  ]);
+  return table([['PRODUCT', 'SENT', 'POSTED', 'NOT POSTED', 'NOT KNOWN', 'END USER'], ...rows], width);
+}
+
+function endUserOf({ endUserCode, endUser }: InquiryTotal): string {
+  return [endUserCode, endUser].filter((text) => text !== undefined).join(' ');
+}
+
+function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
+  const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
+  return `${applicantId} ${outcome}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
+}
+
+export const ATTEMPT_COLUMNS = columnsFor<AuditedAttempt>(
+  ['claimedAt', 'requestedAt'],
+  { journeyId: (one) => one.ownerId },
+  ['workflowType', 'customerTraceNumber', 'attempt', 'environment', 'profile', 'customerId'],
+  ['productCode', 'shareId', 'endUserCode', 'endUser', 'permissiblePurposeCode'],
+  { consents: (one) => one.consents.map(consentText).join('; ') },
+  ['outcome', 'posted', 'returnCode', 'httpStatus', 'failureType', 'amends'],
+  {
+    permittedBy: (one) => one.permittedBy?.decisionId,
+    permittedByWhom: (one) => one.permittedBy?.by,
+    permittedBecause: (one) => one.permittedBy?.reason,
+    decision: (one) => one.decision?.decisionId,
+    decidedAction: (one) => one.decision?.action,
+    decidedByWhom: (one) => one.decision?.by,
+    decidedBecause: (one) => one.decision?.reason,
+    providerSaid: (one) => one.decision?.providerSaid,
+    lateAnswerAt: (one) => one.late?.at,
+    lateOutcome: (one) => one.late?.outcome,
+  },
+  ['abandonedAt', 'disposedAt'],
+  {
+    // New columns come last: readers may go by position.
+    permitProvenBy: (one) => one.permittedBy?.provenBy,
+    decisionProvenBy: (one) => one.decision?.provenBy,
+  },
+  ['applicants', 'returnReasonCode'],
+  { applicantOutcomes: (one) => one.applicantOutcomes?.map(outcomeText).join('; ') },
+  ['noRecordReference'],
+  {
+    accesses: (one) => one.accesses?.count,
+    reissues: (one) => one.accesses?.reissues,
+    lastAccessAt: (one) => one.accesses?.lastAt,
+    lateReturnCode: (one) => one.late?.returnCode,
+    lateReturnReasonCode: (one) => one.late?.returnReasonCode,
+    lateApplicantOutcomes: (one) => one.late?.applicantOutcomes?.map(outcomeText).join('; '),
+    lateNoRecordReference: (one) => one.late?.noRecordReference,
+    legalHolds: (one) => one.legalHolds.map(({ matter }) => matter).join('; '),
+  },
+  ['sentTraceNumber'],
+);
+
+const INQUIRIES: RecordFormat<AuditedAttempt> = {
+  name: 'inquiries',
+  columns: ATTEMPT_COLUMNS,
+  document: underJourneyId,
+  line: describeAttempt,
+};
+
+export const TOTAL_COLUMNS = columnsFor<InquiryTotal>([
+  'productCode',
+  'endUserCode',
+  'endUser',
+  'sent',
+  'posted',
+  'notPosted',
+  'unknown',
+]);

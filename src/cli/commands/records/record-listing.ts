@@ -11,6 +11,7 @@ import type {
   RecordsQuery,
 } from '../../../ledger/record-audit.ts';
 import type { AuditedShare } from '../../../ledger/share-audit.ts';
+import { runName } from '../../../model/owner-id.ts';
 import {
   describeAccess,
   describeConsent,
@@ -24,8 +25,7 @@ import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { type Columns, columnsFor, csvLine, csvRow } from '../../output/csv.ts';
 import { UsageError } from '../../output/errors.ts';
-import { recordLines, underJourneyId } from '../../output/inquiry-formats.ts';
-import { createOutput, type Output } from '../../output/output.ts';
+import { createOutput, type Output, withAge, wrapLong } from '../../output/output.ts';
 import { periodOf, timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
 import { withLedger } from '../with-ledger.ts';
@@ -352,4 +352,22 @@ async function* chunks<T>(
   const end = closing?.(count);
   if (format === 'json') yield `\n]${end ? `,${JSON.stringify(end.document).slice(1)}` : '}'}\n`;
   if (format === 'table') yield end ? end.text : count === 0 ? `no ${name}\n` : '';
+}
+
+/** A record of the ledger, of at most `width` columns. */
+export function recordLines({ at, text, by, reason, ownerId, facts }: ListedRecord, width: number): string[] {
+  const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
+  const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
+  const details = [runName(ownerId), ...facts, ...who].flatMap((line) => readable(line, width));
+  return [head, ...more.map((line) => `    ${line}`), ...details];
+}
+
+/** Cleans text that people have written: it may hold control characters, and words longer than a line. */
+function readable(text: string, width: number, indent = '    '): string[] {
+  return wrapLong(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
+}
+
+/** As JSON: `ownerId` is called `journeyId` everywhere on the command line; of a pull it is `pull:<pullId>`. */
+export function underJourneyId({ ownerId, ...one }: { ownerId: string }): object {
+  return { journeyId: ownerId, ...one };
 }

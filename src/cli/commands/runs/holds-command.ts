@@ -16,9 +16,8 @@ import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { workTable } from '../../output/hold-lines.ts';
+import { pauseNotice, workTable } from '../../output/hold-lines.ts';
 import { type Output, wrap } from '../../output/output.ts';
-import { pauseNotice } from '../../output/pause-lines.ts';
 
 interface HoldsOptions extends ServerOptions, HoldFilter {
   type?: string;

@@ -18,8 +18,8 @@ import {
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
+import { pauseNotice } from '../../output/hold-lines.ts';
 import { tableWithIds, withAge } from '../../output/output.ts';
-import { pauseNotice } from '../../output/pause-lines.ts';
 
 interface ListOptions extends ServerOptions {
   open?: boolean;

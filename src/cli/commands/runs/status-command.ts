@@ -3,7 +3,7 @@ import { type AnyStatus, needsPerson } from '../../../words/runs.ts';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { pauseNotice } from '../../output/pause-lines.ts';
+import { pauseNotice } from '../../output/hold-lines.ts';
 import { statusLines } from '../../output/status-lines.ts';
 
 export function registerStatusCommand(program: Command): void {
