@@ -106,13 +106,14 @@ export function describeShare(one: AuditedShare): ListedRecord {
 }
 
 export function describeAccess(one: AuditedAccess): ListedRecord {
-  const { endUserCode, endUser = '', recordedAt: at, by, ownerId, purpose } = one;
+  const { endUserCode, endUser, recordedAt: at, by, ownerId, purpose } = one;
+  const user = endUserCode ?? endUser;
   const via = one.via === 'api' ? 'by the HTTP API' : 'from the ledger';
   return {
     ...{ at, by, ownerId },
     text: `${one.productCode} ${one.kind} was read ${via}${one.redacted ? ', masked' : ''}`,
     facts: [
-      `${one.customerTraceNumber} attempt ${one.attempt}, pulled for ${endUserCode ?? endUser}`,
+      `${one.customerTraceNumber} attempt ${one.attempt}${user === undefined ? '' : `, pulled for ${user}`}`,
       ...(purpose === undefined ? [] : [`served again: ${purpose}`]),
     ],
   };
@@ -121,11 +122,12 @@ export function describeAccess(one: AuditedAccess): ListedRecord {
 export function describeAttempt(one: AuditedAttempt): ListedRecord {
   const { customerTraceNumber, attempt, ownerId, applicants, sentTraceNumber, consents, decision, permittedBy } = one;
   const { accesses, late, disposedAt, permissiblePurposeCode } = one;
+  const user = one.endUserCode ?? one.endUser;
   const codes = answerParts(one, AS_TEXT);
   const answered = codes.length === 0 ? '' : `, ${codes.join(', ')}`;
   const facts = [
     `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,
-    `for ${one.endUserCode ?? one.endUser}${permissiblePurposeCode === undefined ? '' : `, purpose ${permissiblePurposeCode}`}`,
+    [user && `for ${user}`, permissiblePurposeCode && `purpose ${permissiblePurposeCode}`].filter(Boolean).join(', '),
     sentTraceNumber && `sent as ${sentTraceNumber}`,
     consents.length > 0 && `consents ${consents.map(consentText).join(', ')}`,
     permittedBy && `permitted: ${decisionText(permittedBy)}`,
@@ -137,7 +139,7 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
       return `under a legal hold on ${journeyId}, matter ${matter}, set by ${by} at ${inSeconds(setAt)}`;
     }),
     disposedAt && `disposed of at ${inSeconds(disposedAt)}`,
-  ].filter((fact) => typeof fact === 'string');
+  ].filter((fact) => typeof fact === 'string' && fact !== '') as string[];
   return {
     at: one.claimedAt,
     text: `${inquiryWords(one)}, attempt ${attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`,

@@ -84,7 +84,10 @@ test('what a refusal said is shown by the attempt, and listed as a reading', asy
   });
   const { accesses } = await json('accesses', '--by', 'bob');
   assert.deepEqual([accesses.length, accesses[0].kind], [1, 'refusal']);
-  assert.match((await cli('accesses', '--format', 'table')).stdout, /refusal +by bob/);
+  assert.match(
+    (await cli('accesses', '--format', 'table')).stdout,
+    /refusal was read from the ledger\n.*\n.*\n +by bob/,
+  );
   const none = await cli('report', '--attempt', `${TRACE}/1`);
   assert.equal(none.code, 1);
   assert.match(none.stderr, /keeps nothing that the gateway wrote beside a refusal/);
