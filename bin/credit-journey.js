@@ -9,6 +9,9 @@ const OLDEST_NODE = 24;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) {
+  const { enableCompileCache } = await import('node:module');
+  // A command is short: compiling its modules takes a third of it. NODE_DISABLE_COMPILE_CACHE turns it off.
+  enableCompileCache();
   const built = join(root, 'dist', 'src', 'cli.js');
   await import(pathToFileURL(existsSync(built) ? built : join(root, 'src', 'cli.ts')).href);
 } else {

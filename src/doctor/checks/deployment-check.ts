@@ -1,5 +1,6 @@
 /** Whether the version that this configuration names gets any work. docs/versioning.md */
-import { describeDeployment, promotionCommand, stateIn } from '../../temporal/worker-deployment.ts';
+import { describeDeployment, stateIn } from '../../temporal/worker-deployment.ts';
+import { promotionCommand } from '../../words/next-steps.ts';
 import type { Check } from './check.ts';
 import { fail, pass, warn } from './finding.ts';
 

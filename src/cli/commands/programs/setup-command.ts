@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/port.ts';
-import { promotionCommand } from '../../../temporal/worker-deployment.ts';
+import { promotionCommand } from '../../../words/next-steps.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
