@@ -444,6 +444,8 @@ export type Session = {
   environment: 'sandbox' | 'uat' | 'production';
   /** The address of the Temporal UI. */
   temporalUi?: string;
+  /** Where the pages of the runbook are served. */
+  runbookUrl?: string;
   /** Where the proxy that signs people in signs them out. */
   signOutAt?: string;
   /** Whether DELETE /session signs out. */

@@ -140,7 +140,6 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
           It stays readable in the ledger, with your name: nothing personal about the consumer.
         </p>
       </div>
-      <WillBeSent path={hold.decideAt ?? ''} by={session.by} made={made} />
       {missing ? (
         <p role="alert" class="warning">
           {missing}
@@ -155,6 +154,7 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
           Back <kbd>Esc</kbd>
         </button>
       </p>
+      <WillBeSent path={hold.decideAt ?? ''} by={session.by} made={made} />
     </form>
   );
 }

@@ -49,9 +49,19 @@ function useOnList(hold: Hold): boolean | undefined {
   return isThere;
 }
 
-export function TakenNotice({ hold, action, answer }: { hold: Hold; action: string; answer: Taken }) {
+interface TakenProps {
+  hold: Hold;
+  action: string;
+  answer: Taken;
+  /** Called once the list no longer has the hold: the headline of the run is then read again. */
+  onGone: () => void;
+}
+
+export function TakenNotice({ hold, action, answer: { duplicate, recorded, heldBy }, onGone }: TakenProps) {
   const isThere = useOnList(hold);
-  const { duplicate, recorded, heldBy, status } = answer;
+  useEffect(() => {
+    if (isThere === false) onGone();
+  }, [isThere]);
   return (
     <div class="taken" tabIndex={-1} id="taken">
       <p>
@@ -61,11 +71,6 @@ export function TakenNotice({ hold, action, answer }: { hold: Hold; action: stri
         {recorded === false ? 'The run has it; the ledger does not yet. ' : ''}
         {heldBy === 'run' ? 'The run goes on by itself. ' : ''}
         {heldBy === 'ledger' ? 'There is no run: its next start goes on with the decision. ' : ''}
-        {status?.state ? (
-          <>
-            The run is now: <b>{status.state}</b>.
-          </>
-        ) : null}
       </p>
       <p class="note">
         {isThere === false

@@ -9,7 +9,6 @@ export interface Taken {
   duplicate: boolean;
   recorded?: boolean;
   heldBy?: 'run' | 'ledger';
-  status?: { state?: string };
 }
 
 export type Result<T> =

@@ -50,21 +50,27 @@ export function HoldCard({ hold, session, now, isCurrent, isGone, action, onDeci
   }, [taken]);
   const id = `hold-${hold.holdId}`;
   return (
-    <article class={`hold ${isCurrent ? 'current' : ''}`} aria-labelledby={id}>
+    <article class={`hold ${isCurrent ? 'current' : ''} ${chosen ? 'deciding' : ''}`} aria-labelledby={id}>
       <header>
         <h2 id={id} tabIndex={-1}>
           {hold.reason} <span class="about">{whatWords(hold)}</span>
         </h2>
-        <p class="since">
-          for <Age since={hold.since} now={now} />, since <Time at={hold.since} />
-        </p>
+        {taken ? null : (
+          <p class="since">
+            for <Age since={hold.since} now={now} />, since <Time at={hold.since} />
+          </p>
+        )}
       </header>
-      <Meaning hold={hold} />
-      <Facts hold={hold} now={now} />
-      {hold.refusalKept && may(session, 'reports:read') ? <Refusal hold={hold} session={session} /> : null}
+      {taken ? null : (
+        <div class="held">
+          <Meaning hold={hold} runbookUrl={session.runbookUrl} />
+          <Facts hold={hold} now={now} />
+          {hold.refusalKept && may(session, 'reports:read') ? <Refusal hold={hold} session={session} /> : null}
+        </div>
+      )}
       {taken ? (
         <>
-          <TakenNotice hold={hold} {...taken} />
+          <TakenNotice hold={hold} {...taken} onGone={onDecided} />
           <p class="buttons">
             {next ? (
               <a class="button primary" href={runAddress(next.ownerId, { holdId: next.holdId })}>
@@ -107,7 +113,7 @@ function nextHold(holdId: string): Hold | undefined {
   return holds[at + 1] ?? holds.find((hold) => hold.holdId !== holdId);
 }
 
-function Meaning({ hold: { guide } }: { hold: Hold }) {
+function Meaning({ hold: { guide }, runbookUrl }: { hold: Hold; runbookUrl: string | undefined }) {
   return (
     <div class="meaning">
       <p>{guide.meaning}</p>
@@ -124,10 +130,21 @@ function Meaning({ hold: { guide } }: { hold: Hold }) {
       ) : null}
       {guide.runbook ? (
         <p class="note">
-          Runbook: <code>{guide.runbook}</code>
+          Runbook: <RunbookPage path={guide.runbook} runbookUrl={runbookUrl} />
         </p>
       ) : null}
     </div>
+  );
+}
+
+/** A link where it is known where the runbook is served. */
+function RunbookPage({ path, runbookUrl }: { path: string; runbookUrl: string | undefined }) {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (runbookUrl === undefined) return <code>{path}</code>;
+  return (
+    <a href={`${runbookUrl}/${name}`} target="_blank" rel="noreferrer">
+      {name.replace(/\.md$/, '')}
+    </a>
   );
 }
 

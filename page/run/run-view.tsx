@@ -144,8 +144,8 @@ function Headline({ story: { data, error }, isUnknown }: { story: Polled<RunStor
 }
 
 function WaitsFor({ story: { waitsFor, headline } }: { story: RunStory }) {
-  // What the headline says in full is not said twice.
-  const others = waitsFor.filter(({ text, until }) => until !== undefined || !headline.includes(text));
+  // The headline has said the first of them, with its end.
+  const others = waitsFor.filter(({ text }) => !headline.includes(text));
   if (others.length === 0) return null;
   return (
     <section aria-labelledby="waits-title" class="waits-for">

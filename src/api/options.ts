@@ -41,6 +41,8 @@ export interface ApiOptions {
   pageDirectory?: string;
   /** The Temporal UI's address without a slash at its end, for links. */
   temporalUi?: string;
+  /** Where the pages of `docs/runbook` are served, without a slash at its end, for links. */
+  runbookUrl?: string;
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;
   /** Counts what is answered. */

@@ -21,6 +21,8 @@ export interface ApiServices {
   portfolioDirectory: string | undefined;
   /** The Temporal UI's address without a slash at its end. */
   temporalUi: string | undefined;
+  /** Where the pages of the runbook are served. */
+  runbookUrl: string | undefined;
   /** Of the proxy that signs people in. */
   signOutPath: string | undefined;
   runScope: RunScopes;

@@ -61,7 +61,11 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
       ...signIn,
       port: reader.integer('API_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
       limits: readLimits(reader, 'API', DEFAULT_LIMITS),
-      ...defined({ portfolioDirectory: readPortfolioDirectory(reader) }),
+      ...defined({
+        portfolioDirectory: readPortfolioDirectory(reader),
+        temporalUi: linkedAddress(reader, 'API_TEMPORAL_UI', environment),
+        runbookUrl: linkedAddress(reader, 'RUNBOOK_URL', 'sandbox'),
+      }),
     },
     ...defined({ decisionKey: apiDecisionKey(env) }),
     ledgerAccess: readLedgerAccess(reader, environment, { needsId: true }),
@@ -92,7 +96,7 @@ function readSignIn(
   reader: EnvironmentReader,
   environment: Environment,
   { host, trustedProxies }: { host: string; trustedProxies: readonly string[] },
-): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath' | 'temporalUi'> {
+): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath'> {
   const header = reader.optional('API_TOKEN_HEADER');
   if (header !== undefined && !TOKEN_HEADER.test(header)) {
     reader.report('API_TOKEN_HEADER', 'must be the name of a header that means nothing else');
@@ -107,16 +111,24 @@ function readSignIn(
   if (isByToken && !isLoopbackHost(host)) {
     reader.report('API_HOST', 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token');
   }
-  const temporalUi = reader.optional('API_TEMPORAL_UI');
-  const rule = temporalUi === undefined ? null : addressProblem(temporalUi, environment);
-  if (rule) reader.report('API_TEMPORAL_UI', rule);
   return defined({
     tokenHeader: header?.toLowerCase(),
     signIn: isByToken ? ('token' as const) : undefined,
     signInPath: ownPath(reader, 'API_SIGN_IN_PATH'),
     signOutPath: ownPath(reader, 'API_SIGN_OUT_PATH'),
-    temporalUi: temporalUi?.replace(/\/+$/, ''),
   });
+}
+
+/** The beginning of the page's links to another server. */
+function linkedAddress(
+  reader: EnvironmentReader,
+  name: 'API_TEMPORAL_UI' | 'RUNBOOK_URL',
+  environment: Environment,
+): string | undefined {
+  const address = reader.optional(name);
+  const rule = address === undefined ? null : addressProblem(address, environment);
+  if (rule) reader.report(name, rule);
+  return address?.replace(/\/+$/, '');
 }
 
 /** What the connection to Temporal takes is wrong here as it is there: one error lists all. */

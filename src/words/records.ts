@@ -17,7 +17,7 @@ import { nameOfUser } from '../model/secondary-user.ts';
 import { answerParts, HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
 import { AS_TEXT, countWords, inSeconds } from './writer.ts';
 
-const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
+const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'perhaps posted' };
 
 /** A record of the ledger in words: a line of its run's story, and of the command line's list of its kind. */
 export interface RecordLine {

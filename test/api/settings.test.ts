@@ -55,6 +55,8 @@ test('people sign in by a proxy’s header, or on this machine by a token', () =
   assert.deepEqual(faults({ ...SANDBOX, API_SIGN_IN: 'token', API_HOST: '0.0.0.0' }), ['API_HOST']);
   const { options } = loadApiSettings({ ...SANDBOX, API_TEMPORAL_UI: 'http://127.0.0.1:8233/' });
   assert.equal(options.temporalUi, 'http://127.0.0.1:8233');
+  const runbook = { RUNBOOK_URL: 'https://wiki.example.com/runbook/' };
+  assert.equal(loadApiSettings({ ...SANDBOX, ...runbook }).options.runbookUrl, 'https://wiki.example.com/runbook');
   const signingOut = (path: string) => loadApiSettings({ ...SANDBOX, API_SIGN_OUT_PATH: path }).options.signOutPath;
   assert.equal(signingOut('/oauth2/sign_out?rd=%2F'), '/oauth2/sign_out?rd=%2F');
   for (const path of [
@@ -99,6 +101,7 @@ describe('production', () => {
       ['API_TOKEN_HEADER'],
     ],
     ['to trade tokens for cookies', { API_SIGN_IN: 'token' }, ['API_SIGN_IN']],
+    ['links to a runbook that is no address', { RUNBOOK_URL: 'javascript:alert(1)' }, ['RUNBOOK_URL']],
     ['links to a UI without TLS', { API_TEMPORAL_UI: 'http://ui.example.com' }, ['API_TEMPORAL_UI']],
     ['a claim that is none', { API_BY_CLAIM: 'a b' }, ['API_BY_CLAIM']],
     ['logs of whole tasks', { LOG_LEVEL: 'TRACE' }, ['LOG_LEVEL']],

@@ -7,6 +7,7 @@ import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { buildPage } from '../../scripts/build-page.ts';
 import type { ApiOptions } from '../../src/api/options.ts';
+import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { startTestApi, type TestApi, type TokenParts, token } from '../api/fixtures.ts';
 import { until } from '../api/until.ts';
 import { chromiumPath } from '../browser/ui-world.ts';
@@ -43,7 +44,7 @@ export interface PageWorld {
   stopApi(): Promise<void>;
   startApi(): Promise<void>;
   /** A journey whose inquiry was posted and whose answer never came; its hold, once the run waits for a decision. */
-  hold(journeyId?: string, digits?: string): Promise<Json>;
+  hold(journeyId?: string, digits?: string, stages?: LendingJourneyInput['stages']): Promise<Json>;
 }
 
 /** Ends with the test. */
@@ -52,6 +53,7 @@ export async function startPageWorld(t: TestContext): Promise<PageWorld> {
   t.after(() => harness.close());
   const [browser] = await Promise.all([launch(t), buildPage(pageDirectory)]);
   const options: Partial<ApiOptions> = { pageDirectory, signIn: 'token', temporalUi: 'http://127.0.0.1:9' };
+  options.runbookUrl = 'https://wiki.example.com/runbook';
   let api = await startTestApi(harness, options);
   t.after(() => api.close());
   const { port } = api;
@@ -75,8 +77,8 @@ export async function startPageWorld(t: TestContext): Promise<PageWorld> {
     startApi: async () => {
       api = await startTestApi(harness, { ...options, port });
     },
-    async hold(journeyId = `LOAN-${randomUUID().slice(0, 8)}`, digits = '4002') {
-      const input = journeyInput({ journeyId, stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(digits))] });
+    async hold(journeyId = `LOAN-${randomUUID().slice(0, 8)}`, digits = '4002', stages = ['PREQUAL']) {
+      const input = journeyInput({ journeyId, stages, applicants: [applicant('1A', newSsn(digits))] });
       const started = await api.call('/v1/journeys', { body: input });
       if (started.status !== 201) throw new Error(started.text);
       await until(async () => {

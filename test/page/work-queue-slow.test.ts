@@ -61,6 +61,46 @@ test('the work queue page', async (t) => {
     );
   });
 
+  await t.test('the button that sends is on the screen as soon as a form is open', async () => {
+    const { holdId } = await world.hold('LOAN-FOLD');
+    for (const action of ['resend', 'accept', 'abandon']) {
+      const { page } = await open({}, { address: `#/runs/LOAN-FOLD?hold=${holdId}&action=${action}` });
+      const button = page.getByRole('button', { name: new RegExp(`^Send: ${action}`) });
+      await button.waitFor();
+      if (action === 'accept') await page.getByRole('radio', { name: 'there is a report' }).check();
+      const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
+      const { height: screen = 0 } = page.viewportSize() ?? {};
+      assert.ok(y > 0 && y + height <= screen, `${action}: ${y} of ${screen}`);
+      assert.deepEqual(await axeFindings(page), []);
+      await keepPictures(page, `send-${action}`);
+    }
+  });
+
+  await t.test('after a decision the page says once where the run stands, and asks for nothing more', async () => {
+    const { holdId } = await world.hold('LOAN-THEN', '4002', ['PREQUAL', 'PREAPP']);
+    const { page } = await open({}, { address: `#/runs/LOAN-THEN?hold=${holdId}&action=accept` });
+    assert.equal(
+      await page.getByRole('link', { name: 'outcome-unknown' }).getAttribute('href'),
+      'https://wiki.example.com/runbook/outcome-unknown.md',
+    );
+    await page.getByText('PREQUAL, attempt 1: unknown (perhaps posted).').waitFor();
+    await page.getByText('ask before you decide').waitFor();
+    await page.getByRole('radio', { name: 'there is a report, with a reference' }).check();
+    await page.getByRole('radio', { name: 'it was posted' }).check();
+    await page.getByLabel('Report reference number').fill('223456789012');
+    await page.getByLabel('Requested at').fill(new Date().toISOString());
+    await page.getByLabel('Consumer id of 1A').fill('C-2');
+    await page.getByLabel('Reason').fill('in their books');
+    await page.getByRole('button', { name: /^Send: accept/ }).click();
+    await page.getByText('Decided: accept.').waitFor();
+    await page.locator('.state', { hasText: 'waitingAtGate' }).waitFor();
+    await keepPictures(page, 'decided');
+    const shown = await page.getByRole('main').innerText();
+    assert.equal(shown.split('Waits at the gate before PREAPP').length - 1, 1, shown);
+    assert.doesNotMatch(shown, /ask before you decide|Ask the provider|is now|running/);
+    assert.deepEqual(await axeFindings(page), []);
+  });
+
   await t.test('two operators at once: the second is told who decided what', async () => {
     const hold = await world.hold('LOAN-TWO');
     const address = `#/runs/LOAN-TWO?hold=${hold.holdId}&action=abandon`;

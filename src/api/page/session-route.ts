@@ -15,6 +15,7 @@ const sessionSchema = z
     endUsers: reach,
     environment: z.enum(ENVIRONMENTS),
     temporalUi: z.string().exactOptional().meta({ description: 'The address of the Temporal UI.' }),
+    runbookUrl: z.string().exactOptional().meta({ description: 'Where the pages of the runbook are served.' }),
     signOutAt: z.string().exactOptional().meta({ description: 'Where the proxy that signs people in signs them out.' }),
     signOut: z.boolean().meta({ description: 'Whether DELETE /session signs out.' }),
   })
@@ -29,10 +30,10 @@ export const sessionRoutes: readonly Route[] = [
     scope: 'holds:read',
     answers: { 200: { description: 'Of this very request’s token.', schema: sessionSchema } },
     async handle({ services, caller }): Promise<Reply<200>> {
-      const { environment, temporalUi, signOutPath } = services;
+      const { environment, temporalUi, runbookUrl, signOutPath } = services;
       const { by, scopes, profiles, endUsers, signedInBy } = caller;
       const body = {
-        ...defined({ by, temporalUi }),
+        ...defined({ by, temporalUi, runbookUrl }),
         ...{ scopes: [...scopes], profiles: listOf(profiles), endUsers: listOf(endUsers), environment },
         ...(signedInBy === 'header' ? defined({ signOutAt: signOutPath }) : {}),
         signOut: signedInBy === 'cookie',

@@ -99,7 +99,7 @@ async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile
       audit: { file: join(options.dataDir, 'api-audit.log') },
       host: '127.0.0.1',
       signIn: 'token',
-      ...defined({ temporalUi: options.uiUrl }),
+      ...defined({ temporalUi: options.uiUrl, runbookUrl: process.env.RUNBOOK_URL }),
       port,
       onUnexpected: (error) => options.onEvent(`the HTTP API has failed: ${(error as Error).name}`),
     });

@@ -32,7 +32,8 @@ before(async () => {
   await writeFile(join(directory, 'assets', 'notes.txt'), 'not served');
   await writeFile(join(directory, 'secret.js'), 'not served');
   const temporalUi = 'https://ui.example.com';
-  signing = await startTestApi(harness, { pageDirectory: directory, signIn: 'token', temporalUi });
+  const runbookUrl = 'https://wiki.example.com/runbook';
+  signing = await startTestApi(harness, { pageDirectory: directory, signIn: 'token', temporalUi, runbookUrl });
   behind = await startTestApi(harness, {
     ...{ pageDirectory: join(directory, 'none'), tokenHeader: HEADER, trustedProxies: ['127.0.0.1'] },
   });
@@ -121,7 +122,7 @@ describe('signing in on this machine', () => {
       { ...session.json, scopes: session.json.scopes.length > 10 },
       {
         ...{ by: 'platform-7', scopes: true, profiles: '*', endUsers: '*', environment: 'sandbox' },
-        ...{ temporalUi: 'https://ui.example.com', signOut: true },
+        ...{ temporalUi: 'https://ui.example.com', runbookUrl: 'https://wiki.example.com/runbook', signOut: true },
       },
     );
   });

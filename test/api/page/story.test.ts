@@ -71,7 +71,7 @@ test('a story says where a run stands, what it waits for, and what has happened'
   assert.equal(before.temporalUi, `https://ui.example.com/namespaces/default/workflows/journey-${journeyId}`);
   assert.deepEqual(
     before.lines.map(({ text }: Json) => text.replace(/;.*/, '')),
-    ['The run was started.', 'PREQUAL, attempt 1: unknown (not known).', 'On hold: PREQUAL: OutcomeUnknown'],
+    ['The run was started.', 'PREQUAL, attempt 1: unknown (perhaps posted).', 'On hold: PREQUAL: OutcomeUnknown'],
   );
   const [action] = hold.guide.actions.filter((one: Json) => one.action === 'abandon');
   assert.match(action.does, /^Nothing more is ever sent under this trace number\./);
