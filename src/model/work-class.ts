@@ -5,8 +5,9 @@ import type { Priority } from '@temporalio/common';
 export const WORK_CLASSES = ['interactive', 'batch'] as const;
 export type WorkClass = (typeof WORK_CLASSES)[number];
 
-/** Of Temporal's five levels the middle one, which is also the default, and the last. */
-const PRIORITY_KEYS: Record<WorkClass, number> = { interactive: 3, batch: 5 };
+/** Of Temporal's five levels the middle one, which is the server's default, and the last. */
+const DEFAULT_KEY = 3;
+const BATCH_KEY = 5;
 
 /** Workflow types that are batches, however they were started. */
 const BATCH_WORKFLOW_TYPES: readonly string[] = ['portfolioReview'];
@@ -16,12 +17,15 @@ function workClassOf(workflowType: string): WorkClass {
 }
 
 /**
- * The priority that a run is started with: its tasks, its activities and its child workflows inherit it.
+ * The priority that a run is started with: its tasks, its activities and its child workflows inherit it. The server's
+ * default is left unsaid: the Temporal UI gives each fact of the kind a line above the timeline, and the row of a hold
+ * would leave the first screen.
  *
  * @internal
  */
 export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority {
-  return { priorityKey: PRIORITY_KEYS[workClass], ...fairnessOf(endUserCode) };
+  const fairness = fairnessOf(endUserCode);
+  return workClass === 'batch' ? { ...fairness, priorityKey: BATCH_KEY } : fairness;
 }
 
 /**
@@ -38,7 +42,7 @@ export function inquiryPriority(inquiry: { workflowType: string; endUserCode?: s
 
 /** Whether no person waits for a run's work: by its type, or by the priority that it was started with. */
 export function isBatch(workflowType: string, priorityKey: number | undefined): boolean {
-  return workClassOf(workflowType) === 'batch' || (priorityKey ?? 0) > PRIORITY_KEYS.interactive;
+  return workClassOf(workflowType) === 'batch' || (priorityKey ?? DEFAULT_KEY) > DEFAULT_KEY;
 }
 
 /** At most 16 characters (interface 2.1); Temporal takes 64 bytes. */

@@ -71,7 +71,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
       const described = await harness.client.workflow.getHandle(`pull-${input.pullId}`).describe();
       return described.priority?.priorityKey;
     };
-    assert.deepEqual([await priorityOf(''), await priorityOf('?workClass=batch')], [3, 5]);
+    assert.deepEqual([await priorityOf(''), await priorityOf('?workClass=batch')], [0, 5]);
     assert.equal((await api.call('/v1/pulls?workClass=soon', { body: pullInput() })).status, 422);
   });
 

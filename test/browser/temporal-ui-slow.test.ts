@@ -21,8 +21,8 @@ const OPERATING = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'op
 /** What an operator's notebook shows without a scroll. */
 const SMALL_SCREEN = { width: 1280, height: 720 };
 
-/** Two notches. */
-const WHEEL = 240;
+/** The window of a usual notebook, without the browser's own bars. */
+const FIRST_SCREEN = { width: 1360, height: 850 };
 
 /** The list filter that docs/operating.md gives under that name. */
 function documentedFilter(name: string): string {
@@ -75,23 +75,24 @@ test('the Temporal UI', async (t) => {
     await row.waitFor();
     assert.match(await row.innerText(), /OutcomeUnknown/);
     await keepScreenshot(page, 'list', { height: 500 });
+    const all = await world.open(`workflows?query=${encodeURIComponent(documentedFilter('all runs'))}`);
+    await all.getByRole('row', { name: workflowId }).waitFor();
+    assert.equal(await all.getByText(/^watch-ledger/).count(), 0);
+    await keepScreenshot(all, 'all-runs', { height: 500 });
+    await all.close();
     await page.getByRole('link', { name: workflowId, exact: true }).click();
   });
 
-  await t.test('says in the uppermost row of the timeline that the run is on hold, and why', async () => {
+  await t.test('says on the first screen, without a scroll, that the run is on hold, and why', async () => {
     const first = await world.open(`workflows/${workflowId}`);
-    await first.setViewportSize(SMALL_SCREEN);
+    await first.setViewportSize(FIRST_SCREEN);
     const row = first.getByText('ON HOLD · OutcomeUnknown · PREQUAL · see User Metadata');
     await row.waitFor();
-    await keepScreenshot(first, 'first-screen', { ...SMALL_SCREEN, left: 0, top: 0 });
-    // The UI shows 300 pixels of input above the timeline.
-    await first.getByRole('heading', { name: 'Timeline' }).hover();
-    await first.mouse.wheel(0, WHEEL);
-    await first.waitForTimeout(700);
-    await keepScreenshot(first, 'on-hold', { ...SMALL_SCREEN, left: 0, top: 0 });
+    await keepScreenshot(first, 'on-hold', { ...FIRST_SCREEN, left: 0, top: 0 });
     const { y, height } = (await row.boundingBox()) ?? assert.fail('it is not drawn');
-    const above = (await first.getByText('beginJourney').first().boundingBox()) ?? assert.fail('no attempt is drawn');
-    assert.ok(y + height <= SMALL_SCREEN.height && y < above.y, `${y}, ${above.y}`);
+    const below = (await first.getByText('beginJourney').first().boundingBox()) ?? assert.fail('no attempt is drawn');
+    assert.ok(y + height <= FIRST_SCREEN.height && y < below.y, `${y}, ${below.y}`);
+    await first.getByText('beginJourney • PREQUAL · attempt 1 · input checked first').waitFor();
     await first.close();
   });
 

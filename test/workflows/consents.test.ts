@@ -227,8 +227,8 @@ describe('a share', { concurrency: 8 }, () => {
       }),
     );
     assert.deepEqual(priorities, [
-      [3, 'EU999'],
-      [3, ''],
+      [0, 'EU999'],
+      [0, ''],
     ]);
   });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { TEMPORAL_UI_VIEWS } from '../../src/cli/output/temporal-ui-views.ts';
 import {
   applicant,
   consentMessage,
@@ -19,7 +20,7 @@ import {
 const root = join(import.meta.dirname, '..', '..');
 const operating = readFileSync(join(root, 'docs', 'operating.md'), 'utf8');
 const FILTERS = new Map(
-  [...operating.matchAll(/^\| ([^|]+) \| `([^`]*(?:WorkflowType|CustomerTraceNumber)=[^`]*)` \|$/gm)].map(
+  [...operating.matchAll(/^\| ([^|]+) \| `([^`]*(?:WorkflowType|CustomerTraceNumber|NeedsAttention)[^`]*)` \|$/gm)].map(
     ([, name = '', filter = '']) => [name, filter],
   ),
 );
@@ -53,6 +54,15 @@ describe('documented list filters', { concurrency: true }, () => {
     const query = `${filter} AND WorkflowId="${workflowId}"`;
     for await (const _ of harness.client.workflow.list({ query })) return true;
     return false;
+  }
+
+  /** The id of the workflow that watches the harness's ledger. */
+  async function watchOf({ client, config }: Harness): Promise<string> {
+    for (;;) {
+      const query = `WorkflowType="watchLedger" AND TaskQueue="${config.taskQueue}"`;
+      for await (const { workflowId } of client.workflow.list({ query })) return workflowId;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 
   /** Visibility lags. */
@@ -115,6 +125,17 @@ describe('documented list filters', { concurrency: true }, () => {
       await handle.result();
       assert.deepEqual(await stageOf(handle), ['PREAPP']);
     }
+  });
+
+  test('leave out the workflow that watches the ledger, which is no run', async () => {
+    const watch = await watchOf(harness);
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+    for (const { name, filter } of TEMPORAL_UI_VIEWS) {
+      assert.equal(filterNamed(name), filter, 'docs/operating.md has what setup prints');
+      assert.equal(await isListed(filter, watch), false, name);
+    }
+    await untilListed(filterNamed('all runs'), handle.workflowId);
+    await handle.terminate();
   });
 
   test('find a hold, by its reason', async () => {

@@ -130,7 +130,7 @@ export function beginJourneyOf(productCode: string): EagerActivities['beginJourn
     ...HEARTBEATS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: ONCE,
-    summary: `checking the input · ${productCode} · attempt 1`,
+    summary: `${productCode} · attempt 1 · input checked first`,
   }).beginJourney;
 }
 

@@ -9,6 +9,7 @@ import { EXIT } from '../../output/exit-codes.ts';
 import { commandLines } from '../../output/hold-lines.ts';
 import { createOutput, type Output, wrap } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
+import { viewLines } from '../../output/temporal-ui-views.ts';
 import { environmentWith } from './worker-command.ts';
 
 /** The first version of a deployment gets the work at once; a later one waits until an operator makes it current. */
@@ -48,7 +49,7 @@ export function registerSetupCommand(program: Command): void {
     const document = defined({ ledger, searchAttributes, deployment });
     output.answer(document, () => [
       ...(ledger ? ledgerLines(ledger, output) : []),
-      ...(searchAttributes ? searchAttributeLines(searchAttributes, output) : []),
+      ...(searchAttributes ? [...searchAttributeLines(searchAttributes, output), ...viewLines(output)] : []),
       ...(deployment ? deploymentLines(deployment, output) : []),
     ]);
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
