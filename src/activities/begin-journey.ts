@@ -10,6 +10,7 @@ import type {
   BegunJourney,
   EagerActivities,
   PreparedJourney,
+  RefusedInput,
   SubmitInquiryArgs,
 } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -62,12 +63,13 @@ function beat(told: Told): void {
   heartbeat(told.run);
 }
 
-/** `undefined` where the check did not come to its end: Temporal repeats `prepareJourney`, and never this activity. */
+/** `undefined` where the check did not come to its end, or another worker is to be asked: the run schedules `prepareJourney`, and never this activity. */
 async function ifPrepared(check: Promise<PreparedJourney>): Promise<PreparedJourney | undefined> {
   try {
     return await check;
   } catch (error) {
-    if (error instanceof ApplicationFailure && error.type === 'InvalidInput') throw error;
+    const isRefused = error instanceof ApplicationFailure && error.type === 'InvalidInput';
+    if (isRefused && !(error.details?.[0] as RefusedInput | undefined)?.askOthers) throw error;
     return undefined;
   }
 }

@@ -297,6 +297,13 @@ export interface BegunJourney {
   first?: SubmitInquiryResult | { kind: 'lost' };
 }
 
+/** `details[0]` of an `InvalidInput` that a start's check throws. */
+export interface RefusedInput {
+  problems: readonly Problem[];
+  /** The worker that checked lacks the profile: another worker may have it. */
+  askOthers?: true;
+}
+
 /** `details[0]` of what `beginJourney` throws, other than `InvalidInput` of its check. */
 export type BeginFailureDetails = SubmitFailureDetails & { prepared: PreparedJourney };
 

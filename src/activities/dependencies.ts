@@ -27,26 +27,22 @@ export interface ActivityDependencies {
 }
 
 /**
- * At this attempt of a start's check, 31 s after the first, a profile is called unknown. The attempts before go to any worker
- * of the queue. Temporal is not asked which queues are polled: the name is the caller's, may be personal, and would stand
- * in its database.
- */
-const LOOKS_FOR_A_PROFILE = 6;
-
-/**
- * Finds the profile that a start's input names. Where this worker lacks it, another worker that has it is to take the
- * check.
+ * Finds the profile that a start's input names. Where this worker lacks it, another worker may have it, such as in the
+ * middle of a deploy: the run says so in its status, and asks again before it fails.
  *
- * @throws ProfileMissingError (repeated) at first
- * @throws InvalidInputError once no worker has taken it
+ * @throws ProfileUnknownError for a name that a profile may have
+ * @throws InvalidInputError for any other name
  */
 export function profileNamed({ config }: ActivityDependencies, name: string): GatewayProfile {
   const profile = config.profiles.get(name);
   if (profile) return profile;
-  if (PROFILE_NAME.test(name) && activityInfo().attempt < LOOKS_FOR_A_PROFILE) throw new ProfileMissingError();
   const known = [...config.profiles.keys()].join(', ');
-  throw new InvalidInputError([{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }]);
+  const problems = [{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }];
+  throw PROFILE_NAME.test(name) ? new ProfileUnknownError(problems) : new InvalidInputError(problems);
 }
+
+/** This worker lacks the profile that a start names: the input is wrong unless another worker has it. */
+export class ProfileUnknownError extends InvalidInputError {}
 
 /** This worker lacks a profile that another one has prepared a run with, such as in the middle of a deploy. */
 export class ProfileMissingError extends Error {

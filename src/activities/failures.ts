@@ -8,7 +8,8 @@ import {
 } from '../ledger/errors.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { ProfileMissingError } from './dependencies.ts';
+import type { RefusedInput } from './contract.ts';
+import { ProfileMissingError, ProfileUnknownError } from './dependencies.ts';
 
 /**
  * The one place where errors become Temporal failures: a `type` of docs/protocol.md, a constant message and no
@@ -60,6 +61,9 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
  */
 export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  if (error instanceof ProfileUnknownError) {
+    return finalFailure('InvalidInput', { problems: error.problems, askOthers: true } satisfies RefusedInput);
+  }
   if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
   if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
   if (error instanceof RequestDiffersError) return finalFailure('RequestDiffers');

@@ -16,6 +16,8 @@ export interface ApiOptions {
   /** Client and ledger; stays the caller's to close. */
   journeys: LedgerJourneys;
   maxApplicants: number;
+  /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
+  profiles?: readonly string[];
   /** Signs the decisions of people whom a token names. */
   signer?: DecisionSigner;
   /** An absolute path: results of portfolio reviews are given out from it. */

@@ -101,15 +101,15 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   });
   const stopping = new AbortController();
   const client = sdkClientOf(options.journeys);
-  const { journeys, maxApplicants, environment, signer, portfolioDirectory, temporalUi, runbookUrl, signOutPath } =
-    options;
+  const { journeys, maxApplicants, profiles, environment, signer } = options;
+  const { portfolioDirectory, temporalUi, runbookUrl, signOutPath } = options;
   const openLedger = () => journeys.openedLedger();
   const feeds = new StatusFeeds(options.feedLimits);
   const querySlots = new Slots(limits.work);
   const runScope = runScopes({ client, openLedger });
   const services: ApiServices = {
-    ...{ journeys, client, openLedger, maxApplicants, environment, signer, portfolioDirectory, temporalUi },
-    ...{ runScope, feeds, querySlots, statusReads: new SharedReads(), runbookUrl, signOutPath },
+    ...{ journeys, client, openLedger, maxApplicants, profiles, environment, signer, portfolioDirectory },
+    ...{ runScope, feeds, querySlots, statusReads: new SharedReads(), temporalUi, runbookUrl, signOutPath },
   };
   keepAnswersInOrder(app.server);
   app.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));

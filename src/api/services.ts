@@ -32,4 +32,6 @@ export interface ApiServices {
   querySlots: Slots;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
+  /** Names of the gateway profiles, where the API is configured with them. */
+  profiles: readonly string[] | undefined;
 }

@@ -1,4 +1,5 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
+import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { addressProblem } from '../config/addresses.ts';
 import { loadClientSettings } from '../config/client-config.ts';
@@ -65,6 +66,7 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
         portfolioDirectory: readPortfolioDirectory(reader),
         temporalUi: linkedAddress(reader, 'API_TEMPORAL_UI', environment),
         runbookUrl: linkedAddress(reader, 'RUNBOOK_URL', 'sandbox'),
+        profiles: readProfileNames(reader, environment),
       }),
     },
     ...defined({ decisionKey: apiDecisionKey(env) }),
@@ -129,6 +131,27 @@ function linkedAddress(
   const rule = address === undefined ? null : addressProblem(address, environment);
   if (rule) reader.report(name, rule);
   return address?.replace(/\/+$/, '');
+}
+
+const PROFILE_NAMES = z.looseObject({
+  profiles: z.record(z.string(), z.looseObject({ environment: z.string().exactOptional() })),
+});
+
+/** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
+function readProfileNames(reader: EnvironmentReader, environment: Environment): string[] | undefined {
+  const variable = 'GATEWAY_PROFILES_FILE';
+  const path = reader.optional(variable);
+  const content = path === undefined ? undefined : reader.file(variable, path);
+  if (content === undefined) return undefined;
+  try {
+    const profiles = Object.entries(PROFILE_NAMES.parse(JSON.parse(content)).profiles);
+    const own = profiles.flatMap(([name, profile]) => (profile.environment === environment ? [name] : []));
+    return ['default', ...own];
+  } catch {
+    // The parser's own message quotes the file.
+    reader.report(variable, 'must name a file that holds JSON with profiles');
+    return undefined;
+  }
 }
 
 /** What the connection to Temporal takes is wrong here as it is there: one error lists all. */

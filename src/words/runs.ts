@@ -96,6 +96,9 @@ export function decisionSentence(hold: JudgedHold, { plain, time }: Writer, othe
   return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
 }
 
+/** Of a run whose check went to a worker without its gateway profile. */
+export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: others are asked for half a minute.';
+
 /** Where the run stands and what it waits for, in a sentence or two. */
 export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const { status, holds } = view;
@@ -112,6 +115,7 @@ export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
 
 function describeProgress(view: RunView, w: Writer): string {
   const { status } = view;
+  if (status.problems) return ASKING_OTHERS;
   if ('stages' in status) return describeJourney(view as RunView<JourneyStatus>, w);
   if ('reviewId' in status) {
     const waiting = status.waitingFor === undefined ? '' : `; it waits for ${w.plain(status.waitingFor)}`;

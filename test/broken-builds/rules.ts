@@ -110,8 +110,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/dependencies.ts',
-        find: 'activityInfo().attempt < LOOKS_FOR_A_PROFILE',
-        replace: 'activityInfo().attempt < 1',
+        find: 'PROFILE_NAME.test(name) ?',
+        replace: 'PROFILE_NAME.test(name) && name.length > 100 ?',
       },
     ],
     tests: [{ path: 'test/hazards/profile-missing-slow.test.ts', title: 'leaves every start to a worker that has it' }],

@@ -45,6 +45,7 @@ export const journeyRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId: journeyId,
         scope: scopeOfInput(input),
+        profile: input.profile,
         start: (onFound) => services.journeys.start(input, { ...call.sending, ...call.query, onFound }),
       });
       return startReply(`/v1/journeys/${journeyId}`, { journeyId, duplicate });

@@ -148,6 +148,7 @@ export const portfolioReviewRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId: reviewOf(input),
         scope: scopeOfInput(input),
+        profile: input.profile,
         check: async () => {
           const { portfolioDirectory } = services;
           if (portfolioDirectory !== undefined) {

@@ -46,6 +46,7 @@ export const pullRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId,
         scope: scopeOfInput(input),
+        profile: input.profile,
         start: (onFound) => services.journeys.pull(input, { ...call.sending, ...call.query, onFound }),
       });
       return startReply(`/v1/pulls/${input.pullId}`, { pullId: input.pullId, duplicate });

@@ -46,6 +46,7 @@ export const shareRoutes: readonly Route[] = [
       const { duplicate } = await startWithinReach(call, {
         ownerId: shareOf(input),
         scope: await scopeOfShare(call, input),
+        profile: input.profile,
         start: (onFound) => services.journeys.shareReport(input, { ...call.sending, onFound }),
       });
       return startReply(`/v1/shares/${shareId}`, { shareId, duplicate });

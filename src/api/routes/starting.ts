@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { InputDiffersError, JourneyFinishedError } from '../../client/connection/errors.ts';
 import { forbidden, type Refusal } from '../../http/refusal.ts';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
 import { conflict } from '../problem.ts';
@@ -19,6 +20,8 @@ interface Start {
   ownerId: string;
   /** Whose the run will be, by its checked input. */
   scope: RunScope;
+  /** The gateway profile that its input names. */
+  profile: string | undefined;
   /** Refuses what else the start needs. It is not asked where the run is there already. */
   check?(): Promise<void>;
   /** Calls `onFound` where it was there already with this input. */
@@ -31,19 +34,23 @@ interface Start {
  * @returns whether it had been started before, with the same input
  * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
  *   a run that it reaches
+ * @throws InvalidInputError where the API is configured with profiles, and none has this name
  */
 export async function startWithinReach(
   { caller, services }: Pick<Call, 'caller' | 'services'>,
-  { ownerId, scope, check, start }: Start,
+  { ownerId, scope, profile, check, start }: Start,
 ): Promise<{ duplicate: boolean }> {
   if (!reaches(caller, scope)) {
     throw forbidden('reach', 'the token does not act for this profile and all of these end users');
   }
+  const unknown = profileProblem(services.profiles, profile);
   const requireOwn = async () => {
-    if (reachesAll(caller) && !check) return;
+    if (reachesAll(caller) && !check && !unknown) return;
     const there = await services.runScope(ownerId);
     if (there && !reaches(caller, there)) throw taken();
-    if (!there) await check?.();
+    if (there) return;
+    if (unknown) throw new InvalidInputError([unknown]);
+    await check?.();
   };
   // Also of a run that has failed, whose id Temporal would take again.
   await requireOwn();
@@ -61,6 +68,13 @@ export async function startWithinReach(
     if (error.differences.length === 0) return { duplicate: true };
     throw conflict('inputDiffers', 'this id was started with other content', error.differences);
   }
+}
+
+/** The names of other profiles are not for every caller. */
+function profileProblem(known: readonly string[] | undefined, name = 'default'): Problem | undefined {
+  return !known || known.includes(name)
+    ? undefined
+    : { path: '/profile', rule: 'must be a configured gateway profile' };
 }
 
 function taken(): Refusal {

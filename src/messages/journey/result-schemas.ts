@@ -170,9 +170,10 @@ export const shareStatusSchema = z
   })
   .meta({ id: 'shareStatus' });
 
-/** In the status of each kind of run that failed for its input. */
+/** In the status of each kind of run whose input was refused. */
 export const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
-  description: 'Of a run that failed because its input was refused: what is wrong with it. The first 20.',
+  description:
+    'Of a run that failed because its input was refused: what is wrong with it. Of one that is running: no worker that was asked has its `profile`, and others are asked for half a minute. The first 20.',
 });
 
 export const holdStatusSchema = z

@@ -14,6 +14,7 @@ import {
 import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
   type AnyStatus,
+  ASKING_OTHERS,
   describeAttention,
   describeNews,
   describeParts,
@@ -57,9 +58,12 @@ export function uncheckedDetails({
   endedUnchecked,
   problems: { problems = [] },
 }: Pick<DetailedRun, 'endedUnchecked' | 'problems'>): string {
-  if (!endedUnchecked) return '**The input is being checked.** Nothing has been posted.';
-  const lines = problems.map((problem) => `- ${describeProblem(problem, asMarkdown())}`);
-  return ['**It ended before its input was taken.** Nothing was posted. Its failure says why.', ...lines].join('\n');
+  const isAskingOthers = problems.length > 0;
+  const checking = isAskingOthers ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
+  const standing = endedUnchecked
+    ? '**It ended before its input was taken.** Nothing was posted. Its failure says why.'
+    : `${checking} Nothing has been posted.`;
+  return [standing, ...problems.map((problem) => `- ${describeProblem(problem, asMarkdown())}`)].join('\n');
 }
 
 /**

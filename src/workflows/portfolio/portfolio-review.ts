@@ -135,7 +135,7 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
 
 async function examine(review: Review, run: PreparedRun): Promise<ReviewState> {
   const { input, files } = review;
-  const examined = await prepareRun(input, () => files.ask('examinePortfolio', `examining ${input.file}`, { input }));
+  const examined = await prepareRun(review, () => files.ask('examinePortfolio', `examining ${input.file}`, { input }));
   return review.examined(run, examined);
 }
 

@@ -132,8 +132,8 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   run: R,
 ): Promise<Prepared<R>> {
   const { begin } = definition;
-  const begun = begin && (await prepareRun(run.input, () => begin(run)));
-  const prepared = begun ?? (await run.handOver.rest(prepareRun(run.input, () => definition.prepare(run))));
+  const begun = begin && (await prepareRun(run, () => begin(run)));
+  const prepared = begun ?? (await run.handOver.rest(prepareRun(run, () => definition.prepare(run))));
   run.begin(prepared);
   definition.onPrepared?.(run, prepared);
   return prepared;

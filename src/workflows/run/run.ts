@@ -43,7 +43,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   withdrawal: Withdrawal | undefined;
   outcome: Outcome | undefined;
   endedAs: TerminalState | undefined;
-  /** Why the run has failed: its input was refused. */
+  /** Why the run has failed, or is about to unless another worker has its profile: its input was refused. */
   inputProblems: readonly Problem[] | undefined;
   protected readonly published: PublishedAttributes;
   readonly #refused: RefusedMessages;
