@@ -18,10 +18,10 @@ import {
   describeDeployment,
   PromotionRefusedError,
   promote,
+  promotionCommand,
   type VersionState,
   versionState,
 } from '../src/temporal/worker-deployment.ts';
-import { promotionCommand } from '../src/words/next-steps.ts';
 import { runWorker } from '../src/worker.ts';
 import { runCli } from './cli/run-cli.ts';
 import {

@@ -1,7 +1,12 @@
 /** Watches whether this worker's version gets the work, and logs where it does not. */
 import type { Logger } from 'pino';
-import { promotionCommand } from '../words/next-steps.ts';
-import { type DeploymentVersion, describeDeployment, stateIn, type VersionState } from './worker-deployment.ts';
+import {
+  type DeploymentVersion,
+  describeDeployment,
+  promotionCommand,
+  stateIn,
+  type VersionState,
+} from './worker-deployment.ts';
 
 /** How soon a promotion is noticed; asking costs the server a query. */
 const ASK_EVERY_MS = 15_000;

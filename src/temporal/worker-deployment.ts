@@ -100,3 +100,8 @@ export async function promote(
     throw new PromotionRefusedError(`the server does not make ${version.buildId} current: ${error.details}`);
   }
 }
+
+/** The command by which an operator makes a version current. */
+export function promotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
+  return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
+}

@@ -1,4 +1,4 @@
-/** What passes a gate, grants a share or takes it back, as commands and as inputs of updates; what makes a version of the workers current. Pure. */
+/** What passes a gate, grants a share or takes it back, as commands and as inputs of updates. Pure. */
 import { ID_NAMES, ownerOf } from '../model/owner-id.ts';
 import type { StageCode } from '../model/products.ts';
 import type { SecondaryUser } from '../model/secondary-user.ts';
@@ -134,9 +134,4 @@ function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentW
 /** One word of a shell. */
 function quoted(text: string): string {
   return /^[\w.~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** The command by which an operator makes a version of the workers current. */
-export function promotionCommand({ deploymentName, buildId }: { deploymentName: string; buildId: string }): string {
-  return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }

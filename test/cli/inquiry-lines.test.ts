@@ -47,7 +47,7 @@ describe('an inquiry', () => {
     const text = lines.join('\n');
     for (const part of [
       '2026-01-02T03:04:05Z',
-      'not known',
+      'perhaps posted',
       'attempt 12',
       'purpose 02',
       '1A C-1',

@@ -1,6 +1,5 @@
 /** Whether the version that this configuration names gets any work. docs/versioning.md */
-import { describeDeployment, stateIn } from '../../temporal/worker-deployment.ts';
-import { promotionCommand } from '../../words/next-steps.ts';
+import { describeDeployment, promotionCommand, stateIn } from '../../temporal/worker-deployment.ts';
 import type { Check } from './check.ts';
 import { fail, pass, warn } from './finding.ts';
 

@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/port.ts';
-import { promotionCommand } from '../../../words/next-steps.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -16,6 +15,8 @@ import { environmentWith } from './worker-command.ts';
 interface FirstVersion {
   deploymentName: string;
   buildId: string;
+  /** The command that makes it current. */
+  promotion: string;
   currentBuildId?: string;
   /** Why the server did not make it current. */
   reason?: string;
@@ -92,13 +93,11 @@ async function setUpDeployment(
   { workflowService, options: { namespace } }: Client,
   options: ServerOptions,
 ): Promise<FirstVersion | undefined> {
-  const [{ loadDeploymentNames }, { describeDeployment, promote, PromotionRefusedError }] = await Promise.all([
-    import('../../../config/config.ts'),
-    import('../../../temporal/worker-deployment.ts'),
-  ]);
+  const [{ loadDeploymentNames }, { describeDeployment, promote, promotionCommand, PromotionRefusedError }] =
+    await Promise.all([import('../../../config/config.ts'), import('../../../temporal/worker-deployment.ts')]);
   const { deploymentName, buildId } = loadDeploymentNames(environmentWith(options));
   if (deploymentName === undefined || buildId === undefined) return undefined;
-  const version = { deploymentName, buildId };
+  const version = { deploymentName, buildId, promotion: promotionCommand({ deploymentName, buildId }) };
   const before = await describeDeployment(workflowService, namespace, deploymentName);
   if (before?.currentBuildId !== undefined) return { ...version, currentBuildId: before.currentBuildId };
   // It waits for the workers of the first version, and then promotes it.
@@ -112,15 +111,17 @@ async function setUpDeployment(
   }
 }
 
-function deploymentLines({ deploymentName, buildId, currentBuildId, reason }: FirstVersion, output: Output): string[] {
+function deploymentLines(
+  { deploymentName, buildId, promotion, currentBuildId, reason }: FirstVersion,
+  output: Output,
+): string[] {
   const { colors, width } = output;
   if (currentBuildId === buildId) return [colors.green(`${buildId} is the current version of ${deploymentName}`)];
   const why = reason ?? `${currentBuildId} is the current version of ${deploymentName}.`;
-  const command = promotionCommand({ deploymentName, buildId });
   return [
     colors.yellow(`${buildId} is not the current version of ${deploymentName}`),
     ...wrap(`${why} Once its workers run:`, width, '  '),
-    ...commandLines(command, width, '    '),
+    ...commandLines(promotion, width, '    '),
   ];
 }
 
