@@ -42,7 +42,7 @@ export {
   UpdateRefusedError,
   WorkerUnavailableError,
 } from './client/connection/errors.ts';
-export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
+export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
 export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';

@@ -76,7 +76,7 @@ def main(journey_file: str) -> None:
     try:
         ask(start_journey, body=journey)
     except Refused as refused:
-        if refused.problem.code == "inputDiffers":
+        if refused.problem.code == "differs":
             # The application was changed since: a decision for a person, not for a repeat.
             print("differs at", *[one.path for one in refused.problem.problems or []], file=sys.stderr)
         raise SystemExit(str(refused))

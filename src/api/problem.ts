@@ -15,7 +15,7 @@ import {
 import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/errors.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
@@ -75,8 +75,7 @@ export function unknownRun(): Refusal {
   return new Refusal(404, 'NotFound', 'notFound', 'there is nothing of this name');
 }
 
-export function conflict(reason: string, message: string, paths: readonly string[] = []): Refusal {
-  const problems = paths.map((path) => ({ path, rule: 'must be as it was sent before' }));
+export function conflict(reason: string, message: string, problems: readonly Problem[] = []): Refusal {
   return new Refusal(409, 'Conflict', reason, message, { problems });
 }
 
@@ -92,9 +91,7 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   }
   if (error instanceof JourneyNotFoundError) return unknownRun();
   if (error instanceof InputDiffersError) {
-    const problems = error.problems.map(({ path }) => ({ path, rule: 'must be as it was sent before' }));
-    const message = 'this id was started with other content';
-    return new Refusal(409, 'Conflict', 'inputDiffers', message, { problems });
+    return conflict(error.code, 'this id was started with other content', error.problems);
   }
   if (error instanceof JourneyFinishedError) return conflict(error.code, 'the run has finished');
   if (error instanceof UpdateRefusedError) return conflict('refused', error.reason);

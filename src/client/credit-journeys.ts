@@ -12,7 +12,7 @@ import type { PortfolioReviewInput } from '../messages/portfolio/shapes.ts';
 import type { PullInput } from '../messages/pull/shapes.ts';
 import type { ShareReportInput } from '../messages/share/shapes.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
-import { ownerIdOf, ownerOf } from '../model/owner-id.ts';
+import { ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
 import { type ClientParts, connectedParts } from './connected-parts.ts';
@@ -34,13 +34,13 @@ import { startShare } from './runs/start-share.ts';
 export interface StartOptions extends CallOptions {
   /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
   workClass?: WorkClass;
-  /**
-   * Called where the run was there already, with this input.
-   *
-   * @internal
-   */
-  onFound?: () => void;
 }
+
+/** The handle that a start returns. */
+export type Started<Handle> = Handle & {
+  /** `false`: a run with the same input had this id before. It may have ended. */
+  readonly isNew: boolean;
+};
 
 /** A start waits for the server alone, never for a worker. */
 const lateServer = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
@@ -87,18 +87,17 @@ export class CreditJourneys {
   }
 
   /**
-   * Starts a journey. One that is running under this id with the same input is returned as it is; one that failed, was
-   * terminated or timed out is run again, and the ledger answers for what was sent. A journey that no person waits for
-   * at a screen (a campaign, a night's run) is a `batch`.
+   * Starts a journey. A start that is repeated finds the first (`isNew: false`), which is never run again once it has
+   * completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent. A journey that
+   * no person waits for at a screen (a campaign, a night's run) is a `batch`.
    *
-   * @throws InvalidInputError; InputDiffersError where a journey with another input is running under this id;
-   *   JourneyFinishedError where it has completed; TemporalUnavailableError
+   * @throws InvalidInputError; InputDiffersError where a journey with another input has this id;
+   *   TemporalUnavailableError; WorkerUnavailableError where only the run itself can compare the inputs
    */
-  async start(input: LendingJourneyInput, options: StartOptions = {}): Promise<JourneyHandle> {
+  async start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
     const { workClass = 'interactive' } = options;
     const checked = parseLendingJourneyInput(input, this.#parts);
-    await this.#start(checked.journeyId, options, () => startJourney(this.context(), checked, workClass));
-    return this.get(checked.journeyId);
+    return this.#start(this.get(checked.journeyId), options, () => startJourney(this.context(), checked, workClass));
   }
 
   /**
@@ -109,11 +108,9 @@ export class CreditJourneys {
    * @throws InvalidInputError; InputDiffersError where a pull of another product or input has this id;
    *   TemporalUnavailableError
    */
-  async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
+  async pull(input: PullInput, options: StartOptions = {}): Promise<Started<PullHandle>> {
     const checked = parsePullInput(input, this.#parts);
-    const ownerId = ownerIdOf('pull', checked.pullId);
-    await this.#start(ownerId, options, () => startPull(this.context(), checked, options));
-    return this.getPull(checked.pullId);
+    return this.#start(this.getPull(checked.pullId), options, () => startPull(this.context(), checked, options));
   }
 
   /**
@@ -136,11 +133,9 @@ export class CreditJourneys {
   async reviewPortfolio(
     input: PortfolioReviewInput,
     options: Omit<StartOptions, 'workClass'> = {},
-  ): Promise<PortfolioHandle> {
+  ): Promise<Started<PortfolioHandle>> {
     const checked = parsePortfolioReviewInput(input);
-    const ownerId = ownerIdOf('portfolio', checked.reviewId);
-    await this.#start(ownerId, options, () => startPortfolio(this.context(), checked));
-    return this.getPortfolio(checked.reviewId);
+    return this.#start(this.getPortfolio(checked.reviewId), options, () => startPortfolio(this.context(), checked));
   }
 
   /**
@@ -161,11 +156,12 @@ export class CreditJourneys {
    *
    * @throws InvalidInputError; InputDiffersError where a share of another input has this id; TemporalUnavailableError
    */
-  async shareReport(input: ShareReportInput, options: Omit<StartOptions, 'workClass'> = {}): Promise<ShareHandle> {
+  async shareReport(
+    input: ShareReportInput,
+    options: Omit<StartOptions, 'workClass'> = {},
+  ): Promise<Started<ShareHandle>> {
     const checked = parseShareReportInput(input);
-    const ownerId = ownerIdOf('share', checked.shareId);
-    await this.#start(ownerId, options, () => startShare(this.context(), checked));
-    return this.getShare(checked.shareId);
+    return this.#start(this.getShare(checked.shareId), options, () => startShare(this.context(), checked));
   }
 
   /**
@@ -234,13 +230,14 @@ export class CreditJourneys {
     await this.close();
   }
 
-  async #start(
-    ownerId: string,
-    { signal, timeoutMs = MESSAGE_TIMEOUT_MS, onFound }: StartOptions,
+  async #start<Handle extends { ownerId: string }>(
+    handle: Handle,
+    { signal, timeoutMs = MESSAGE_TIMEOUT_MS }: StartOptions,
     start: () => Promise<boolean>,
-  ) {
-    const isFound = await this.#calls.make({ timeoutMs, ...(signal && { signal }), ownerId, late: lateServer }, start);
-    if (isFound) onFound?.();
+  ): Promise<Started<Handle>> {
+    const call = { timeoutMs, ...(signal && { signal }), ownerId: handle.ownerId, late: lateServer };
+    const isNew = await this.#calls.make(call, start);
+    return Object.assign(handle, { isNew });
   }
 
   /** @internal */

@@ -183,6 +183,6 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
     };
     const second = await originate(changed);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /^differs at \/applicants\/0\/emailAddress\n.*inputDiffers/s);
+    assert.match(second.stderr, /^differs at \/applicants\/0\/emailAddress\n.*differs/s);
   });
 });

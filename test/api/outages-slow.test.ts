@@ -140,8 +140,8 @@ describe('the API stops', () => {
     await assertTakesNoMore(stopping);
     const { status, json, text } = await started;
     await closed;
-    assert.deepEqual([status, json.duplicate], [201, false], text);
-    assert.equal((await api.call('/v1/journeys', { body: input })).json.duplicate, true);
+    assert.deepEqual([status, json.isNew], [201, true], text);
+    assert.equal((await api.call('/v1/journeys', { body: input })).json.isNew, false);
   });
 });
 
@@ -168,7 +168,7 @@ describe('the API is killed once Temporal has the message, before it has answere
     return { child, url: JSON.parse(line).url };
   }
 
-  test('the same start, sent again, is a duplicate, and a withdrawal has ended the run', async (t) => {
+  test('the same start, sent again, is not new, and a withdrawal has ended the run', async (t) => {
     const [host = '', port = ''] = harness.config.temporal.address.split(':');
     const proxy = await startTcpProxy({ host, port: Number(port) });
     t.after(() => proxy.close());
@@ -202,7 +202,7 @@ describe('the API is killed once Temporal has the message, before it has answere
       proxy.heal();
       if (where === '/v1/journeys') {
         const again = await api.call(where, { body });
-        assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
+        assert.deepEqual([again.status, again.json.isNew], [200, false], again.text);
         await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
       }
     }

@@ -51,12 +51,8 @@ describe('portfolio reviews over HTTP', () => {
     }
     const input = reviewInput('three.csv');
     const started = await api.call('/v1/portfolio-reviews', { body: input });
-    assert.deepEqual(
-      [started.status, started.json],
-      [201, { reviewId: input.reviewId, duplicate: false }],
-      started.text,
-    );
-    assert.equal((await api.call('/v1/portfolio-reviews', { body: input })).json.duplicate, true);
+    assert.deepEqual([started.status, started.json], [201, { reviewId: input.reviewId, isNew: true }], started.text);
+    assert.equal((await api.call('/v1/portfolio-reviews', { body: input })).json.isNew, false);
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
     const early = await api.call(`${path}/results`);
     assert.ok([200, 409].includes(early.status), early.text);
@@ -108,7 +104,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.equal((await start(input))[0], 201);
     await untilState(input.reviewId, ['completed']);
     rmSync(join(portfolioDirectory, FOLDER, file));
-    assert.deepEqual(await start(input), [200, JSON.stringify({ reviewId: input.reviewId, duplicate: true })]);
+    assert.deepEqual(await start(input), [200, JSON.stringify({ reviewId: input.reviewId, isNew: false })]);
   });
 
   test('a row on hold is decided by the review’s address, and a review is paused and goes on', async () => {

@@ -36,16 +36,16 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
   test('one is started, read, started again without a second inquiry, and its result names no consumer', async () => {
     const input = pullInput();
     const started = await api.call('/v1/pulls', { body: input });
-    assert.deepEqual([started.status, started.json], [201, { pullId: input.pullId, duplicate: false }], started.text);
+    assert.deepEqual([started.status, started.json], [201, { pullId: input.pullId, isNew: true }], started.text);
     const path = started.headers.get('location') ?? '';
     assert.equal(path, `/v1/pulls/${input.pullId}`);
     const unfinished = await api.call(`${path}/result`);
     assert.ok([200, 409].includes(unfinished.status));
     assert.equal((await ended(path)).state, 'record');
     const again = await api.call('/v1/pulls', { body: input });
-    assert.deepEqual([again.status, again.json.duplicate], [200, true]);
+    assert.deepEqual([again.status, again.json.isNew], [200, false]);
     const other = await api.call('/v1/pulls', { body: { ...input, permissiblePurposeCode: '02' } });
-    assert.deepEqual([other.status, other.json.code], [409, 'inputDiffers'], other.text);
+    assert.deepEqual([other.status, other.json.code], [409, 'differs'], other.text);
     assert.deepEqual(
       other.json.problems.map(({ path: at }: { path: string }) => at),
       ['/permissiblePurposeCode'],
@@ -140,7 +140,7 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     assert.ok([200, 202].includes(status));
     assert.equal((await ended(path)).state, 'posted');
     const again = await api.call('/v1/shares', { token: mine, body: input });
-    assert.deepEqual([again.status, again.json.duplicate], [200, true]);
+    assert.deepEqual([again.status, again.json.isNew], [200, false]);
     const result = await api.call(`${path}/result`, { token: mine });
     assert.deepEqual([result.json.outcome, result.json.sharedWith], ['posted', { endUserCode: 'EU999' }]);
     const references = await api.call(`${path}/references`, { token: mine });

@@ -11,8 +11,8 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/api/routes/starting.ts',
-        find: '    await start(() => {\n      duplicate = true;\n    });\n',
-        replace: '    void start(() => {}).catch(() => {});\n',
+        find: '    const { isNew } = await start();\n    return isNew;\n',
+        replace: '    void start().catch(() => {});\n    return true;\n',
       },
       {
         file: 'src/api/routes/journey-messages.ts',

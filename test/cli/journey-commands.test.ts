@@ -42,6 +42,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       id: `share:${shareId}`,
       workflowId: `share-${shareId}`,
       taskQueue: stage.env.TASK_QUEUE,
+      isNew: true,
     });
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
@@ -92,6 +93,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       journeyId,
       workflowId: `journey-${journeyId}`,
       taskQueue: stage.env.TASK_QUEUE,
+      isNew: true,
     });
     const watch = cli('watch', journeyId);
     for (const applicantId of ['1A', '2A']) {
@@ -124,7 +126,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
     const again = await cli('start', '--sample', '--journey-id', journeyId);
     assert.equal(again.code, 1);
-    assert.equal(JSON.parse(again.stderr).error.type, 'JourneyFinishedError');
+    assert.equal(JSON.parse(again.stderr).error.type, 'InputDiffersError');
     const late = await cli(
       'consent',
       journeyId,
@@ -148,8 +150,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
   test('tells a command that is repeated from one that says something else under the same key', async () => {
     const journeyId = `J-${randomUUID()}`;
     const sample = ['start', '--sample', '--journey-id', journeyId];
-    await done(...sample);
-    await done(...sample);
+    assert.equal((await done(...sample)).isNew, true);
+    assert.equal((await done(...sample)).isNew, false);
     const other = await cli(...sample, '--auto');
     assert.equal(other.code, 1);
     const { type, problems } = JSON.parse(other.stderr).error;

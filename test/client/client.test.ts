@@ -80,25 +80,28 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal(shares[0]?.reportReferenceNumber, result.shares[0]?.reportReferenceNumber);
   });
 
-  test('returns a journey that is running, refuses another input for it, and one that has completed', async () => {
+  test('returns a journey that there is, also after its end, says that it is not new, and refuses another input for it', async () => {
     const input = journeyInput();
     const first = await journeys.start(input);
     const again = await journeys.start(input);
     assert.equal((await again.status()).journeyId, first.journeyId);
+    assert.deepEqual([first.isNew, again.isNew], [true, false]);
     const other = { ...input, endUserCode: 'EU124', applicants: [applicant('1A')] };
-    await assert.rejects(journeys.start(other), (error) => {
+    const isRefused = (error: unknown) => {
       assert.ok(error instanceof InputDiffersError);
+      assert.equal(error.code, 'differs');
       assert.deepEqual(
         error.problems.map(({ path }) => path),
         ['/endUserCode', '/applicants/0/ssn'],
       );
       assert.match(error.message, /was started with another input: \/endUserCode, \/applicants\/0\/ssn differ;/);
       return true;
-    });
+    };
+    await assert.rejects(journeys.start(other), isRefused);
     await first.withdraw({ by: 'ops', reason: 'test' });
     await first.result();
-    await assert.rejects(journeys.start(input), JourneyFinishedError);
-    await assert.rejects(journeys.start(other), JourneyFinishedError);
+    assert.equal((await journeys.start(input)).isNew, false);
+    await assert.rejects(journeys.start(other), isRefused);
     await assert.rejects(first.advance({ to: 'PREAPP' }), JourneyFinishedError);
     assert.equal((await harness.client.workflow.getHandle(first.workflowId).describe()).historyLength > 0, true);
   });

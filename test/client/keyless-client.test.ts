@@ -113,9 +113,15 @@ describe('a client without a key', { concurrency: 4 }, () => {
 
   test('may see masked values where its roles say so: enough for a status, and marked in what is to be stored', async () => {
     const desk = await connected(['encode', 'decode-redacted']);
-    const journey = await desk.start(oneStage());
+    const input = oneStage();
+    const journey = await desk.start(input);
     await journey.result();
     assert.equal((await journey.status()).state, 'completed');
+    // It cannot read the first input, and the run compares.
+    assert.equal((await desk.start(input)).isNew, false);
+    const other = { ...input, applicants: [{ ...applicant('1A'), emailAddress: 'other@example.com' }] };
+    const problems = [{ path: '/applicants', rule: 'must be as it was started: choose another id for another input' }];
+    await assert.rejects(desk.start(other), { name: 'InputDiffersError', problems });
     const references = await journey.references();
     assert.equal(references.redacted, true);
     assert.equal(references.references[0]?.reference.applicants[0]?.consumerId, MASKED);

@@ -42,13 +42,13 @@ export const journeyRoutes: readonly Route[] = [
       const { journeyId } = input;
       noted({ journeyId });
       if (input.shares !== undefined) requireScope(caller, 'shares:request');
-      const { duplicate } = await startWithinReach(call, {
+      const isNew = await startWithinReach(call, {
         ownerId: journeyId,
         scope: scopeOfInput(input),
         profile: input.profile,
-        start: (onFound) => services.journeys.start(input, { ...call.sending, ...call.query, onFound }),
+        start: () => services.journeys.start(input, { ...call.sending, ...call.query }),
       });
-      return startReply(`/v1/journeys/${journeyId}`, { journeyId, duplicate });
+      return startReply(`/v1/journeys/${journeyId}`, { journeyId, isNew });
     },
   }),
   route({

@@ -145,7 +145,7 @@ export const portfolioReviewRoutes: readonly Route[] = [
       const input = parsePortfolioReviewInput(body);
       requireFileName(input.file);
       noted({ journeyId: reviewOf(input) });
-      const { duplicate } = await startWithinReach(call, {
+      const isNew = await startWithinReach(call, {
         ownerId: reviewOf(input),
         scope: scopeOfInput(input),
         profile: input.profile,
@@ -155,9 +155,9 @@ export const portfolioReviewRoutes: readonly Route[] = [
             await requirePortfolio(portfolioDirectory, portfolioFolder(input), input.file);
           }
         },
-        start: (onFound) => services.journeys.reviewPortfolio(input, { ...call.sending, onFound }),
+        start: () => services.journeys.reviewPortfolio(input, { ...call.sending }),
       });
-      return startReply(`/v1/portfolio-reviews/${input.reviewId}`, { reviewId: input.reviewId, duplicate });
+      return startReply(`/v1/portfolio-reviews/${input.reviewId}`, { reviewId: input.reviewId, isNew });
     },
   }),
   route({

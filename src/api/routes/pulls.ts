@@ -43,13 +43,13 @@ export const pullRoutes: readonly Route[] = [
       const input = parsePullInput(body, services);
       const ownerId = pullOf(input);
       noted({ journeyId: ownerId, productCode: input.productCode });
-      const { duplicate } = await startWithinReach(call, {
+      const isNew = await startWithinReach(call, {
         ownerId,
         scope: scopeOfInput(input),
         profile: input.profile,
-        start: (onFound) => services.journeys.pull(input, { ...call.sending, ...call.query, onFound }),
+        start: () => services.journeys.pull(input, { ...call.sending, ...call.query }),
       });
-      return startReply(`/v1/pulls/${input.pullId}`, { pullId: input.pullId, duplicate });
+      return startReply(`/v1/pulls/${input.pullId}`, { pullId: input.pullId, isNew });
     },
   }),
   route({

@@ -43,13 +43,13 @@ export const shareRoutes: readonly Route[] = [
       const input = parseShareReportInput(body);
       const { shareId } = input;
       noted({ journeyId: shareOf(input) });
-      const { duplicate } = await startWithinReach(call, {
+      const isNew = await startWithinReach(call, {
         ownerId: shareOf(input),
         scope: await scopeOfShare(call, input),
         profile: input.profile,
-        start: (onFound) => services.journeys.shareReport(input, { ...call.sending, onFound }),
+        start: () => services.journeys.shareReport(input, { ...call.sending }),
       });
-      return startReply(`/v1/shares/${shareId}`, { shareId, duplicate });
+      return startReply(`/v1/shares/${shareId}`, { shareId, isNew });
     },
   }),
   route({

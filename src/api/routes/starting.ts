@@ -1,6 +1,6 @@
 /** What the start of a run of any kind has in common: whose it is to be, and what answers where its id is taken. */
 import { z } from 'zod';
-import { InputDiffersError, JourneyFinishedError } from '../../client/connection/errors.ts';
+import { InputDiffersError } from '../../client/connection/errors.ts';
 import { forbidden, type Refusal } from '../../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
@@ -24,14 +24,13 @@ interface Start {
   profile: string | undefined;
   /** Refuses what else the start needs. It is not asked where the run is there already. */
   check?(): Promise<void>;
-  /** Calls `onFound` where it was there already with this input. */
-  start(onFound: () => void): Promise<unknown>;
+  start(): Promise<{ isNew: boolean }>;
 }
 
 /**
  * Starts a run within the caller's reach.
  *
- * @returns whether it had been started before, with the same input
+ * @returns whether it is new: otherwise it had been started before, with the same input
  * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
  *   a run that it reaches
  * @throws InvalidInputError where the API is configured with profiles, and none has this name
@@ -39,7 +38,7 @@ interface Start {
 export async function startWithinReach(
   { caller, services }: Pick<Call, 'caller' | 'services'>,
   { ownerId, scope, profile, check, start }: Start,
-): Promise<{ duplicate: boolean }> {
+): Promise<boolean> {
   if (!reaches(caller, scope)) {
     throw forbidden('reach', 'the token does not act for this profile and all of these end users');
   }
@@ -54,19 +53,13 @@ export async function startWithinReach(
   };
   // Also of a run that has failed, whose id Temporal would take again.
   await requireOwn();
-  let duplicate = false;
   try {
-    await start(() => {
-      duplicate = true;
-    });
-    return { duplicate };
+    const { isNew } = await start();
+    return isNew;
   } catch (error) {
-    if (!(error instanceof InputDiffersError || error instanceof JourneyFinishedError)) throw error;
     // Another caller may have been faster.
-    await requireOwn();
-    if (error instanceof InputDiffersError || error.differences === undefined) throw error;
-    if (error.differences.length === 0) return { duplicate: true };
-    throw conflict('inputDiffers', 'this id was started with other content', error.differences);
+    if (error instanceof InputDiffersError) await requireOwn();
+    throw error;
   }
 }
 
@@ -83,19 +76,19 @@ function taken(): Refusal {
 
 /** What a start answers. @param idName the member with its id @param id of the answer's schema */
 export function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
-  const before = 'It had been started before, with the same input.';
-  const schema = z.object({ [idName]: z.string(), duplicate: z.boolean().meta({ description: before }) }).meta({ id });
+  const isNew = z.boolean().meta({ description: '`false`: it had been started before, with the same input.' });
+  const schema = z.object({ [idName]: z.string(), isNew }).meta({ id });
   const headers = { Location: 'Where its status is.' };
   return {
     201: { description: 'It was started.', schema, headers },
-    200: { description: before, schema, headers },
+    200: { description: 'It had been started before, with the same input. It may have ended.', schema, headers },
   };
 }
 
 export const START_PROBLEMS = {
-  409: 'The id is taken: `inputDiffers` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
+  409: 'The id is taken: `differs` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
 } as const;
 
-export function startReply<Body extends { duplicate: boolean }>(location: string, body: Body): Reply<200 | 201> {
-  return { status: body.duplicate ? 200 : 201, body, headers: { location } };
+export function startReply<Body extends { isNew: boolean }>(location: string, body: Body): Reply<200 | 201> {
+  return { status: body.isNew ? 201 : 200, body, headers: { location } };
 }

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
+import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -140,13 +140,17 @@ function argumentProblem(problem: TypedProblem): InvalidInputError {
  * @throws what the worker refuses of its input
  */
 export async function showStarted(
-  run: AnyRun,
-  started: object,
+  run: Started<AnyRun>,
+  ids: object,
   output: Output,
   { client, watch = false }: { client: Client; watch?: boolean | undefined },
 ): Promise<number> {
-  const { ownerId, workflowId } = run;
-  const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
+  const { ownerId, workflowId, isNew } = run;
+  const started = { ...ids, isNew };
+  const words = isNew
+    ? `started ${ownerId}`
+    : `${ownerId} was started before, with the same input: nothing has changed`;
+  const human = () => [output.colors.green(`${words} (workflow ${workflowId})`)];
   if (watch) {
     output.event(started, human);
     return showProgress(run, output);

@@ -22,18 +22,15 @@ export class JourneyNotFoundError extends CreditJourneyError {
   }
 }
 
-/** Thrown when the journey has ended: it takes no messages, and a completed one is never run again. */
+/** Thrown when the journey has ended: it takes no messages. */
 export class JourneyFinishedError extends CreditJourneyError {
   override readonly name: string = 'JourneyFinishedError';
   override readonly code: string = 'journeyFinished';
   readonly journeyId: string;
-  /** Of a start: where the input of the journey that has finished differs. */
-  readonly differences: readonly string[] | undefined;
 
-  constructor(journeyId: string, differences?: readonly string[]) {
+  constructor(journeyId: string) {
     super(`${runName(journeyId)} has finished`);
     this.journeyId = journeyId;
-    this.differences = differences;
   }
 }
 
@@ -252,17 +249,14 @@ export class KeysMissingError extends CreditJourneyError {
   }
 }
 
-/**
- * Thrown when this id is taken by a run with another input, or, of a pull, of another product; of a journey, where that
- * one is running. Nothing was started.
- */
+/** Thrown when this id is taken by a run with another input or, of a pull, of another product. Nothing was started. */
 export class InputDiffersError extends CreditJourneyError {
   override readonly name = 'InputDiffersError';
-  override readonly code = 'inputDiffers';
+  override readonly code = 'differs';
   readonly kind: RunKind;
   /** The caller's own id. */
   readonly id: string;
-  /** Where the two inputs differ, as far as this client may see it. */
+  /** Where the two inputs differ: members alone where this client may not see the first input whole. */
   readonly problems: readonly Problem[];
 
   constructor(kind: RunKind, id: string, paths: readonly string[]) {

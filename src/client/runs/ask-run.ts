@@ -14,10 +14,11 @@ export async function askRun<Answer>(
   handle: Pick<WorkflowHandle, 'query'>,
   name: string,
   signal?: AbortSignal,
+  ...args: unknown[]
 ): Promise<Answer> {
   for (let time = 1; ; time++) {
     try {
-      return await handle.query<Answer, []>(name);
+      return await handle.query<Answer, unknown[]>(name, ...args);
     } catch (error) {
       if (!(error instanceof QueryNotRegisteredError) || time === MOST_TIMES) throw error;
     }

@@ -2,9 +2,11 @@
 import type { Client } from '@temporalio/client';
 import { type Payload, type Priority, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { differingPaths } from '../../base/differing-paths.ts';
-import { workflowIdOf } from '../../model/owner-id.ts';
+import { ownerOf, workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
+import { InputDiffersError } from '../connection/errors.ts';
+import { askRun } from './ask-run.ts';
 
 interface StartOnce {
   client: Client;
@@ -15,20 +17,21 @@ interface StartOnce {
   priority: Priority;
   staticSummary: string;
   staticDetails: string;
-  /** Where the input of the run that has this id differs, as far as this client may see it. */
-  differences(started: unknown): string[];
+  /** Brings two forms that mean the same to one. Throws InvalidInputError for what is no such input. */
+  parse(started: unknown): object;
 }
 
-/** `paths`: where the input of the run that has this id differs; none where it is the same. */
-type StartedOnce = { kind: 'started' } | { kind: 'found'; paths: string[] };
-
-/** Starts the run, or compares the one that has this id. One that failed, was terminated or timed out is run again. */
-export async function startOnce(options: StartOnce): Promise<StartedOnce> {
+/**
+ * Starts the run. One that failed, was terminated or timed out is run again.
+ *
+ * @returns whether it is new: otherwise a run with the same input has this id
+ * @throws InputDiffersError where a run with another input has it, and the SDK's errors
+ */
+export async function startOnce(options: StartOnce): Promise<boolean> {
   const { client, taskQueue, workflowType, ownerId, input, priority, staticSummary, staticDetails } = options;
-  const workflowId = workflowIdOf(ownerId);
   try {
     await client.workflow.start(workflowType, {
-      workflowId,
+      workflowId: workflowIdOf(ownerId),
       taskQueue,
       args: [input],
       // Distinguishes a repeat from a first start, so that the two inputs can be compared.
@@ -39,27 +42,23 @@ export async function startOnce(options: StartOnce): Promise<StartedOnce> {
       staticSummary,
       staticDetails,
     });
-    return { kind: 'started' };
+    return true;
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return { kind: 'found', paths: options.differences(await startedInput(client, workflowId)) };
+    const paths = await findDifferences(options);
+    const { kind, id } = ownerOf(ownerId);
+    if (paths.length > 0) throw new InputDiffersError(kind, id, paths);
+    return false;
   }
 }
 
-/**
- * Where a run's input differs from this one; forms that mean the same do not. Masked by a codec server it is known only
- * in part: all but its member `personal` is compared.
- *
- * @param parse throws InvalidInputError for what is no such input
- */
-export function inputDifferences<Input extends object>(
-  started: unknown,
-  input: Input,
-  { parse, personal }: { parse(started: unknown): Input; personal: keyof Input },
-): string[] {
+/** Where the input of the run that has this id differs; forms that mean the same do not. */
+async function findDifferences({ client, ownerId, input, parse }: StartOnce): Promise<string[]> {
+  const workflowId = workflowIdOf(ownerId);
+  const started = await startedInput(client, workflowId);
+  // A codec server has masked it for this client. The run itself has all of it, and says which members differ.
   if (redactedPointer(started) !== null) {
-    const known = (one: object) => ({ ...one, [personal]: undefined });
-    return differingPaths(known(started as object), known(input));
+    return askRun(client.workflow.getHandle(workflowId), 'inputDifferences', undefined, input);
   }
   try {
     return differingPaths(parse(started), input);

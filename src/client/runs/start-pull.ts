@@ -4,8 +4,7 @@ import { parsePullInput } from '../../messages/parse-messages.ts';
 import type { PullInput } from '../../messages/pull/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
-import { InputDiffersError } from '../connection/errors.ts';
-import { inputDifferences, startOnce } from './start-once.ts';
+import { startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
   'One credit report. The current details say where it stands and what resolves a hold; they need a running worker.';
@@ -16,14 +15,14 @@ interface StartPullContext {
   maxApplicants: number;
 }
 
-/** @returns whether it was there already. @throws InputDiffersError, and the SDK's errors */
-export async function startPull(
+/** As `startOnce`. */
+export function startPull(
   { client, taskQueue, maxApplicants }: StartPullContext,
   pull: PullInput,
   { workClass = 'interactive' }: { workClass?: WorkClass } = {},
 ): Promise<boolean> {
   const { pullId, productCode, endUserCode } = pull;
-  const start = await startOnce({
+  return startOnce({
     client,
     taskQueue,
     workflowType: productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport',
@@ -32,12 +31,6 @@ export async function startPull(
     priority: priorityOf(workClass, endUserCode),
     staticSummary: [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
     staticDetails: STATIC_DETAILS,
-    differences: (started) =>
-      inputDifferences(started, pull, {
-        parse: (one) => parsePullInput(one, { maxApplicants }),
-        personal: 'applicants',
-      }),
+    parse: (started) => parsePullInput(started, { maxApplicants }),
   });
-  if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('pull', pullId, start.paths);
-  return start.kind === 'found';
 }

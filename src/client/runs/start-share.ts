@@ -5,19 +5,18 @@ import type { ShareReportInput } from '../../messages/share/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import { priorityOf } from '../../model/work-class.ts';
-import { InputDiffersError } from '../connection/errors.ts';
-import { inputDifferences, startOnce } from './start-once.ts';
+import { startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
   'One report shared with one secondary user. The current details say where it stands and what resolves a hold; they need a running worker.';
 
-/** @returns whether it was there already. @throws InputDiffersError, and the SDK's errors */
-export async function startShare(
+/** As `startOnce`. */
+export function startShare(
   { client, taskQueue }: { client: Client; taskQueue: string },
   share: ShareReportInput,
 ): Promise<boolean> {
   const { shareId, endUserCode } = share;
-  const start = await startOnce({
+  return startOnce({
     client,
     taskQueue,
     workflowType: 'shareReport',
@@ -26,8 +25,6 @@ export async function startShare(
     priority: priorityOf('interactive', endUserCode),
     staticSummary: `share ${shareId} · ${nameOfUser(share)}`,
     staticDetails: STATIC_DETAILS,
-    differences: (started) => inputDifferences(started, share, { parse: parseShareReportInput, personal: 'report' }),
+    parse: parseShareReportInput,
   });
-  if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('share', shareId, start.paths);
-  return start.kind === 'found';
 }

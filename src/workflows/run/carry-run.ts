@@ -3,12 +3,14 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  defineQuery,
   defineSignal,
   isCancellation,
   setHandler,
   TemporalFailure,
 } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { differingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { problemsOfInput } from './application-failure.ts';
 import { allMessagesAnswered, untilUpdatesAreTaken } from './as-replayed.ts';
@@ -32,6 +34,17 @@ function handleResumption(inFlight: InFlightActivities): void {
     },
     { description: 'Wakes what waits for the end of a pause; `credit-journey resume` sends it. No input.' },
   );
+}
+
+/** Which members of its input differ from another input. For callers whose codec server masks the run's own input. */
+export const inputDifferences = defineQuery<string[], [unknown]>('inputDifferences');
+
+/** Only members of the input are named, so that nobody can find out a single personal value by trying. */
+function handleInputDifferences(input: object): void {
+  const compare = (other: unknown) => differingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
+  setHandler(inputDifferences, (other) => [...new Set(compare(other))], {
+    description: 'Which members of the run’s input differ from the input that is given.',
+  });
 }
 
 type AnyRun = Run<object, PreparedRun, string, object>;
@@ -75,6 +88,7 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
   onReset(() => run.startAnew());
   if (past?.run) run.begin(past.run);
   handleResumption(run.inFlight);
+  handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => definition.details(run));
   const { handedOver } = definition;

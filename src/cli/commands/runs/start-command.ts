@@ -22,9 +22,7 @@ interface StartOptions extends ServerOptions {
 export function registerStartCommand(program: Command): void {
   const command = program
     .command('start')
-    .description(
-      'start a lending journey, once; one that runs under this id with another input is told, with what differs',
-    )
+    .description('start a lending journey, once; where this id was started with another input, what differs is told')
     .option('--file <path>', 'JSON input of lendingJourney; - is standard input')
     .option('--sample', 'a made-up joint application, for the sandbox alone')
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
