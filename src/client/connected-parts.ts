@@ -1,5 +1,6 @@
 /** What a client is made of, connected. */
 import { Client, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client';
+import { ConfigError } from '../model/problems.ts';
 import type { CodecServerConnection } from './connection/codec-server-connection.ts';
 import { configuredDataConverter } from './connection/configured-data-converter.ts';
 import {
@@ -29,8 +30,20 @@ export interface ClientParts {
   keys: { close(): void } | undefined;
 }
 
+/** As the client's package says (scripts/pack-client.ts). An older Node fails later, by a function that it lacks. */
+const OLDEST_NODE = [22, 19] as const;
+
+/** @throws ConfigError where this Node is too old */
+function requireNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  const rule = `must be ${OLDEST_NODE.join('.')} or later: this program runs on ${process.versions.node}`;
+  throw new ConfigError([{ variable: 'Node.js', rule }]);
+}
+
 /** Connects to Temporal, with the environment's values where the options give none. */
 export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
+  requireNode();
   const settings = settingsOf(options);
   const { namespace } = settings.temporal;
   const codecServer = await codecServerOf(settings);
