@@ -339,14 +339,94 @@ export type ListedRun = {
 };
 
 export type Problem = {
-  /** `urn:credit-journey:problem:` and the code. */
+  /** Where the reference explains the code: an address of this server. */
   type: string;
   title: string;
   status: number;
   /** For people. Never a value of the request. */
   detail: string;
-  /** For programs. */
-  code: string;
+  /** For programs: one closed list. */
+  code:
+    | 'address'
+    | 'malformed'
+    | 'headers'
+    | 'bodyNotTaken'
+    | 'notJson'
+    | 'tooDeep'
+    | 'repeated'
+    | 'after'
+    | 'attributeMissing'
+    | 'method'
+    | 'unknownMethod'
+    | 'slow'
+    | 'bodyTooLarge'
+    | 'contentType'
+    | 'noToken'
+    | 'tokenMalformed'
+    | 'expired'
+    | 'notYetValid'
+    | 'audience'
+    | 'issuer'
+    | 'claims'
+    | 'algorithm'
+    | 'signature'
+    | 'twoTokens'
+    | 'keySet'
+    | 'scope'
+    | 'by'
+    | 'reach'
+    | 'otherEndUser'
+    | 'proxy'
+    | 'origin'
+    | 'crossSite'
+    | 'role'
+    | 'namespace'
+    | 'notFound'
+    | 'noReport'
+    | 'noRefusal'
+    | 'noChanges'
+    | 'noJourney'
+    | 'disposed'
+    | 'invalidInput'
+    | 'inputDiffers'
+    | 'idTaken'
+    | 'differs'
+    | 'decided'
+    | 'notOnHold'
+    | 'notListed'
+    | 'inFuture'
+    | 'unproven'
+    | 'noLongerCounts'
+    | 'unknownPart'
+    | 'ending'
+    | 'notNow'
+    | 'journeyFinished'
+    | 'shareAfterEnd'
+    | 'runFailed'
+    | 'resultNotReady'
+    | 'rate'
+    | 'waiting'
+    | 'busy'
+    | 'gone'
+    | 'audit'
+    | 'stopping'
+    | 'tooManyMessages'
+    | 'workerUnavailable'
+    | 'temporalUnavailable'
+    | 'ledgerUnavailable'
+    | 'portfolioUnavailable'
+    | 'portfolioDirectory'
+    | 'keyUnknown'
+    | 'keyServiceFailed'
+    | 'closed'
+    | 'aborted'
+    | 'failed'
+    | 'reveal'
+    | 'tooManyPayloads'
+    | 'decoded'
+    | 'redacted'
+    | 'notEncodable'
+    | 'unknownKey';
   /** Each place that is wrong, and its rule. */
   problems?: readonly {
     /** A JSON pointer; empty for the whole. */

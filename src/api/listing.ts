@@ -124,7 +124,10 @@ async function* batchesAfter(client: Client, asked: { query: string; pageSize: n
 async function filterBy(client: Client, asked: string, name: SearchAttributeName, condition: string): Promise<string> {
   const registered = await askSearchAttributes(client.connection, client.options.namespace);
   if (!registered.includes(name)) {
-    throw badRequest(asked, `this installation has no such list: its search attribute ${name} is missing`);
+    throw badRequest(
+      'attributeMissing',
+      `${asked}: this installation has no such list, since its search attribute ${name} is missing`,
+    );
   }
   return `${name} ${condition}`;
 }

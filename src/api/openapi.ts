@@ -1,8 +1,9 @@
 /** The OpenAPI 3.1 document of the API, made from the table of its operations. */
 import { z } from 'zod';
+import { PROBLEM_CODES } from '../http/problem-codes.ts';
 import { problemSchema } from '../messages/journey/result-schemas.ts';
 import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
-import { TITLES } from './problem.ts';
+import { STATUS_WORDS } from './problem.ts';
 import type { AnswerForm, Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { SCOPES } from './scopes.ts';
@@ -11,11 +12,11 @@ export type Json = { [member: string]: unknown };
 
 const PROBLEM = z
   .object({
-    type: z.string().meta({ description: '`urn:credit-journey:problem:` and the code.' }),
+    type: z.string().meta({ description: 'Where the reference explains the code: an address of this server.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string().meta({ description: 'For people. Never a value of the request.' }),
-    code: z.string().meta({ description: 'For programs.' }),
+    code: z.enum(PROBLEM_CODES).meta({ description: 'For programs: one closed list.' }),
     problems: z.array(problemSchema).exactOptional().meta({ description: 'Each place that is wrong, and its rule.' }),
     requestId: z.string(),
   })
@@ -148,7 +149,7 @@ function responsesOf(route: Route, components: Components): Json {
   };
   const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };
   const refusals = Object.entries(problems).map(([status, description]) => {
-    return [status, { description: description || TITLES[Number(status)], content }] as const;
+    return [status, { description: description || STATUS_WORDS[Number(status)], content }] as const;
   });
   return Object.fromEntries([...answers, ...refusals]);
 }

@@ -12,18 +12,21 @@ import {
   UpdateRefusedError,
   WorkerUnavailableError,
 } from '../client/connection/errors.ts';
+import { isProblemCode, PROBLEMS, type ProblemCode, problemAddress } from '../http/problem-codes.ts';
 import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/errors.ts';
+import { refusedMessage } from './update-refusals.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
 
 /** Before a program tries again what cannot be answered now. */
 const RETRY_SECONDS = 2;
 
-export const TITLES: Readonly<Record<number, string>> = {
+/** What the reference says of a status where an operation says nothing of its own. */
+export const STATUS_WORDS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read',
   401: 'A token is needed',
   403: 'The token does not permit this',
@@ -44,8 +47,8 @@ export const TITLES: Readonly<Record<number, string>> = {
 export function problemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>): object {
   const { status, reason, message, problems, details } = refusal;
   return {
-    type: `urn:credit-journey:problem:${reason}`,
-    title: TITLES[status] ?? 'The request failed',
+    type: problemAddress(reason),
+    title: PROBLEMS[reason].title,
     status,
     detail: message,
     code: reason,
@@ -75,11 +78,11 @@ export function unknownRun(): Refusal {
   return new Refusal(404, 'NotFound', 'notFound', 'there is nothing of this name');
 }
 
-export function conflict(reason: string, message: string, problems: readonly Problem[] = []): Refusal {
+export function conflict(reason: ProblemCode, message: string, problems: readonly Problem[] = []): Refusal {
   return new Refusal(409, 'Conflict', reason, message, { problems });
 }
 
-export function away(reason: string, message: string, retryAfterSeconds = RETRY_SECONDS): Refusal {
+export function away(reason: ProblemCode, message: string, retryAfterSeconds = RETRY_SECONDS): Refusal {
   return new Refusal(503, 'Unavailable', reason, message, { retryAfterSeconds });
 }
 
@@ -93,9 +96,10 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof InputDiffersError) {
     return conflict(error.code, 'this id was started with other content', error.problems);
   }
-  if (error instanceof JourneyFinishedError) return conflict(error.code, 'the run has finished');
-  if (error instanceof UpdateRefusedError) return conflict('refused', error.reason);
-  if (error instanceof JourneyFailedError) return conflict('failed', 'the run has ended without a result');
+  if (error instanceof JourneyFinishedError)
+    return conflict(knownCode(error, 'journeyFinished'), 'the run has finished');
+  if (error instanceof UpdateRefusedError) return refusedMessage(error.reason);
+  if (error instanceof JourneyFailedError) return conflict('runFailed', 'the run has ended without a result');
   if (error instanceof ResultNotReadyError) return conflict('resultNotReady', 'the run has not ended yet');
   if (error instanceof DisposedError) {
     return new Refusal(410, 'Gone', 'disposed', 'it was disposed of');
@@ -107,9 +111,15 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof LedgerUnavailableError) return away('ledgerUnavailable', 'the ledger cannot be reached');
   if (error instanceof PortfolioUnavailableError)
     return away('portfolioUnavailable', 'the file cannot be read now', 60);
-  if (error instanceof CreditJourneyError && MAY_PASS.includes(error.code)) return away(error.code, error.message);
+  if (error instanceof CreditJourneyError && MAY_PASS.some((code) => code === error.code))
+    return away(knownCode(error, 'failed'), error.message);
   return undefined;
 }
 
 /** By code: a key that is on its way, a client that is being closed, a caller who has gone. */
-const MAY_PASS = ['keyUnknown', 'keyServiceFailed', 'closed', 'aborted'];
+const MAY_PASS: readonly ProblemCode[] = ['keyUnknown', 'keyServiceFailed', 'closed', 'aborted'];
+
+/** The error's own code, where it is one of the list. */
+function knownCode({ code }: { code: string }, otherwise: ProblemCode): ProblemCode {
+  return isProblemCode(code) ? code : otherwise;
+}

@@ -63,7 +63,7 @@ export function readBody(route: Route, request: FastifyRequest): JsonObject {
   const text = request.body;
   if (!route.body) {
     if (text === undefined || text === null || text === '') return {};
-    throw badRequest('body', 'this operation takes no body');
+    throw badRequest('bodyNotTaken', 'this operation takes no body');
   }
   const parsed = typeof text === 'string' ? parseJson(text) : null;
   if (typeof text !== 'string' || parsed === null) throw badRequest('notJson', 'the body must be JSON');

@@ -1,4 +1,5 @@
 /** The reference for people: one static page, made of the OpenAPI document. No script, nothing from elsewhere. */
+import { PROBLEM_CODES, PROBLEMS } from '../http/problem-codes.ts';
 import type { Json } from './openapi.ts';
 
 export const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#1b1f24,#e6e8eb);--faint:light-dark(#57606a,#a3abb5);--line:light-dark(#d8dee4,#3a4149);--box:light-dark(#f2f4f7,#22272d);--link:light-dark(#0a4fb3,#8ab8ff)}
@@ -62,10 +63,22 @@ export function referencePage(document: Json): string {
 <h2 id="always">What every operation may answer</h2>
 ${table(answerRows(common))}
 ${resources.map(({ part }) => part).join('\n')}
+<h2 id="problems">Problems</h2>
+<p>Each refusal has one of these as its <code>code</code>; its <code>type</code> leads here.</p>
+${problemRows()}
 <h2 id="forms">Forms</h2>
 ${schemas.join('\n')}
 </main></body></html>
 `;
+}
+
+/** Each problem, at the anchor that its `type` names. */
+function problemRows(): string {
+  const rows = PROBLEM_CODES.map((code) => {
+    const { title, about = '' }: { title: string; about?: string } = PROBLEMS[code];
+    return `<tr id="problem-${code}"><th scope="row"><code>${code}</code></th><td>${prose(`${title}. ${about}`)}</td></tr>`;
+  });
+  return `<table>${rows.join('')}</table>`;
 }
 
 /** What every operation may answer, in the words of most; those that mean more by it say so themselves. */

@@ -47,7 +47,7 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { statusCode } = error as { statusCode?: unknown };
-  if (statusCode === 413) return new Refusal(413, 'TooLarge', 'body', 'the body is too large');
+  if (statusCode === 413) return new Refusal(413, 'TooLarge', 'bodyTooLarge', 'the body is too large');
   if (statusCode === 415) {
     return new Refusal(415, 'UnsupportedMediaType', 'contentType', 'the body must be application/json');
   }

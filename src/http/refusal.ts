@@ -1,5 +1,6 @@
 /** Why a request is answered with an error: a status, a code that programs branch on, and never a value. */
 import type { Problem } from '../model/problems.ts';
+import type { ProblemCode } from './problem-codes.ts';
 
 /** The `code` of every error answer; `docs/codec-server.md` has the codec server's table. */
 type RefusalCode =
@@ -26,8 +27,8 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly code: RefusalCode;
-  /** One word for the audit log and the caller, such as `expired` or `role`. */
-  readonly reason: string;
+  /** For the audit log and the caller, such as `expired` or `role`. */
+  readonly reason: ProblemCode;
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
   /** Further members of a problem document. */
@@ -38,7 +39,7 @@ export class Refusal extends Error {
   constructor(
     status: number,
     code: RefusalCode,
-    reason: string,
+    reason: ProblemCode,
     message: string,
     more: {
       problems?: readonly Problem[];
@@ -70,15 +71,15 @@ export class Refusal extends Error {
   }
 }
 
-export function badRequest(reason: string, message: string, problems: readonly Problem[] = []): Refusal {
+export function badRequest(reason: ProblemCode, message: string, problems: readonly Problem[] = []): Refusal {
   return new Refusal(400, 'BadRequest', reason, message, { problems });
 }
 
-export function unauthenticated(reason: string, message: string): Refusal {
+export function unauthenticated(reason: ProblemCode, message: string): Refusal {
   return new Refusal(401, 'Unauthenticated', reason, message);
 }
 
-export function forbidden(reason: string, message: string): Refusal {
+export function forbidden(reason: ProblemCode, message: string): Refusal {
   return new Refusal(403, 'Forbidden', reason, message);
 }
 
@@ -92,6 +93,6 @@ export function gone(message: string): Refusal {
 }
 
 /** The Temporal UI tries a 503 again by itself, and nothing of the 400s. */
-export function unavailable(reason: string, message: string): Refusal {
+export function unavailable(reason: ProblemCode, message: string): Refusal {
   return new Refusal(503, 'Unavailable', reason, message, { retryAfterSeconds: 1 });
 }

@@ -1,6 +1,7 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { ALGORITHMS, keySetFile } from '../protection/proofs/key-set.ts';
+import type { ProblemCode } from './problem-codes.ts';
 import { type Refusal, unauthenticated, unavailable } from './refusal.ts';
 
 export interface TokenSettings {
@@ -46,7 +47,7 @@ export function createTokenVerifier<Caller extends Identity>(
     if (token === undefined) {
       throw authorization === undefined
         ? unauthenticated('noToken', 'a bearer token is required')
-        : unauthenticated('malformed', 'the authorization header must be a bearer token in JWT form');
+        : unauthenticated('tokenMalformed', 'the authorization header must be a bearer token in JWT form');
     }
     const options = {
       issuer,
@@ -69,7 +70,7 @@ function remoteKeys(url: string): JWTVerifyGetKey {
 function refusalOf(error: unknown): Refusal {
   if (error instanceof errors.JWTExpired) return unauthenticated('expired', 'the token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
-    const known: Record<string, string> = { aud: 'audience', iss: 'issuer', nbf: 'notYetValid' };
+    const known: Record<string, ProblemCode> = { aud: 'audience', iss: 'issuer', nbf: 'notYetValid' };
     const reason = known[error.claim] ?? 'claims';
     return unauthenticated(
       reason,
@@ -89,7 +90,7 @@ function refusalOf(error: unknown): Refusal {
     return unauthenticated('signature', 'the token is not signed by a key of the key set');
   }
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-    return unauthenticated('malformed', 'the token is not a JWT');
+    return unauthenticated('tokenMalformed', 'the token is not a JWT');
   }
   return unavailable('keySet', 'the key set that tokens are checked against cannot be read');
 }

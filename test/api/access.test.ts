@@ -65,7 +65,7 @@ for (const route of ROUTES) {
     test('takes no caller without a token that is good here', async () => {
       const bad: [why: string, token: string | null][] = [
         ['noToken', null],
-        ['malformed', 'not.a-token'],
+        ['tokenMalformed', 'not.a-token'],
         ['expired', await token({ expiresAt: EXPIRED })],
         ['audience', await token({ claims: { aud: 'codec-server' } })],
         ['issuer', await token({ claims: { iss: 'https://other.example.com' } })],
@@ -148,7 +148,7 @@ test('a run that has not ended has no result yet, and one that ended without one
     };
     assert.deepEqual(await result(), [409, 'resultNotReady'], kind);
     await run.terminate('a test');
-    assert.deepEqual(await result(), [409, 'failed'], kind);
+    assert.deepEqual(await result(), [409, 'runFailed'], kind);
   }
 });
 

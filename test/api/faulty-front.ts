@@ -20,7 +20,7 @@ const OWN: Record<Exclude<Fault, 'lost'>, [status: number, headers: Record<strin
     503,
     { 'content-type': 'application/problem+json', 'retry-after': '1' },
     JSON.stringify({
-      ...{ type: 'urn:credit-journey:problem:ledgerUnavailable', title: 'away', status: 503, detail: 'away' },
+      ...{ type: '/v1/reference#problem-ledgerUnavailable', title: 'away', status: 503, detail: 'away' },
       ...{ code: 'ledgerUnavailable', requestId: 'R-1' },
     }),
   ],

@@ -56,14 +56,14 @@ describe('errors are problem documents', () => {
     ['a body that is no object', '/v1/journeys', { body: '[]' }, 422, 'invalidInput'],
     ['a body that breaks rules', '/v1/journeys', body, 422, 'invalidInput'],
     ['a query that there is not', '/v1/journeys?x=1', {}, 422, 'invalidInput'],
-    ['a body too large', '/v1/journeys', { body: `"${'x'.repeat(300_000)}"` }, 413, 'body'],
+    ['a body too large', '/v1/journeys', { body: `"${'x'.repeat(300_000)}"` }, 413, 'bodyTooLarge'],
   ];
   for (const [what, path, call, status, code] of cases) {
     test(`${what}: ${status}`, async () => {
       const answer = await api.call(path, call);
       assert.deepEqual([answer.status, answer.json?.status, answer.json?.code], [status, status, code], answer.text);
       assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
-      assert.equal(answer.json.type, `urn:credit-journey:problem:${code}`);
+      assert.equal(answer.json.type, `/v1/reference#problem-${code}`);
       assert.equal(answer.json.requestId, answer.headers.get('x-request-id'));
     });
   }

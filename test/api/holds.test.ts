@@ -108,7 +108,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const hold = await held();
     await harness.client.workflow.getHandle(`journey-${hold.ownerId}`).terminate('gone');
     const amended = await api.call(hold.decideAt, { body: abandoning(hold, { action: 'amend' }) });
-    assert.deepEqual([amended.status, amended.json.code], [409, 'refused']);
+    assert.deepEqual([amended.status, amended.json.code], [409, 'notNow']);
     const body = abandoning(hold);
     const decided = await api.call(hold.decideAt, { body });
     assert.equal(decided.status, 200, decided.text);
@@ -278,7 +278,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
     const body = { repeat: 'PREQUAL', occurrence: 2, reason: 'the rate lock ran out' };
     const unsigned = await api.call(`${path}/advance`, { body });
-    assert.deepEqual([unsigned.status, unsigned.json.code], [409, 'refused'], unsigned.text);
+    assert.deepEqual([unsigned.status, unsigned.json.code], [409, 'unproven'], unsigned.text);
     assert.match(unsigned.json.detail, /proof/);
     const repeated = await signing.call(`${path}/advance`, { body });
     assert.equal(repeated.status, 200, repeated.text);
@@ -305,7 +305,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
     assert.equal((await api.call(flag.decideAt, { body })).json.duplicate, true);
     const other = await api.call(flag.decideAt, { body: { ...body, reason: 'something else' } });
-    assert.deepEqual([other.status, other.json.code], [409, 'refused']);
+    assert.deepEqual([other.status, other.json.code], [409, 'differs']);
     assert.deepEqual((await api.call(`/v1/holds?ownerId=${journeyId}`)).json.holds, []);
   });
 
@@ -331,7 +331,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual((await rows()).map(({ reason }) => reason).toSorted(), ['PortfolioUnavailable', 'reportChanged']);
     assert.deepEqual((await api.call(path, { body })).json, { accepted: true, duplicate: true });
     const second = await api.call(path, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } });
-    assert.deepEqual([second.status, second.json.code], [409, 'refused']);
+    assert.deepEqual([second.status, second.json.code], [409, 'notListed']);
     const { flag: _, ...unnamed } = body;
     assert.equal((await api.call(path, { body: unnamed })).status, 422);
     const story = await api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`);

@@ -201,7 +201,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual([sameWithdrawal.status, sameWithdrawal.json.duplicate], [200, true], sameWithdrawal.text);
     const late = await api.call(`${path}/cancellation`, { body: { reason: 'another' } });
     assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished'], late.text);
-    assert.equal((await api.call(`${path}/result`)).json.code, 'failed');
+    assert.equal((await api.call(`${path}/result`)).json.code, 'runFailed');
     assert.deepEqual(api.unexpected, []);
   });
 });

@@ -45,5 +45,5 @@ def problem_document(context, response, case):
     assert response.headers["content-type"][0].startswith("application/problem+json"), "an error that is no problem document"
     problem = response.json()
     assert problem["status"] == response.status_code, "another status in the document"
-    assert problem["type"] == f"urn:credit-journey:problem:{problem['code']}", "a type that is not of the code"
+    assert problem["type"] == f"/v1/reference#problem-{problem['code']}", "a type that is not of the code"
     assert [problem["requestId"]] == response.headers["x-request-id"], "another request id in the header"

@@ -37,8 +37,8 @@ const BODY = { payloads: [clear({ applicants: [APPLICANT] })] };
 describe('a caller is not let in', () => {
   const cases: [string, () => Promise<string | undefined>, string][] = [
     ['without a token', async () => undefined, 'noToken'],
-    ['with what is no token', async () => 'Annabel', 'malformed'],
-    ['with three parts that are no token', async () => 'a.b.c', 'malformed'],
+    ['with what is no token', async () => 'Annabel', 'tokenMalformed'],
+    ['with three parts that are no token', async () => 'a.b.c', 'tokenMalformed'],
     ['with a token that has expired', () => token({ expiresAt: 1_700_000_000 }), 'expired'],
     ['with a token that is not valid yet', () => token({ claims: { nbf: 4_000_000_000 } }), 'notYetValid'],
     ['with a token for somebody else', () => token({ claims: { aud: 'others' } }), 'audience'],

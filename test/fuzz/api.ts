@@ -34,7 +34,7 @@ function assertProblem({ status, type, text: body, headers }: Answer, requestId 
   assert.match(type, /^application\/problem\+json/);
   const problem = JSON.parse(body);
   assert.equal(problem.status, status);
-  assert.equal(problem.type, `urn:credit-journey:problem:${problem.code}`);
+  assert.equal(problem.type, `/v1/reference#problem-${problem.code}`);
   const said = problem.requestId === requestId ? (body + headers).replaceAll(requestId, '') : body + headers;
   assertNothingPersonal(said, `an answer ${status}`);
 }

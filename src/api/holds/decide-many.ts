@@ -12,6 +12,7 @@ import type { ProviderSaid } from '../../model/provider-word.ts';
 import { refusalOfError } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
 import type { Call } from '../route.ts';
+import { causeIn } from '../update-refusals.ts';
 import { decide } from './decide.ts';
 import { type DecidedBefore, decidedBefore, decidedSchema } from './decided-before.ts';
 import { isOwnOf } from './own-inquiry.ts';
@@ -158,7 +159,7 @@ export async function previewMany(
         ...named,
         decidable: false,
         ...(hold ? { reason: hold.reason, heldBy: hold.heldBy, allowedActions: hold.allowedActions } : {}),
-        ...{ code: decided ? 'decided' : 'refused', detail: problem ?? '' },
+        ...{ code: decided ? 'decided' : causeIn(problem ?? ''), detail: problem ?? '' },
         ...(decided ? { decided } : {}),
       };
     } catch (error) {

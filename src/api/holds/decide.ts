@@ -5,13 +5,12 @@ import {
   JourneyNotFoundError,
   UpdateRefusedError,
 } from '../../client/connection/errors.ts';
-import { Refusal } from '../../http/refusal.ts';
 import type { parseDecision } from '../../messages/parse-messages.ts';
-import { problemIn } from '../../model/problems.ts';
 import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
 import { unknownRun } from '../problem.ts';
 import type { Call } from '../route.ts';
 import type { ApiServices } from '../services.ts';
+import { refusedMessage } from '../update-refusals.ts';
 import { decidedBefore } from './decided-before.ts';
 import { isOwnInquiry } from './own-inquiry.ts';
 import { signedDecision } from './signing.ts';
@@ -80,7 +79,7 @@ async function writeDown(
   { applicants, ...decision }: Decision,
 ): Promise<DecisionMade> {
   if (decision.action === 'amend' || applicants !== undefined) {
-    throw new Refusal(409, 'Conflict', 'refused', 'without a run nothing can be amended: abandon it, and start anew');
+    throw refusedMessage('without a run nothing can be amended: abandon it, and start anew');
   }
   try {
     const { duplicate } = await services.journeys.decideInLedger(decision as LedgerDecision);
@@ -95,9 +94,5 @@ async function refused(services: Services, ownerId: string, decision: Decision, 
   if (!(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError)) return error;
   const { reason } = error;
   const decided = await decidedBefore(services, ownerId, decision);
-  const problems = reason.startsWith('/') ? [problemIn(reason)] : [];
-  return new Refusal(409, 'Conflict', decided ? 'decided' : 'refused', reason, {
-    problems,
-    ...(decided ? { details: { decided } } : {}),
-  });
+  return refusedMessage(reason, decided ? { decided } : {});
 }

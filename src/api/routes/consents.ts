@@ -8,9 +8,10 @@ import { journeySchemas } from '../../messages/journey/schemas.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { parseConsent } from '../../messages/parse-messages.ts';
 import { ownerOf } from '../../model/owner-id.ts';
-import { InvalidInputError, problemIn } from '../../model/problems.ts';
+import { InvalidInputError, problemWords } from '../../model/problems.ts';
 import { requireReach } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
+import { causeIn, refusedMessage } from '../update-refusals.ts';
 
 const consentAnswerSchema = z
   .object({
@@ -50,8 +51,8 @@ export const consentRoutes: readonly Route[] = [
     },
     problems: {
       409:
-        '`refused`: it does not count, or counts no longer, and `detail` and `problems` say why and what to send; or the ' +
-        'same `consentId` said something else before.',
+        'It does not count: `noLongerCounts`, `inFuture`, `unproven`, `unknownPart` or `notNow`, and `detail` and `problems` say ' +
+        'why and what to send. `differs`: the same `consentId` said something else before.',
     },
     async handle(call): Promise<Reply<200 | 202>> {
       const consent = parseConsent(call.body);
@@ -90,10 +91,10 @@ function answerOf(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof co
 /** It was well formed: what is wrong with it is wrong here and now. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof UpdateRefusedError) {
-    const problems = error.reason.startsWith('/') ? [problemIn(error.reason)] : [];
-    return new Refusal(409, 'Conflict', 'refused', error.reason, { problems });
+    return refusedMessage(error.reason);
   }
   if (!(error instanceof InvalidInputError)) return error;
   const { problems } = error;
-  return new Refusal(409, 'Conflict', 'refused', 'the consent does not count: see problems', { problems });
+  const code = causeIn(problems.map(problemWords).join('; '));
+  return new Refusal(409, 'Conflict', code, 'the consent does not count: see problems', { problems });
 }

@@ -41,8 +41,9 @@ function answerOf(status: z.ZodType, id: string) {
 
 const problems = {
   409:
-    '`decided`: another decision about this attempt stands; `decided` says who took it, when and which. `refused`: `detail` ' +
-    'says why it makes no sense as things stand, or `decisionId` was used with other content.',
+    '`decided`: another decision about this attempt stands; `decided` says who took it, when and which. `notOnHold`, ' +
+    '`unproven`, `ending` or `notNow`: `detail` says why it makes no sense as things stand. `differs`: `decisionId` was used ' +
+    'with other content.',
 } as const;
 
 const description =

@@ -15,6 +15,7 @@ import { limitIn, limitParameter } from '../page-limit.ts';
 import { conflict } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
+import { refusedMessage } from '../update-refusals.ts';
 
 const FLAGS = [...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]), PORTFOLIO_UNAVAILABLE] as const;
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
@@ -115,7 +116,7 @@ export const holdRoutes: readonly Route[] = [
     scope: 'holds:decide',
     body: seenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
-    problems: { 409: '`refused`: nothing is flagged, or `decisionId` was used with other content.' },
+    problems: { 409: '`notOnHold`: nothing is flagged. `differs`: `decisionId` was used with other content.' },
     async handle(call): Promise<Reply<200>> {
       const { services, params, body, by, noted } = call;
       const { customerTraceNumber } = params;
@@ -127,7 +128,7 @@ export const holdRoutes: readonly Route[] = [
         const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });
         return { status: 200, body: { accepted: true, duplicate } };
       } catch (error) {
-        if (error instanceof DecisionRefusedError) throw conflict('refused', error.reason);
+        if (error instanceof DecisionRefusedError) throw refusedMessage(error.reason);
         throw error;
       }
     },
@@ -144,7 +145,7 @@ export const holdRoutes: readonly Route[] = [
     about: ({ ownerId }) => ownerId,
     body: runSeenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
-    problems: { 409: '`refused`: nothing of this is on the list.' },
+    problems: { 409: '`notListed`: nothing of this is on the list.' },
     async handle({ services, params, body, by, noted }): Promise<Reply<200>> {
       const { ownerId } = params;
       noted({ journeyId: ownerId });
@@ -156,7 +157,7 @@ export const holdRoutes: readonly Route[] = [
       const isDuplicate = (await ledger.work.of(ownerId)).some(
         ({ reason, closed }) => reason === seen.flag && closed?.how === 'seen' && closed.by === seen.decisionId,
       );
-      if (!isDuplicate) throw conflict('refused', 'nothing of this is on the list');
+      if (!isDuplicate) throw conflict('notListed', 'nothing of this is on the list');
       return { status: 200, body: { accepted: true, duplicate: true } };
     },
   }),

@@ -21,7 +21,7 @@ const repeatStage = repeatStageSchema(applicants).omit(given).meta({ id: 'repeat
 
 const accepted = { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } } as const;
 const problems = {
-  409: '`refused`: as the journey stands it does not take the message, or its key was used with other content; `detail` says why. `journeyFinished`: it has ended.',
+  409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: as the journey stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
 } as const;
 
 export const journeyMessageRoutes: readonly Route[] = [

@@ -80,7 +80,7 @@ export const journeyRoutes: readonly Route[] = [
     about: ({ journeyId }) => journeyId,
     answers: { 200: { description: 'It has ended.', schema: resultSchema } },
     problems: {
-      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+      409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
     },
     async handle({ services, params: { journeyId }, noted, signal }): Promise<Reply<200>> {
       noted({ journeyId });

@@ -58,7 +58,7 @@ function telling(name: Telling, path: 'pause' | 'resume' | 'withdrawal', summary
     about: ({ reviewId = '' }: { reviewId?: string }) => ownerIdOf('portfolio', reviewId),
     body: told,
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
-    problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
+    problems: { 409: 'A code says why. `journeyFinished`: it has ended.' },
     async handle(call) {
       const { services, params, body, by, noted, sending } = call;
       noted({ journeyId: reviewOf(params) });
@@ -123,7 +123,7 @@ async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Pr
 }
 
 const DOWNLOAD_PROBLEMS = {
-  409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result.',
+  409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result.',
   501: '`portfolioDirectory`: this API gives out no files, since it has no PORTFOLIO_DIR.',
   503: 'Also: the file cannot be read.',
 } as const;
@@ -202,7 +202,7 @@ export const portfolioReviewRoutes: readonly Route[] = [
     about: reviewOf,
     answers: { 200: { description: 'It has ended.', schema: resultSchema } },
     problems: {
-      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+      409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
     },
     async handle({ services, params, noted, signal }): Promise<Reply<200>> {
       noted({ journeyId: reviewOf(params) });

@@ -95,7 +95,7 @@ export const pullRoutes: readonly Route[] = [
     about: pullOf,
     answers: { 200: { description: 'It has ended.', schema: resultSchema } },
     problems: {
-      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+      409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
     },
     async handle({ services, params, noted, signal }): Promise<Reply<200>> {
       noted({ journeyId: pullOf(params) });
@@ -113,7 +113,7 @@ export const pullRoutes: readonly Route[] = [
     about: pullOf,
     body: withdrawPullSchema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
-    problems: { 409: '`refused`: `detail` says why. `journeyFinished`: it has ended.' },
+    problems: { 409: 'A code says why. `journeyFinished`: it has ended.' },
     async handle(call) {
       const { services, params, body, by, noted, sending } = call;
       noted({ journeyId: pullOf(params) });

@@ -28,7 +28,7 @@ export async function resultOf<Result>(
     if (!(error instanceof InvalidInputError)) throw error;
     // The run's input was wrong, not this request.
     const { problems } = error;
-    throw new Refusal(409, 'Conflict', 'failed', 'the run has ended: its input was refused', { problems });
+    throw new Refusal(409, 'Conflict', 'runFailed', 'the run has ended: its input was refused', { problems });
   }
 }
 

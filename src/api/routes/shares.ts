@@ -22,7 +22,7 @@ const shareOf = ({ shareId }: { shareId: string }) => ownerIdOf('share', shareId
 
 const accepted = { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } } as const;
 const problems = {
-  409: '`refused`: as the share stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
+  409: 'As the share stands it does not take the message; the code says why. `journeyFinished`: it has ended.',
 } as const;
 
 export const shareRoutes: readonly Route[] = [
@@ -94,7 +94,7 @@ export const shareRoutes: readonly Route[] = [
     about: shareOf,
     answers: { 200: { description: 'It has ended.', schema: resultSchema } },
     problems: {
-      409: '`resultNotReady`: it has not ended yet. `failed`: it ended without a result; `problems` says what was wrong with its input.',
+      409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
     },
     async handle({ services, params, noted, signal }): Promise<Reply<200>> {
       noted({ journeyId: shareOf(params) });

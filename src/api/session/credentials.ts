@@ -42,7 +42,7 @@ export function credentialOf(
   if (given !== undefined && given !== '') {
     if (!isTrustedProxy?.(request.socket.remoteAddress))
       throw forbidden('proxy', 'only the proxy may send this header');
-    if (!TOKEN.test(given)) throw unauthenticated('malformed', 'the header must hold one token in JWT form');
+    if (!TOKEN.test(given)) throw unauthenticated('tokenMalformed', 'the header must hold one token in JWT form');
     const bearer = `Bearer ${given}`;
     if (authorization !== undefined && authorization !== bearer) throw twoTokens();
     return { authorization: bearer, signedInBy: 'header' };

@@ -259,8 +259,8 @@ describe('the header of a proxy', () => {
     const bad: [string, string][] = [
       ['signature', await token({ isForeign: true })],
       ['audience', await token({ claims: { aud: 'other' } })],
-      ['malformed', 'ann'],
-      ['malformed', `Bearer ${await token()}`],
+      ['tokenMalformed', 'ann'],
+      ['tokenMalformed', `Bearer ${await token()}`],
     ];
     for (const [code, value] of bad) {
       const { status, json } = await call(behind, '/v1/session', { headers: { [HEADER]: value } });
@@ -276,7 +276,7 @@ describe('the header of a proxy', () => {
       ['X-Forwarded-Access-TOKEN', other],
     ];
     assert.deepEqual(await rawCall(behind, twice), { status: 401, code: 'twoTokens' });
-    assert.deepEqual(await rawCall(behind, [[HEADER, `${mine}, ${other}`]]), { status: 401, code: 'malformed' });
+    assert.deepEqual(await rawCall(behind, [[HEADER, `${mine}, ${other}`]]), { status: 401, code: 'tokenMalformed' });
     const beside: [string, string][] = [
       [HEADER, mine],
       ['Authorization', `Bearer ${other}`],
