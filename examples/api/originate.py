@@ -86,7 +86,7 @@ def main(journey_file: str) -> None:
         ask(advance_journey, journey_id, body=PassGate(to="PREAPP"))
     except Refused as refused:
         # Somebody withdrew it, or it has ended: the result says how.
-        if refused.problem.code not in ("refused", "journeyFinished"):
+        if refused.problem.code not in ("ending", "notNow", "journeyFinished"):
             raise
         print(refused, file=sys.stderr)
 

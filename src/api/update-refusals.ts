@@ -8,7 +8,7 @@ const CAUSES: readonly [sign: RegExp, code: ProblemCode][] = [
   [/with other content|must be what was recorded before/, 'differs'],
   [/must not be in the future/, 'inFuture'],
   [/proof/, 'unproven'],
-  [/has ended this grant|no longer counts/, 'noLongerCounts'],
+  [/send a new grant under a new consentId/, 'noLongerCounts'],
   [/is ending/, 'ending'],
   [/another decision|was decided already/, 'decided'],
   [/is on hold$|hold is about attempt|nothing waits for a decision|nothing is flagged/, 'notOnHold'],

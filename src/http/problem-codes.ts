@@ -78,7 +78,7 @@ export const PROBLEMS = {
   unproven: { title: 'The proof does not count', about: 'It is missing, or is not about this very content.' },
   noLongerCounts: {
     title: 'The grant no longer counts',
-    about: 'A denial or a revocation has ended it: the consumer grants anew, under a new `consentId`.',
+    about: 'It was ended, spent, too old, or for another share or person: a new grant takes a new `consentId`.',
   },
   unknownPart: { title: 'The run has no such part', about: '`problems` names the member.' },
   ending: { title: 'The run is ending', about: 'It takes nothing that would be sent.' },

@@ -5,8 +5,11 @@ import { openApiDocument } from '../../src/api/openapi.ts';
 import { problemDocument } from '../../src/api/problem.ts';
 import { referencePage } from '../../src/api/reference-page.ts';
 import { causeIn, refusedMessage } from '../../src/api/update-refusals.ts';
+import type { GrantFault } from '../../src/consent/consent-record.ts';
+import { describeFault, GRANT_FAULTS } from '../../src/consent/grant-faults.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/problem-codes.ts';
 import { unauthenticated } from '../../src/http/refusal.ts';
+import { problemWords } from '../../src/model/problems.ts';
 
 test('no two problems have the same title, and each has its place in the reference', () => {
   assert.equal(new Set(PROBLEM_CODES.map((code) => PROBLEMS[code].title)).size, PROBLEM_CODES.length);
@@ -43,6 +46,9 @@ test('a refused message says which of the causes it is, and where', () => {
     'the report of PREQUAL is older than maxReportAge: repeat PREQUAL, or send acceptAge with by and reason': 'notNow',
   };
   for (const [reason, code] of Object.entries(causes)) assert.equal(causeIn(reason), code, reason);
+  for (const fault of Object.keys(GRANT_FAULTS) as GrantFault[]) {
+    assert.equal(causeIn(problemWords(describeFault(fault))), 'noLongerCounts', fault);
+  }
   const { status, reason, problems } = refusedMessage('/decidedAt must not be in the future');
   assert.deepEqual(
     [status, reason, problems],
