@@ -6,6 +6,9 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../src/config/limits.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../src/fields/applicant-schemas.ts';
+import { MESSAGES } from '../src/messages/all-messages.ts';
+import { consent } from '../src/messages/consent.ts';
+import { INPUTS } from '../src/messages/inputs.ts';
 import {
   invalidInputSchema,
   journeyReferencesSchema,
@@ -15,19 +18,13 @@ import {
   updateAnswerSchema,
   updateRefusedSchema,
 } from '../src/messages/journey/result-schemas.ts';
-import {
-  advanceSchema,
-  journeySchemas,
-  lendingJourneySchema,
-  resolveInquirySchema,
-} from '../src/messages/journey/schemas.ts';
+import type { Checked, InputDefinition, Message } from '../src/messages/message.ts';
 import {
   portfolioProgressSchema,
   portfolioResultSchema,
   portfolioStatusSchema,
   portfolioUpdateAnswerSchema,
 } from '../src/messages/portfolio/result-schemas.ts';
-import { portfolioSchemas, resolvePortfolioSchema } from '../src/messages/portfolio/schemas.ts';
 import {
   pullReferencesSchema,
   pullResultSchema,
@@ -35,28 +32,19 @@ import {
   pullUpdateAnswerSchema,
 } from '../src/messages/pull/result-schemas.ts';
 import {
-  creditReportSchema,
-  failsafeCheckSchema,
-  resolvePullSchema,
-  withdrawPullSchema,
-} from '../src/messages/pull/schemas.ts';
-import {
   shareReportReferencesSchema,
   shareReportResultSchema,
   shareReportStatusSchema,
   shareReportUpdateAnswerSchema,
 } from '../src/messages/share/result-schemas.ts';
-import { shareReportSchemas } from '../src/messages/share/schemas.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
-import { STAGES } from '../src/model/products.ts';
+import { RUN_KINDS } from '../src/model/owner-id.ts';
 
 /** A profile's own limit is configuration. The published limit is the highest that can be configured. */
-const APPLICANTS = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
-const FAILSAFE_APPLICANTS = failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
-
-const { consent, extend, requestShare, withdraw, withdrawShare } = journeySchemas();
-const { review, message: portfolioMessage } = portfolioSchemas();
-const { shareReport, extendShareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const TABLES = {
+  report: applicantsSchema(GATEWAY_LIMITS.maxApplicants.max),
+  failsafe: failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max),
+};
 
 const APPLICANT_RULES =
   'At most as many applicants as the gateway profile allows (2 unless configured); no two with one applicantId or ssn; ' +
@@ -64,133 +52,45 @@ const APPLICANT_RULES =
 
 type JsonSchema = Record<string, unknown>;
 
-function implies(condition: JsonSchema, conclusion: JsonSchema, otherwise?: JsonSchema): JsonSchema {
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  return { if: condition, then: conclusion, ...(otherwise ? { else: otherwise } : {}) };
-}
-
-function hasValue(member: string, value: string): JsonSchema {
-  return { required: [member], properties: { [member]: { const: value } } };
-}
-
-function needsPurposeCode(product: string): JsonSchema {
-  return { properties: { permissiblePurposeCodes: { required: [product] } } };
-}
-
-/** Required for each stage that will run (the listed ones, or all), and for a share without a code of its own. */
-const PURPOSE_CODES = [
-  ...STAGES.map((stage) => {
-    const isListed = { properties: { stages: { contains: { const: stage } } } };
-    return implies({ anyOf: [{ not: { required: ['stages'] } }, isListed] }, needsPurposeCode(stage));
-  }),
-  implies(
-    {
-      required: ['shares'],
-      properties: { shares: { contains: { not: { required: ['permissiblePurposeCode'] } } } },
-    },
-    needsPurposeCode('SECONDUSE'),
-  ),
-];
-
-/** `member` may only occur with one value of another member. */
-function onlyWith(condition: JsonSchema, member: string): JsonSchema {
-  return implies(condition, { required: [member] }, { not: { required: [member] } });
-}
-
-const DECISION_MEMBERS = [
-  onlyWith(hasValue('action', 'accept'), 'outcome'),
-  onlyWith(hasValue('outcome', 'record'), 'reference'),
-  implies(hasValue('outcome', 'record'), { properties: { providerSaid: { const: 'posted' } } }),
-  { dependentRequired: { confirmConsumerIds: ['reference'] } },
-  implies({ required: ['applicants'] }, hasValue('action', 'amend')),
-];
-
-const consentMessage = consent.meta({
-  id: 'consent',
-  allOf: [implies(hasValue('decision', 'granted'), { required: ['evidence'] })],
-});
-
 interface Published {
   title: string;
   description: string;
   schema: z.ZodType;
 }
 
+function publish(title: string, { published, applicants, schema }: Checked): [string, Published][] {
+  if (!published) return [];
+  const { file, description, allOf } = published;
+  const table = applicants && TABLES[applicants];
+  const words = table ? `${description} ${APPLICANT_RULES}` : description;
+  const form = schema(table as never);
+  return [[file, { title, description: words, schema: allOf ? form.meta({ ...form.meta(), allOf }) : form }]];
+}
+
+function listNames(noun: string, names: readonly string[]): string {
+  const last = names.at(-1) ?? '';
+  return names.length === 1 ? `${noun} ${last}` : `${noun}s ${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
+function messageTitle({ to, updates, signals = {} }: Message): string {
+  const sent = [listNames('update', Object.keys(updates)), ...Object.keys(signals).map((name) => `the signal ${name}`)];
+  return `The ${sent.join(' and ')} of ${RUN_KINDS[to].join(' and ')}`;
+}
+
+const consentMessage = consent.schema().meta({ id: 'consent', allOf: consent.published.allOf });
+
 /** By the name of the file in `schemas/`. */
 const PUBLISHED: Record<string, Published> = {
-  'lending-journey-input': {
-    title: 'Input of the workflow lendingJourney',
-    description:
-      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed; so are endUserCodes and a share’s ' +
-      `reportOf. Shares differ in shareId, and none names the end user of its report. attentionAbove needs the stage PRECLOSE. ` +
-      APPLICANT_RULES,
-    schema: lendingJourneySchema(APPLICANTS).meta({ allOf: PURPOSE_CODES }),
-  },
-  consent: {
-    title: 'The signal consent and the update recordConsent',
-    description: 'One applicant’s decision about one share with one secondary user.',
-    schema: consentMessage,
-  },
+  ...Object.fromEntries([
+    ...Object.values<InputDefinition>(INPUTS).flatMap((input) =>
+      publish(`Input of the ${listNames('workflow', input.workflows)}`, input),
+    ),
+    ...Object.values<Message>(MESSAGES).flatMap((message) => publish(messageTitle(message), message)),
+  ]),
   'record-late-consent-input': {
     title: 'Input of the workflow recordLateConsent',
     description: 'A consent, denial or revocation for a journey that has ended.',
     schema: z.strictObject({ consent: consentMessage }),
-  },
-  advance: {
-    title: 'The update advance',
-    description:
-      'Passes the gate before a stage (to), or has the stage that was answered last pulled once more (repeat); ' +
-      `applicants replaces all of them. ${APPLICANT_RULES}`,
-    schema: advanceSchema(APPLICANTS),
-  },
-  'request-share': {
-    title: 'The update requestShare',
-    description:
-      'Asks for one more share, perhaps in place of another. It names another end user than the journey’s own.',
-    schema: requestShare,
-  },
-  'withdraw-share': {
-    title: 'The update withdrawShare',
-    description: 'Takes one share of a journey back before it is sent. A corrected share takes another id.',
-    schema: withdrawShare,
-  },
-  extend: {
-    title: 'The update extend',
-    description:
-      'Makes the wait at a gate, or of a share for consent, longer while it lasts. by decides, for a reason.',
-    schema: extend,
-  },
-  'resolve-inquiry': {
-    title: 'The update resolveInquiry',
-    description:
-      'A person’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an ' +
-      `applicantId or a consumerId. ${APPLICANT_RULES}`,
-    schema: resolveInquirySchema(APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
-  },
-  withdraw: {
-    title: 'The update withdraw and the signal requestWithdrawal',
-    description: 'Ends the journey after any attempt in flight.',
-    schema: withdraw,
-  },
-  'credit-report-input': {
-    title: 'Input of the workflow creditReport',
-    description: `One report of one product. ${APPLICANT_RULES}`,
-    schema: creditReportSchema(APPLICANTS),
-  },
-  'failsafe-check-input': {
-    title: 'Input of the workflow failsafeCheck',
-    description: `The ledger keeps end user and purpose; the request to the gateway has neither. ${APPLICANT_RULES}`,
-    schema: failsafeCheckSchema(FAILSAFE_APPLICANTS),
-  },
-  'resolve-pull': {
-    title: 'The update resolveInquiry of creditReport and failsafeCheck',
-    description: `A person’s decision about one attempt on hold. Applicants are those of the product. ${APPLICANT_RULES}`,
-    schema: resolvePullSchema(FAILSAFE_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
-  },
-  'withdraw-pull': {
-    title: 'The update withdraw and the signal requestWithdrawal of creditReport and failsafeCheck',
-    description: 'Ends the pull after any attempt in flight.',
-    schema: withdrawPullSchema(),
   },
   'pull-result': {
     title: 'Result of the workflows creditReport and failsafeCheck',
@@ -212,23 +112,6 @@ const PUBLISHED: Record<string, Published> = {
     description: 'The message was accepted, not that the gateway has answered.',
     schema: pullUpdateAnswerSchema,
   },
-  'portfolio-review-input': {
-    title: 'Input of the workflow portfolioReview',
-    description:
-      'ACCTRVW for each row of a file that the workers have. A Temporal Schedule leaves `reviewId` out: the run takes it from ' +
-      'its workflow id, which the schedule makes of its own id and the time.',
-    schema: review,
-  },
-  'resolve-portfolio': {
-    title: 'The update resolveInquiry of portfolioReview',
-    description: `A person’s decision about one attempt on hold. ${APPLICANT_RULES}`,
-    schema: resolvePortfolioSchema(APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
-  },
-  'portfolio-message': {
-    title: 'The updates pause, resume and withdraw and the signal requestWithdrawal of portfolioReview',
-    description: 'Who says so, and why.',
-    schema: portfolioMessage,
-  },
   'portfolio-result': {
     title: 'Result of the workflow portfolioReview',
     description: 'Counts, and the names of files. Nothing personal.',
@@ -248,28 +131,6 @@ const PUBLISHED: Record<string, Published> = {
     title: 'Answer of every update of portfolioReview',
     description: 'The message was accepted, not that the gateway has answered.',
     schema: portfolioUpdateAnswerSchema,
-  },
-  'share-report-input': {
-    title: 'Input of the workflow shareReport',
-    description:
-      'One report, of the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
-      'reference that the ledger knows agrees with it in end user, applicants and consumers.',
-    schema: shareReport,
-  },
-  'resolve-share-report': {
-    title: 'The update resolveInquiry of shareReport',
-    description: 'A person’s decision about one attempt on hold.',
-    schema: resolveShareReport.meta({ allOf: DECISION_MEMBERS.slice(0, 4) }),
-  },
-  'extend-share-report': {
-    title: 'The update extend of shareReport',
-    description: 'Makes the wait for consent longer while it lasts. by decides, for a reason.',
-    schema: extendShareReport,
-  },
-  'withdraw-share-report': {
-    title: 'The update withdraw and the signal requestWithdrawal of shareReport',
-    description: 'Ends the share after any attempt in flight.',
-    schema: withdrawShareReport,
   },
   'share-report-result': {
     title: 'Result of the workflow shareReport',

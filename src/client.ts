@@ -56,6 +56,9 @@ export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/kept-consents.ts';
+export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
+export type { ConsentMessage } from './messages/consent.ts';
+export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';
 export type {
   ChangeCounts,
   ChangeSummary,
@@ -64,10 +67,6 @@ export type {
   StageChanges,
 } from './messages/journey/change-summary.ts';
 export type {
-  AdvanceMessage,
-  ConsentMessage,
-  ExtendMessage,
-  GateInput,
   HoldStatus,
   JourneyOutcome,
   JourneyReferences,
@@ -75,13 +74,7 @@ export type {
   JourneyState,
   JourneyStatus,
   LateConsentResult,
-  LendingJourneyInput,
-  PassGateMessage,
   RefusedMessage,
-  RepeatStageMessage,
-  RequestShareMessage,
-  ResolveInquiryMessage,
-  ShareInput,
   ShareState,
   ShareStatus,
   StageResult,
@@ -89,51 +82,52 @@ export type {
   StageStatus,
   TerminalState,
   UpdateAnswer,
-  WithdrawMessage,
-  WithdrawShareMessage,
 } from './messages/journey/shapes.ts';
+export type { GateInput, LendingJourneyInput } from './messages/lending-journey.ts';
 export type {
-  PortfolioMessage,
   PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
-  PortfolioReviewInput,
   PortfolioState,
   PortfolioStatus,
   PortfolioUpdateAnswer,
-  ResolvePortfolioMessage,
 } from './messages/portfolio/shapes.ts';
+export type { PortfolioReviewInput } from './messages/portfolio-review.ts';
 export type {
   ConsumerResult,
-  CreditReportInput,
-  FailsafeCheckInput,
-  PullInput,
   PullOutcome,
-  PullProduct,
   PullReferences,
   PullResult,
   PullState,
   PullStatus,
   PullUpdateAnswer,
-  ResolvePullMessage,
-  WithdrawPullMessage,
 } from './messages/pull/shapes.ts';
+export type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from './messages/pull.ts';
+export type { RequestShareMessage, ShareInput } from './messages/request-share.ts';
 export type {
-  ExtendShareReportMessage,
-  GivenReportInput,
-  ReportSource,
+  ResolveInquiryMessage,
+  ResolvePortfolioMessage,
+  ResolvePullMessage,
   ResolveShareReportMessage,
-  ShareReportInput,
+} from './messages/resolve-inquiry.ts';
+export type {
+  ReportSource,
   ShareReportOutcome,
   ShareReportReferences,
   ShareReportResult,
   ShareReportState,
   ShareReportStatus,
   ShareReportUpdateAnswer,
-  StoredReportInput,
-  WithdrawShareReportMessage,
 } from './messages/share/shapes.ts';
+export type { GivenReportInput, ShareReportInput, StoredReportInput } from './messages/share-report.ts';
 export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
+export type {
+  PortfolioMessage,
+  WithdrawMessage,
+  WithdrawPullMessage,
+  WithdrawShareReportMessage,
+} from './messages/withdraw.ts';
+export type { WithdrawShareMessage } from './messages/withdraw-share.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseConsent, parseLendingJourneyInput } from '../src/messages/parse-messages.ts';
+import { MESSAGES } from '../src/messages/all-messages.ts';
+import { INPUTS } from '../src/messages/inputs.ts';
+import { parseMessage } from '../src/messages/parse-message.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -31,6 +33,6 @@ test('the page names every schema and every program', () => {
 });
 
 test('the messages that the examples are tried with are valid', () => {
-  parseLendingJourneyInput(JSON.parse(read('examples/journey.json')), { maxApplicants: 2 });
-  parseConsent(JSON.parse(read('examples/consent.json')));
+  parseMessage(INPUTS.lendingJourney, JSON.parse(read('examples/journey.json')), { maxApplicants: 2 });
+  parseMessage(MESSAGES.consent, JSON.parse(read('examples/consent.json')));
 });

@@ -2,8 +2,8 @@ import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord } from '../consent/consent-record.ts';
 import { describeFault } from '../consent/grant-faults.ts';
 import { isAhead } from '../consent/refusals.ts';
-import type { ConsentMessage } from '../messages/journey/shapes.ts';
-import { parseConsent } from '../messages/parse-messages.ts';
+import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
+import { parseMessage } from '../messages/parse-message.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { JourneyActivities, RecordConsentsArgs, RecordConsentsResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -86,7 +86,7 @@ export function createConsentActivities(
 
     recordLateConsentMessage: ({ consent, receivedAt }) =>
       translating(async () => {
-        const parsed = parseConsent(consent);
+        const parsed = parseMessage(consentDefinition, consent);
         if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
           throw new InvalidInputError([{ path: '/decidedAt', rule: 'must not be in the future' }]);
         }

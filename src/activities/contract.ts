@@ -17,17 +17,16 @@ import type {
 } from '../ledger/records.ts';
 import type { RunDecision, RunWithdrawal } from '../ledger/run-decisions.ts';
 import type { WorkNote } from '../ledger/work.ts';
+import type { RepeatStageMessage } from '../messages/advance.ts';
+import type { ConsentMessage } from '../messages/consent.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
-import type {
-  ConsentMessage,
-  LateConsentResult,
-  LendingJourneyInput,
-  RepeatStageMessage,
-  RequestShareMessage,
-} from '../messages/journey/shapes.ts';
+import type { LateConsentResult } from '../messages/journey/shapes.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
-import type { PullInput } from '../messages/pull/shapes.ts';
-import type { ReportSource, ShareReportInput } from '../messages/share/shapes.ts';
+import type { LendingJourneyInput } from '../messages/lending-journey.ts';
+import type { PullInput } from '../messages/pull.ts';
+import type { RequestShareMessage } from '../messages/request-share.ts';
+import type { ReportSource } from '../messages/share/shapes.ts';
+import type { ShareReportInput } from '../messages/share-report.ts';
 import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';

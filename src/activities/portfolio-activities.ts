@@ -2,10 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
-import { parsePortfolioReviewInput } from '../messages/parse-messages.ts';
+import { parseMessage } from '../messages/parse-message.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
-import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
+import { type PortfolioFormat, portfolioReview } from '../messages/portfolio-review.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
@@ -33,7 +33,7 @@ export function createPreparePortfolio(
     preparePortfolio: ({ input }) =>
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
-        const review = parsePortfolioReviewInput(input);
+        const review = parseMessage(portfolioReview, input);
         const { reviewId, endUserCode, permissiblePurposeCode } = review;
         const ownerId = ownerIdOf('portfolio', reviewId);
         const facts = await factsAtStart(dependencies, ownerId);

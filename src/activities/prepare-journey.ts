@@ -1,11 +1,7 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { LendingJourneyInput, ShareInput } from '../messages/journey/shapes.ts';
-import {
-  parseApplicants,
-  parseFailsafeApplicants,
-  parseLendingJourneyInput,
-  parseRequestShare,
-} from '../messages/parse-messages.ts';
+import { type LendingJourneyInput, lendingJourney } from '../messages/lending-journey.ts';
+import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/parse-message.ts';
+import { requestShare, type ShareInput } from '../messages/request-share.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { endUserOf } from '../model/stage-end-user.ts';
@@ -36,7 +32,7 @@ export function createPrepareJourney(
     prepareJourney: ({ input, firstRunId }) =>
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
-        const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
+        const journey = parseMessage(lendingJourney, input, { maxApplicants: profile.limits.maxApplicants });
         const ownProblems = [
           ...journeyEntitlementProblems(profile, journey),
           ...applicantProblems(profile, journey.applicants),
@@ -65,7 +61,7 @@ export function createPrepareJourney(
     /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */
     checkShare: ({ profile, message, journeyPurposeCode }) =>
       translating(async () => {
-        const { share } = parseRequestShare(message);
+        const { share } = parseMessage(requestShare, message);
         const problems = shareEntitlementProblems(preparedProfile(dependencies, profile), share, {
           path: '/share',
           journeyPurposeCode,

@@ -2,8 +2,8 @@ import { activityInfo } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
-import { parseCreditReportInput, parseFailsafeCheckInput } from '../messages/parse-messages.ts';
-import type { PullInput } from '../messages/pull/shapes.ts';
+import { parseMessage } from '../messages/parse-message.ts';
+import { creditReport, failsafeCheck, type PullInput } from '../messages/pull.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { JourneyActivities } from './contract.ts';
@@ -45,7 +45,7 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
 /** Each workflow type takes its own products, so that a start from any language is checked by the right table. */
 function parsed(input: unknown, { limits }: GatewayProfile): PullInput {
   const isFailsafe = activityInfo().workflowType === 'failsafeCheck';
-  return isFailsafe ? parseFailsafeCheckInput(input, limits) : parseCreditReportInput(input, limits);
+  return parseMessage(isFailsafe ? failsafeCheck : creditReport, input, limits);
 }
 
 function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Problem[] {

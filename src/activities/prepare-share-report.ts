@@ -4,8 +4,14 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { InquiryView } from '../ledger/records.ts';
 import { standingConsents, tellableConsents } from '../ledger/share-standing.ts';
-import { parseShareReportInput } from '../messages/parse-messages.ts';
-import type { GivenReportInput, ReportSource, ShareReportInput, StoredReportInput } from '../messages/share/shapes.ts';
+import { parseMessage } from '../messages/parse-message.ts';
+import type { ReportSource } from '../messages/share/shapes.ts';
+import {
+  type GivenReportInput,
+  type ShareReportInput,
+  type StoredReportInput,
+  shareReport,
+} from '../messages/share-report.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
@@ -181,7 +187,7 @@ export function createPrepareShareReport(
     prepareShareReport: ({ input, firstRunId }) =>
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
-        const share = parseShareReportInput(input);
+        const share = parseMessage(shareReport, input);
         const ownerId = ownerIdOf('share', share.shareId);
         const facts = await factsAtStart(dependencies, ownerId);
         const problems = [

@@ -1,16 +1,11 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
-import type { LendingJourneyInput } from '../messages/journey/shapes.ts';
-import {
-  parseLendingJourneyInput,
-  parsePortfolioReviewInput,
-  parsePullInput,
-  parseShareReportInput,
-} from '../messages/parse-messages.ts';
-import type { PortfolioReviewInput } from '../messages/portfolio/shapes.ts';
-import type { PullInput } from '../messages/pull/shapes.ts';
-import type { ShareReportInput } from '../messages/share/shapes.ts';
+import { type LendingJourneyInput, lendingJourney } from '../messages/lending-journey.ts';
+import { parseMessage } from '../messages/parse-message.ts';
+import { type PortfolioReviewInput, portfolioReview } from '../messages/portfolio-review.ts';
+import { type PullInput, pullInputOf } from '../messages/pull.ts';
+import { type ShareReportInput, shareReport } from '../messages/share-report.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -96,7 +91,7 @@ export class CreditJourneys {
    */
   async start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
     const { workClass = 'interactive' } = options;
-    const checked = parseLendingJourneyInput(input, this.#parts);
+    const checked = parseMessage(lendingJourney, input, this.#parts);
     return this.#start(this.get(checked.journeyId), options, () => startJourney(this.context(), checked, workClass));
   }
 
@@ -109,7 +104,7 @@ export class CreditJourneys {
    *   TemporalUnavailableError
    */
   async pull(input: PullInput, options: StartOptions = {}): Promise<Started<PullHandle>> {
-    const checked = parsePullInput(input, this.#parts);
+    const checked = parseMessage(pullInputOf(input), input, this.#parts);
     return this.#start(this.getPull(checked.pullId), options, () => startPull(this.context(), checked, options));
   }
 
@@ -134,7 +129,7 @@ export class CreditJourneys {
     input: PortfolioReviewInput,
     options: Omit<StartOptions, 'workClass'> = {},
   ): Promise<Started<PortfolioHandle>> {
-    const checked = parsePortfolioReviewInput(input);
+    const checked = parseMessage(portfolioReview, input);
     return this.#start(this.getPortfolio(checked.reviewId), options, () => startPortfolio(this.context(), checked));
   }
 
@@ -160,7 +155,7 @@ export class CreditJourneys {
     input: ShareReportInput,
     options: Omit<StartOptions, 'workClass'> = {},
   ): Promise<Started<ShareHandle>> {
-    const checked = parseShareReportInput(input);
+    const checked = parseMessage(shareReport, input);
     return this.#start(this.getShare(checked.shareId), options, () => startShare(this.context(), checked));
   }
 

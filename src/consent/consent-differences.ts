@@ -1,6 +1,6 @@
 /** The differences between two consents under one key. Pure. */
 import { differingPaths } from '../base/differing-paths.ts';
-import type { ConsentMessage } from '../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../messages/consent.ts';
 
 /**
  * The paths at which a consent differs from the kept one with the same key. Leaves out the proof, since it is about

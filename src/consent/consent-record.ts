@@ -1,5 +1,5 @@
 /** Consents as the ledger keeps them, and their meaning for one share (types). */
-import type { ConsentMessage } from '../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../messages/consent.ts';
 
 export interface ConsentRecord extends ConsentMessage {
   /** When the run received it, RFC 3339. */

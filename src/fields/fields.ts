@@ -1,6 +1,6 @@
 /**
  * The fields that messages and the interface's request tables share, as zod schemas. Workflow code checks messages by
- * them (messages/checks.ts): no clock, nothing of Node, and schemas leave this module through functions alone.
+ * them (messages/message.ts): no clock, nothing of Node, and schemas leave this module through functions alone.
  */
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';

@@ -14,8 +14,9 @@ import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import type { FlagReason } from '../ledger/work.ts';
-import type { ResolveInquiryMessage } from '../messages/journey/shapes.ts';
-import { parseDecision } from '../messages/parse-messages.ts';
+import type { MessageOf } from '../messages/message.ts';
+import { parseMessage } from '../messages/parse-message.ts';
+import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
 import { whatStands } from '../model/inquiry.ts';
 import { runName, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -24,7 +25,7 @@ import type { DecisionJudge } from './decision-judge.ts';
 /** As to a run, without `amend`: a new inquiry takes a run. */
 export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
 
-type CheckedDecision = ReturnType<typeof parseDecision>;
+type CheckedDecision = MessageOf<typeof decisionDefinition>;
 
 export interface LedgerDecisionAnswer {
   /** The owner's id (model/owner-id.ts). */
@@ -70,7 +71,7 @@ export async function decideInLedger(
   const ledger = await context.ledger();
   const known = await rowOf(ledger, customerTraceNumber);
   const journeyId = known.ownerId;
-  const message = parseDecision(decision, context);
+  const message = parseMessage(decisionDefinition, decision, context);
   const same = known.decisions.find((one) => one.decisionId === decisionId);
   if (same) {
     const differing = decisionDifferences(same, recordOf(message, known));

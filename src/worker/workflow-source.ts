@@ -41,7 +41,7 @@ const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config
  */
 export const BUNDLE_OPTIONS = {
   workflowInterceptorModules: [PROMISE_STACKS, RESERVED_SIGNALS, AS_REPLAYED, HISTORY_PLAYED, RUN_RESETS],
-  preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks'), WORKFLOWS],
+  preloadModules: [PROMISE_STACKS, moduleFile('../messages/all-messages'), WORKFLOWS],
   webpackConfigHook: compiledForNode,
 };
 

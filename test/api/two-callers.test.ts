@@ -9,7 +9,7 @@ import { ROUTES } from '../../src/api/route-table.ts';
 import { checkedAuthorization } from '../../src/cli/decisions/authorization.ts';
 import { UsageError } from '../../src/cli/output/errors.ts';
 import { readerProblems } from '../../src/ledger/reading.ts';
-import { withdrawProblem } from '../../src/messages/checks.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/owner-id.ts';
 import {
   applicant,
@@ -366,11 +366,11 @@ describe('any caller', () => {
         body: { reason: 'x' },
       });
       assert.deepEqual([answer.status, answer.json.code], [403, 'by'], JSON.stringify(sub));
-      assert.notEqual(withdrawProblem({ journeyId: 'J-1', by: sub, reason: 'x' }, 'journeyId', 'signal'), null);
+      assert.notEqual(MESSAGES.withdrawJourney.problemOf({ journeyId: 'J-1', by: sub, reason: 'x' }, 'signal'), null);
       assert.equal(readerProblems({ by: sub }).length, 1);
       assert.throws(() => checkedAuthorization({ by: sub, reason: 'x' }), UsageError);
     }
-    assert.equal(withdrawProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }, 'journeyId', 'signal'), null);
+    assert.equal(MESSAGES.withdrawJourney.problemOf({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }, 'signal'), null);
   });
 
   test('an id of over 100 characters reaches its operation', async () => {

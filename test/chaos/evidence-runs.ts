@@ -10,13 +10,8 @@ import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/base/in-parallel.ts';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import type {
-  ConsentMessage,
-  HoldStatus,
-  JourneyReferences,
-  JourneyResult,
-  JourneyStatus,
-} from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { HoldStatus, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import {
   type AddressedEvent,
   WEBHOOK_DELIVERY,

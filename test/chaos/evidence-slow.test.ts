@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import type { LendingJourneyInput, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
 import { WATCH_LEDGER } from '../../src/messages/ledger-watch.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import {

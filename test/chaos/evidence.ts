@@ -9,15 +9,10 @@ import type { DataConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ChainReport, InquiryView } from '../../src/ledger/records.ts';
-import type {
-  ConsentMessage,
-  HoldStatus,
-  JourneyReferences,
-  JourneyResult,
-  JourneyStatus,
-  LendingJourneyInput,
-  ResolveInquiryMessage,
-} from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { HoldStatus, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/messages/journey/shapes.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';

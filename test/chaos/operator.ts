@@ -1,5 +1,7 @@
 /** An operator who asks the provider about each hold, and decides as a careful person would: by what was posted. */
-import type { HoldStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
+
+import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../src/model/failure-types.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { drawFrom } from './draw.ts';

@@ -1,7 +1,8 @@
 /** Pulls, shares by themselves and reviews as runs: what starts them, and what is left to do until they are at rest. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import type { ConsentMessage, HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import { ownerIdOf, ownerOf } from '../../src/model/owner-id.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 import { People } from './people.ts';
 import { makePlan } from './plan.ts';

@@ -2,10 +2,13 @@
 
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { businessKeys, updateIdOf } from '../../src/client/connection/business-keys.ts';
+import { updateIdOf } from '../../src/client/connection/message-ids.ts';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import { startLateConsent } from '../../src/client/runs/late-consent.ts';
-import type { ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
+import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
@@ -96,12 +99,12 @@ export class People {
   }
 
   async advance(journeyId: string, to: StageCode): Promise<void> {
-    await this.update(journeyId, 'advance', { journeyId, to }, businessKeys.advance({ journeyId, to }));
+    await this.update(journeyId, 'advance', { journeyId, to }, MESSAGES.advance.keyOf('advance', { journeyId, to }));
   }
 
   async requestShare(journeyId: string, share: SharePlan): Promise<void> {
     const message = { journeyId, share: shareOf(share) };
-    await this.update(journeyId, 'requestShare', message, businessKeys.requestShare(message));
+    await this.update(journeyId, 'requestShare', message, MESSAGES.requestShare.keyOf('requestShare', message));
   }
 
   /** Refused where its claim came first, or the journey knows no such share yet. */
@@ -109,7 +112,12 @@ export class People {
     const message = { journeyId, shareId, by: 'platform', reason: 'another investor was meant' };
     const sent: WithdrawalSent = { ownerId: journeyId, shareId, isAcknowledged: false };
     this.books.withdrawals.push(sent);
-    const answer = await this.update(journeyId, 'withdrawShare', message, businessKeys.withdrawShare(message));
+    const answer = await this.update(
+      journeyId,
+      'withdrawShare',
+      message,
+      MESSAGES.withdrawShare.keyOf('withdrawShare', message),
+    );
     sent.isAcknowledged = (answer as { recorded?: boolean }).recorded === true;
   }
 
@@ -117,12 +125,12 @@ export class People {
   async extendWait(journeyId: string, shareId: string): Promise<void> {
     const until = new Date(Date.now() + EXTENDED_BY_MS).toISOString();
     const message = { journeyId, shareId, until, by: 'platform', reason: 'the consumer travels' };
-    await this.update(journeyId, 'extend', message, businessKeys.extend(message));
+    await this.update(journeyId, 'extend', message, MESSAGES.extend.keyOf('extend', message));
   }
 
   async withdraw(journeyId: string): Promise<void> {
     const message = { journeyId, by: 'borrower', reason: 'bought elsewhere' };
-    await this.update(journeyId, 'withdraw', message, businessKeys.withdraw());
+    await this.update(journeyId, 'withdraw', message, 'withdraw');
   }
 
   async consent({ journeyId, shares }: JourneyPlan, plan: ConsentPlan): Promise<void> {
@@ -136,7 +144,7 @@ export class People {
     const { client, taskQueue } = this.world;
     const sent: ConsentSent = { atMs: Date.now(), message };
     this.books.consents.push(sent);
-    const key = businessKeys.recordConsent(message);
+    const key = MESSAGES.consent.keyOf('recordConsent', message);
     if (this.#api.takes(message.journeyId, key)) {
       // With an open run or without one.
       const answer = await this.#api.send(messageOf(message.journeyId, 'recordConsent', message), key);
@@ -183,7 +191,7 @@ export class People {
     const { kind, id } = ownerOf(journeyId);
     const { journeyId: _, ...decision } = message;
     const sent = { ...decision, [ID_NAMES[kind]]: id };
-    await this.update(journeyId, 'resolveInquiry', sent, businessKeys.resolveInquiry(message));
+    await this.update(journeyId, 'resolveInquiry', sent, MESSAGES.resolveInquiry.keyOf('resolveInquiry', message));
   }
 
   async cancel(journeyId: string): Promise<void> {

@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  parseLendingJourneyInput,
-  parsePortfolioReviewInput,
-  parsePullInput,
-  parseShareReportInput,
-} from '../../src/messages/parse-messages.ts';
+import { INPUTS } from '../../src/messages/inputs.ts';
+import { parseMessage } from '../../src/messages/parse-message.ts';
+import { pullInputOf } from '../../src/messages/pull.ts';
 import { inputOf } from './journey-inputs.ts';
 import { otherRunsOf, portfolioText } from './other-runs.ts';
 import { makePlan, type SharePlan, STORM_KINDS } from './plan.ts';
@@ -51,7 +48,7 @@ test('everything of a plan is dated within the storm, and every journey is one t
         const dates = [...consents.map((one) => one.atMs), ...shares.flatMap(datesOf)];
         assert.ok([atMs, ...dates].every((ms) => ms >= 0 && ms < lengthMs));
       }
-      for (const journey of journeys) parseLendingJourneyInput(inputOf(journey), { maxApplicants: 2 });
+      for (const journey of journeys) parseMessage(INPUTS.lendingJourney, inputOf(journey), { maxApplicants: 2 });
     }),
     { numRuns: 60 },
   );
@@ -66,9 +63,9 @@ test('what goes on beside the journeys is what the product takes, with people of
       assert.equal(new Set(ssns).size, ssns.length);
       for (const { workflowType, input, atMs } of otherRunsOf(plan)) {
         assert.ok(atMs >= 0 && atMs < one.lengthMs);
-        if (workflowType === 'shareReport') parseShareReportInput(input);
-        else if (workflowType === 'portfolioReview') parsePortfolioReviewInput(input);
-        else parsePullInput(input, { maxApplicants: 2 });
+        if (workflowType === 'shareReport') parseMessage(INPUTS.shareReport, input);
+        else if (workflowType === 'portfolioReview') parseMessage(INPUTS.portfolioReview, input);
+        else parseMessage(pullInputOf(input), input, { maxApplicants: 2 });
       }
       for (const review of reviews) {
         const [header, ...rows] = portfolioText(review).trimEnd().split('\n');

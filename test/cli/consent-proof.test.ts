@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { proved } from '../support/consent-proofs.ts';
 import { aConsent } from '../validation/sample-messages.ts';
 import { runCli } from './run-cli.ts';

@@ -10,7 +10,8 @@ import type { Command } from 'commander';
 import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { asCalled, programCall } from '../../src/cli/output/program-call.ts';
-import { parseLendingJourneyInput } from '../../src/messages/parse-messages.ts';
+import { INPUTS } from '../../src/messages/inputs.ts';
+import { parseMessage } from '../../src/messages/parse-message.ts';
 import { runCli, spawnCli } from './run-cli.ts';
 
 /** Every command and subcommand that does something, as it is typed. */
@@ -250,7 +251,7 @@ test('keys new makes a file for its owner alone, and never overwrites one', asyn
 });
 
 test('the sample is a valid journey of nobody', () => {
-  assert.deepEqual(parseLendingJourneyInput(SAMPLE, { maxApplicants: 2 }), SAMPLE);
+  assert.deepEqual(parseMessage(INPUTS.lendingJourney, SAMPLE, { maxApplicants: 2 }), SAMPLE);
   for (const { ssn, emailAddress, phones } of SAMPLE.applicants) {
     assert.match(ssn, /^9\d{4}00(?:01|20)$/);
     assert.match(emailAddress, /@example\.com$/);

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { text } from '../../src/fields/fields.ts';
-import {
-  parseApplicants,
-  parseConsent,
-  parseResolveInquiry,
-  parseWithdraw,
-} from '../../src/messages/parse-messages.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import { parseApplicants, parseMessage } from '../../src/messages/parse-message.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { MASKED, redact, redactedPointer } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, SENTINELS } from './fixtures.ts';
@@ -157,9 +153,21 @@ describe('what was masked is never input:', () => {
   });
 
   const messages: [string, (value: unknown) => unknown, Record<string, unknown>][] = [
-    ['consent', parseConsent, { journeyId: 'J-1', shareId: 'S1', applicantId: '01', consentId: MASKED }],
-    ['withdraw', parseWithdraw, { journeyId: 'J-1', by: MASKED, reason: 'x' }],
-    ['resolveInquiry', (value) => parseResolveInquiry(value, { maxApplicants: 2 }), { journeyId: 'J-1', by: MASKED }],
+    [
+      'consent',
+      (value) => parseMessage(MESSAGES.consent, value),
+      { journeyId: 'J-1', shareId: 'S1', applicantId: '01', consentId: MASKED },
+    ],
+    [
+      'withdraw',
+      (value) => parseMessage(MESSAGES.withdrawJourney, value),
+      { journeyId: 'J-1', by: MASKED, reason: 'x' },
+    ],
+    [
+      'resolveInquiry',
+      (value) => parseMessage(MESSAGES.resolveInquiry, value, { maxApplicants: 2 }),
+      { journeyId: 'J-1', by: MASKED },
+    ],
   ];
   for (const [name, parse, message] of messages) {
     test(`${name} refuses it too`, () => {

@@ -5,24 +5,8 @@ import { parseDurationMs } from '../../src/base/durations.ts';
 import { parseInstantMs } from '../../src/base/instants.ts';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import {
-  advanceProblem,
-  consentProblem,
-  extendProblem,
-  requestShareProblem,
-  resolveInquiryProblem,
-  withdrawProblem,
-  withdrawShareProblem,
-} from '../../src/messages/checks.ts';
-import {
-  parseAdvance,
-  parseConsent,
-  parseExtend,
-  parseRequestShare,
-  parseResolveInquiry,
-  parseWithdraw,
-  parseWithdrawShare,
-} from '../../src/messages/parse-messages.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import { parseMessage } from '../../src/messages/parse-message.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
@@ -71,8 +55,8 @@ const KINDS: readonly MessageKind[] = [
       aConsent({ decision: 'revoked', proof: 'eyJh.eyJi.c2ln' }),
       aConsent({ secondaryUser: { endUser: 'Second Lender' } }),
     ],
-    shape: consentProblem,
-    parse: parseConsent,
+    shape: MESSAGES.consent.problemOf,
+    parse: (value) => parseMessage(MESSAGES.consent, value),
   },
   {
     name: 'advance',
@@ -83,8 +67,8 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', to: 'PRECLOSE', skip: 'PREAPP', by: 'ops', reason: 'one will do' },
       { journeyId: 'J-1001', repeat: 'PRECLOSE', occurrence: 2, by: 'ops', reason: 'the closing was put off' },
     ],
-    shape: advanceProblem,
-    parse: (value) => parseAdvance(value, LIMIT),
+    shape: MESSAGES.advance.problemOf,
+    parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
   },
   {
     name: 'extend',
@@ -92,8 +76,8 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
       { journeyId: 'J-1001', shareId: 'S1', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
     ],
-    shape: extendProblem,
-    parse: parseExtend,
+    shape: MESSAGES.extend.problemOf,
+    parse: (value) => parseMessage(MESSAGES.extend, value),
   },
   {
     name: 'requestShare',
@@ -101,14 +85,14 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', share: SHARE },
       { journeyId: 'J-1001', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
     ],
-    shape: requestShareProblem,
-    parse: parseRequestShare,
+    shape: MESSAGES.requestShare.problemOf,
+    parse: (value) => parseMessage(MESSAGES.requestShare, value),
   },
   {
     name: 'withdrawShare',
     valid: [{ journeyId: 'J-1001', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
-    shape: withdrawShareProblem,
-    parse: parseWithdrawShare,
+    shape: MESSAGES.withdrawShare.problemOf,
+    parse: (value) => parseMessage(MESSAGES.withdrawShare, value),
   },
   {
     name: 'resolveInquiry',
@@ -122,14 +106,14 @@ const KINDS: readonly MessageKind[] = [
       aDecision({ action: 'amend', applicants: [anApplicant()], outcome: 'record' }),
       aDecision({ action: 'accept', outcome: 'record', reference: REPEATED }),
     ],
-    shape: resolveInquiryProblem,
-    parse: (value) => parseResolveInquiry(value, LIMIT),
+    shape: MESSAGES.resolveInquiry.problemOf,
+    parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
   },
   {
     name: 'withdraw',
     valid: [{ journeyId: 'J-1001', by: 'Operator One', reason: 'the customer changed their mind' }],
-    shape: withdrawProblem,
-    parse: parseWithdraw,
+    shape: MESSAGES.withdrawJourney.problemOf,
+    parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
   },
 ];
 

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { decisionContent, type ProvableDecision } from '../../src/model/decision-content.ts';
 import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';

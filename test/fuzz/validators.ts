@@ -6,7 +6,9 @@ import fc from 'fast-check';
 import { checkRequest } from '../../sandbox/rules/check-request.ts';
 import { publishedSchemas } from '../../scripts/published-schemas.ts';
 import { buildFailsafeRequest, buildReportRequest, buildSecondUseRequest } from '../../src/gateway/requests.ts';
-import * as messages from '../../src/messages/parse-messages.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import { INPUTS as RUN_INPUTS } from '../../src/messages/inputs.ts';
+import { parseMessage } from '../../src/messages/parse-message.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { applicant, profileFor, secondApplicant, TRACE_NUMBER } from '../gateway/fixtures.ts';
 import { breaksOf, SECTION_4_3, TABLE_2_3, TABLE_2_6 } from '../gateway/interface-tables.ts';
@@ -92,28 +94,28 @@ const INPUTS: readonly { schema: string; valid: object; parse: (value: unknown) 
   ...JOURNEYS.map((valid) => ({
     schema: 'lending-journey-input',
     valid,
-    parse: (value: unknown) => messages.parseLendingJourneyInput(value, LIMIT),
+    parse: (value: unknown) => parseMessage(RUN_INPUTS.lendingJourney, value, LIMIT),
   })),
-  { schema: 'consent', valid: aConsent(), parse: messages.parseConsent },
+  { schema: 'consent', valid: aConsent(), parse: (value) => parseMessage(MESSAGES.consent, value) },
   {
     schema: 'advance',
     valid: { journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant()] },
-    parse: (value) => messages.parseAdvance(value, LIMIT),
+    parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
   },
   {
     schema: 'request-share',
     valid: { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU4' } },
-    parse: messages.parseRequestShare,
+    parse: (value) => parseMessage(MESSAGES.requestShare, value),
   },
   {
     schema: 'resolve-inquiry',
     valid: aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
-    parse: (value) => messages.parseResolveInquiry(value, LIMIT),
+    parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
   },
   {
     schema: 'withdraw',
     valid: { journeyId: 'J-1', by: 'Operator', reason: 'a reason' },
-    parse: messages.parseWithdraw,
+    parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
   },
 ];
 

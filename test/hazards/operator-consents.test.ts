@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { InquiryView } from '../../src/ledger/records.ts';
-import type { ConsentMessage, ShareStatus } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { ShareStatus } from '../../src/messages/journey/shapes.ts';
 import {
   applicant,
   consentMessage,

@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { askRun } from '../../src/client/runs/ask-run.ts';
-import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
-import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { ShareInput } from '../../src/messages/request-share.ts';
+import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
+import type { ShareReportInput } from '../../src/messages/share-report.ts';
 import {
   consentMessage,
   type Harness,

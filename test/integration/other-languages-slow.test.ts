@@ -6,9 +6,11 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { businessKeys, updateIdOf } from '../../src/client/connection/business-keys.ts';
 import { runsOf } from '../../src/client/connection/journey-runs.ts';
-import type { ConsentMessage, JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import { updateIdOf } from '../../src/client/connection/message-ids.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { consentMessage, type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
 import { example, type KeylessWorld, sharedJourney, startKeylessWorld } from '../support/keyless-callers.ts';
@@ -82,7 +84,7 @@ test('a caller in Python whose message says something else than one under the sa
   const handle = await world.harness.start(journey);
   const { journeyId, applicants } = journey;
   const advance = { journeyId, to: 'PREAPP', applicants } as const;
-  const updateId = updateIdOf(businessKeys.advance(advance));
+  const updateId = updateIdOf(MESSAGES.advance.keyOf('advance', advance));
   await handle.executeUpdate('advance', { updateId, args: [advance] });
   await assert.rejects(python('run_journey.py', journeyFile), (error: { stderr?: string }) => {
     assert.match(error.stderr ?? '', /advance to PREAPP was accepted before with other content: \/applicants differs/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { differingPaths, otherContent } from '../../src/base/differing-paths.ts';
 import { consentDifferences } from '../../src/consent/consent-differences.ts';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { memberDigests } from '../../src/model/member-digests.ts';
 
 test('contents that say the same differ nowhere, in whatever order their members stand', () => {

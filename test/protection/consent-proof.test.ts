@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
 import { readKeySet } from '../../src/protection/proofs/key-set.ts';
 import { CONSENT_KEYS, type ProofParts, proved } from '../support/consent-proofs.ts';

@@ -1,5 +1,5 @@
 /** Journeys that do not go straight: applicants who come and go, reports that age, stages pulled once more. */
-import type { ShareInput } from '../../src/messages/journey/shapes.ts';
+import type { ShareInput } from '../../src/messages/request-share.ts';
 import {
   applicant,
   consentMessage,

@@ -1,31 +1,18 @@
 /** A workflow that says what the checks of messages say in a run. */
-import {
-  advanceProblem,
-  consentProblem,
-  extendProblem,
-  extendShareReportProblem,
-  requestShareProblem,
-  resolveInquiryProblem,
-  withdrawProblem,
-  withdrawShareProblem,
-} from '../../src/messages/checks.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import type { Via } from '../../src/messages/message.ts';
 
-const CHECKS = {
-  ...{ advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem },
-  ...{ extendProblem, extendShareReportProblem, withdrawShareProblem },
-};
-
-/** A check, and its arguments. */
-export type CheckCase = [check: keyof typeof CHECKS, ...args: unknown[]];
+/** A message, by the name of its definition, and how it came. */
+export type CheckCase = [message: keyof typeof MESSAGES, value: unknown, via?: Via];
 
 export async function checkMessages(cases: CheckCase[]): Promise<(string | null)[]> {
   return verdictsOn(cases);
 }
 
 export function verdictsOn(cases: CheckCase[]): (string | null)[] {
-  return cases.map(([name, ...args]) => {
+  return cases.map(([name, value, via]) => {
     try {
-      return (CHECKS[name] as (...args: unknown[]) => string | null)(...args);
+      return MESSAGES[name].problemOf(value, via);
     } catch (error) {
       // Would be repeated as a failure of the workflow task.
       return `threw ${error}`;

@@ -1,6 +1,6 @@
 /** A consent system's key, for one process, and the proofs that it makes. */
 import type { JWTPayload } from 'jose';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { inAnHour, newSigningKey } from './signing-keys.ts';
 
 const key = await newSigningKey('consents');

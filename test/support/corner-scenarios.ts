@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import type { ConsentMessage, ShareInput } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
+import type { ShareInput } from '../../src/messages/request-share.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
 import {
   eventsOf,

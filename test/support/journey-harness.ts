@@ -14,13 +14,9 @@ import { askRun } from '../../src/client/runs/ask-run.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import type {
-  ConsentMessage,
-  JourneyResult,
-  JourneyStatus,
-  LendingJourneyInput,
-  UpdateAnswer,
-} from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { JourneyResult, JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';

@@ -1,8 +1,9 @@
 /** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
-import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
+import type { ShareReportInput } from '../../src/messages/share-report.ts';
 import { consentMessage, type Harness, type JourneyHandle } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
 import type { Scenario, Stage } from './scenarios.ts';

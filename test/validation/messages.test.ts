@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  parseAdvance,
-  parseApplicants,
-  parseConsent,
-  parseLendingJourneyInput,
-  parseRequestShare,
-  parseResolveInquiry,
-  parseWithdraw,
-} from '../../src/messages/parse-messages.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import { INPUTS } from '../../src/messages/inputs.ts';
+import { parseApplicants, parseMessage } from '../../src/messages/parse-message.ts';
 import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
@@ -29,7 +23,7 @@ const pathsOf = (parse: () => unknown) => problemsOf(parse).map(({ path }) => pa
 describe('lendingJourney input', () => {
   it('is accepted with nothing but what is required', () => {
     const input = aJourney();
-    assert.deepEqual(parseLendingJourneyInput(input, LIMIT), input);
+    assert.deepEqual(parseMessage(INPUTS.lendingJourney, input, LIMIT), input);
   });
 
   it('is accepted with every field', () => {
@@ -50,7 +44,7 @@ describe('lendingJourney input', () => {
         },
       ],
     });
-    assert.deepEqual(parseLendingJourneyInput(input, LIMIT), input);
+    assert.deepEqual(parseMessage(INPUTS.lendingJourney, input, LIMIT), input);
   });
 
   const cases: [string, Record<string, unknown>, string[]][] = [
@@ -112,7 +106,7 @@ describe('lendingJourney input', () => {
     it(`is refused for ${what}`, () => {
       const input = { ...aJourney(), ...change };
       assert.deepEqual(
-        pathsOf(() => parseLendingJourneyInput(input, LIMIT)),
+        pathsOf(() => parseMessage(INPUTS.lendingJourney, input, LIMIT)),
         paths,
       );
     });
@@ -120,7 +114,8 @@ describe('lendingJourney input', () => {
 
   it('is told all of its problems at once, within fields and between them', () => {
     const paths = pathsOf(() =>
-      parseLendingJourneyInput(
+      parseMessage(
+        INPUTS.lendingJourney,
         {
           journeyId: '',
           stages: ['PRECLOSE', 'PREQUAL'],
@@ -154,7 +149,7 @@ describe('lendingJourney input', () => {
       stages: [sentinel],
       shares: [{ shareId: sentinel, endUser: sentinel.repeat(9) }],
     };
-    const problems = problemsOf(() => parseLendingJourneyInput(input, LIMIT));
+    const problems = problemsOf(() => parseMessage(INPUTS.lendingJourney, input, LIMIT));
     assert.ok(problems.length > 6);
     assert.ok(!JSON.stringify(problems).includes('Zebedee'));
     assert.ok(!new InvalidInputError(problems).message.includes('Zebedee'));
@@ -163,7 +158,7 @@ describe('lendingJourney input', () => {
   for (const value of [undefined, null, 'text', 7, [], true]) {
     it(`is refused where it is ${JSON.stringify(value) ?? 'missing'}`, () => {
       assert.deepEqual(
-        pathsOf(() => parseLendingJourneyInput(value, LIMIT)),
+        pathsOf(() => parseMessage(INPUTS.lendingJourney, value, LIMIT)),
         [''],
       );
     });
@@ -174,18 +169,18 @@ describe('lendingJourney input', () => {
     const input = aJourney({
       applicants: [{ ...applicant, addresses: [{ ...applicant.addresses[0], zip: '62701-1234', state: 'il' }] }],
     });
-    const once = parseLendingJourneyInput(input, LIMIT);
+    const once = parseMessage(INPUTS.lendingJourney, input, LIMIT);
     assert.equal(once.applicants[0]?.addresses[0]?.zip4, '1234');
-    assert.deepEqual(parseLendingJourneyInput(once, LIMIT), once);
+    assert.deepEqual(parseMessage(INPUTS.lendingJourney, once, LIMIT), once);
   });
 });
 
 describe('consent', () => {
   it('is accepted as a grant with evidence, and as a denial or revocation without', () => {
-    assert.deepEqual(parseConsent(aConsent()), aConsent());
+    assert.deepEqual(parseMessage(MESSAGES.consent, aConsent()), aConsent());
     for (const decision of ['denied', 'revoked']) {
       const { evidence: _, ...message } = aConsent({ decision });
-      assert.deepEqual(parseConsent(message), message);
+      assert.deepEqual(parseMessage(MESSAGES.consent, message), message);
     }
   });
 
@@ -207,7 +202,7 @@ describe('consent', () => {
   for (const [what, message, paths] of cases) {
     it(`is refused for ${what}`, () =>
       assert.deepEqual(
-        pathsOf(() => parseConsent(message)),
+        pathsOf(() => parseMessage(MESSAGES.consent, message)),
         paths,
       ));
   }
@@ -225,7 +220,7 @@ describe('resolveInquiry', () => {
     aDecision({ action: 'amend', applicants: [anApplicant()] }),
   ]) {
     it(`is accepted as ${message.action}${message.outcome ? ` with ${message.outcome}` : ''}`, () => {
-      assert.deepEqual(parseResolveInquiry(message, LIMIT), message);
+      assert.deepEqual(parseMessage(MESSAGES.resolveInquiry, message, LIMIT), message);
     });
   }
 
@@ -265,7 +260,7 @@ describe('resolveInquiry', () => {
   for (const [what, change, paths] of cases) {
     it(`is refused for ${what}`, () => {
       assert.deepEqual(
-        pathsOf(() => parseResolveInquiry(aDecision(change), LIMIT)),
+        pathsOf(() => parseMessage(MESSAGES.resolveInquiry, aDecision(change), LIMIT)),
         paths,
       );
     });
@@ -275,33 +270,34 @@ describe('resolveInquiry', () => {
 describe('the other messages', () => {
   it('advance is accepted with and without amended applicants', () => {
     const message = { journeyId: 'J1', to: 'PREAPP' };
-    assert.deepEqual(parseAdvance(message, LIMIT), message);
+    assert.deepEqual(parseMessage(MESSAGES.advance, message, LIMIT), message);
     const amended = { ...message, applicants: [anApplicant()] };
-    assert.deepEqual(parseAdvance(amended, LIMIT), amended);
+    assert.deepEqual(parseMessage(MESSAGES.advance, amended, LIMIT), amended);
   });
 
   it('advance is refused for a stage that is none, and for applicants that the gateway would refuse', () => {
     const message = { journeyId: 'J1', to: 'CR', applicants: [{ ...anApplicant(), dob: '2026-02-30' }] };
     assert.deepEqual(
-      pathsOf(() => parseAdvance(message, LIMIT)),
+      pathsOf(() => parseMessage(MESSAGES.advance, message, LIMIT)),
       ['/to', '/applicants/0/dob'],
     );
   });
 
   it('withdraw is refused without who and why', () => {
     assert.deepEqual(
-      pathsOf(() => parseWithdraw({ journeyId: 'J1' })),
+      pathsOf(() => parseMessage(MESSAGES.withdrawJourney, { journeyId: 'J1' })),
       ['/by', '/reason'],
     );
     const message = { journeyId: 'J1', by: 'ops', reason: 'applicant changed plans' };
-    assert.deepEqual(parseWithdraw(message), message);
+    assert.deepEqual(parseMessage(MESSAGES.withdrawJourney, message), message);
   });
 
   it('requestShare names who and why where it replaces another share, and only there', () => {
     const message = { journeyId: 'J-1', share: { shareId: 'S2', endUserCode: 'EU999' } };
     const signed = { ...message, replaces: 'S1', by: 'ops', reason: 'typed wrong' };
-    assert.deepEqual(parseRequestShare(signed), signed);
-    const paths = (value: unknown) => problemsOf(() => parseRequestShare(value)).map(({ path }) => path);
+    assert.deepEqual(parseMessage(MESSAGES.requestShare, signed), signed);
+    const paths = (value: unknown) =>
+      problemsOf(() => parseMessage(MESSAGES.requestShare, value)).map(({ path }) => path);
     assert.deepEqual(paths({ ...message, replaces: 'S1' }), ['/by', '/reason']);
     assert.deepEqual(paths({ ...message, by: 'ops', reason: 'typed wrong' }), ['/by', '/reason']);
     assert.deepEqual(paths({ ...signed, replaces: 'S2' }), ['/replaces']);
@@ -309,11 +305,11 @@ describe('the other messages', () => {
 
   it('requestShare is refused for a share that names nobody', () => {
     assert.deepEqual(
-      pathsOf(() => parseRequestShare({ journeyId: 'J1', share: { shareId: 'S1' } })),
+      pathsOf(() => parseMessage(MESSAGES.requestShare, { journeyId: 'J1', share: { shareId: 'S1' } })),
       ['/share/endUserCode'],
     );
     const message = { journeyId: 'J1', share: { shareId: 'S1', endUserCode: 'EU9' } };
-    assert.deepEqual(parseRequestShare(message), message);
+    assert.deepEqual(parseMessage(MESSAGES.requestShare, message), message);
   });
 
   it('applicants by themselves have paths under /applicants', () => {

@@ -7,11 +7,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { z } from 'zod';
 import { publishedSchemas } from '../../scripts/published-schemas.ts';
-import * as messages from '../../src/messages/parse-messages.ts';
+import { MESSAGES, QUERIES } from '../../src/messages/all-messages.ts';
+import { INPUTS as RUN_INPUTS } from '../../src/messages/inputs.ts';
+import type { Message } from '../../src/messages/message.ts';
+import { parseMessage } from '../../src/messages/parse-message.ts';
 import type { WebhookBodies } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
-import { DESCRIPTIONS } from '../../src/words/messages.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -84,17 +86,20 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
         shares: [SHARE],
       }),
     ],
-    parse: (value) => messages.parseLendingJourneyInput(value, LIMIT),
+    parse: (value) => parseMessage(RUN_INPUTS.lendingJourney, value, LIMIT),
   },
   'credit-report-input': {
     samples: [{ ...PULL, productCode: 'REFUPD', applicants: [FULL_APPLICANT] }],
-    parse: (value) => messages.parseCreditReportInput(value, LIMIT),
+    parse: (value) => parseMessage(RUN_INPUTS.creditReport, value, LIMIT),
   },
   'failsafe-check-input': {
     samples: [{ ...PULL, productCode: 'FAILSAFE', applicants: [FULL_APPLICANT] }],
-    parse: (value) => messages.parseFailsafeCheckInput(value, LIMIT),
+    parse: (value) => parseMessage(RUN_INPUTS.failsafeCheck, value, LIMIT),
   },
-  'withdraw-pull': { samples: [{ pullId: 'P-1', by: 'ops', reason: 'by mistake' }], parse: messages.parseWithdrawPull },
+  'withdraw-pull': {
+    samples: [{ pullId: 'P-1', by: 'ops', reason: 'by mistake' }],
+    parse: (value) => parseMessage(MESSAGES.withdrawPull, value),
+  },
   'portfolio-review-input': {
     samples: [
       {
@@ -102,11 +107,11 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
         ...{ file: 'folder/file.jsonl', format: 'jsonl', window: 50, maxBadRows: 0 },
       },
     ],
-    parse: messages.parsePortfolioReviewInput,
+    parse: (value) => parseMessage(RUN_INPUTS.portfolioReview, value),
   },
   'portfolio-message': {
     samples: [{ reviewId: 'R-1', by: 'ops', reason: 'by mistake' }],
-    parse: messages.parsePortfolioMessage,
+    parse: (value) => parseMessage(MESSAGES.steerReview, value),
   },
   'share-report-input': {
     samples: [
@@ -114,29 +119,29 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       { ...SHARE_REPORT, report: { pullId: 'P-1', productCode: 'CR' } },
       { ...SHARE_REPORT, report: { reference: REFERENCE, endUserCode: 'EU123' } },
     ],
-    parse: messages.parseShareReportInput,
+    parse: (value) => parseMessage(RUN_INPUTS.shareReport, value),
   },
   'resolve-share-report': {
     samples: [
       aDecisionOf({ shareId: 'S-1' }),
       aDecisionOf({ shareId: 'S-1' }, { action: 'accept', outcome: 'record', reference: REFERENCE }),
     ],
-    parse: messages.parseResolveShareReport,
+    parse: (value) => parseMessage(MESSAGES.resolveShareReport, value),
   },
   extend: {
     samples: [
       { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO },
       { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05+02:00', ...WHO },
     ],
-    parse: messages.parseExtend,
+    parse: (value) => parseMessage(MESSAGES.extend, value),
   },
   'extend-share-report': {
     samples: [{ shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
-    parse: messages.parseExtendShareReport,
+    parse: (value) => parseMessage(MESSAGES.extendShareReport, value),
   },
   'withdraw-share-report': {
     samples: [{ shareId: 'S-1', by: 'ops', reason: 'by mistake' }],
-    parse: messages.parseWithdrawShareReport,
+    parse: (value) => parseMessage(MESSAGES.withdrawShareReport, value),
   },
   consent: {
     samples: [
@@ -144,7 +149,7 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       aConsent({ decision: 'denied' }),
       aConsent({ journeyId: 'share:S-1', shareId: 'S-1' }),
     ],
-    parse: messages.parseConsent,
+    parse: (value) => parseMessage(MESSAGES.consent, value),
   },
   advance: {
     samples: [
@@ -152,18 +157,18 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO },
       { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, applicants: [FULL_APPLICANT] },
     ],
-    parse: (value) => messages.parseAdvance(value, LIMIT),
+    parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
   },
   'request-share': {
     samples: [
       { journeyId: 'J-1', share: SHARE },
       { journeyId: 'J-1', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
     ],
-    parse: messages.parseRequestShare,
+    parse: (value) => parseMessage(MESSAGES.requestShare, value),
   },
   'withdraw-share': {
     samples: [{ journeyId: 'J-1', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
-    parse: messages.parseWithdrawShare,
+    parse: (value) => parseMessage(MESSAGES.withdrawShare, value),
   },
   'resolve-inquiry': {
     samples: [
@@ -173,25 +178,25 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       aDecision({ action: 'amend', applicants: [FULL_APPLICANT] }),
       aDecision({ action: 'amend' }),
     ],
-    parse: (value) => messages.parseResolveInquiry(value, LIMIT),
+    parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
   },
   'resolve-pull': {
     samples: [
       aDecisionOf({ pullId: 'P-1' }),
       aDecisionOf({ pullId: 'P-1' }, { action: 'accept', outcome: 'noRecord' }),
     ],
-    parse: (value) => messages.parseResolvePull(value, LIMIT),
+    parse: (value) => parseMessage(MESSAGES.resolvePull, value, LIMIT),
   },
   'resolve-portfolio': {
     samples: [
       aDecisionOf({ reviewId: 'R-1' }),
       aDecisionOf({ reviewId: 'R-1' }, { action: 'amend', applicants: [FULL_APPLICANT] }),
     ],
-    parse: (value) => messages.parseResolvePortfolio(value, LIMIT),
+    parse: (value) => parseMessage(MESSAGES.resolvePortfolio, value, LIMIT),
   },
   withdraw: {
     samples: [{ journeyId: 'J-1', by: 'Platform', reason: 'the loan was called off' }],
-    parse: messages.parseWithdraw,
+    parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
   },
 };
 
@@ -249,9 +254,13 @@ describe('the published schemas', () => {
   });
 
   it('and every message of a journey are on the pages for callers', () => {
+    const ofJourneys = Object.values<Message>(MESSAGES).filter(({ to }) => to === 'journey');
+    const sent = ofJourneys.flatMap(({ updates, signals }) => Object.keys({ ...updates, ...signals }));
+    const names = [...sent, ...Object.keys(QUERIES.journey)];
+    assert.ok(names.length > 10);
     for (const page of ['journeys', 'integrating']) {
       const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8');
-      const missing = Object.keys(DESCRIPTIONS).filter((name) => !text.includes(`\`${name}\``));
+      const missing = names.filter((name) => !text.includes(`\`${name}\``));
       assert.deepEqual(missing, [], page);
     }
   });
@@ -300,7 +309,7 @@ describe('what a published schema says of an input', () => {
     ]) {
       const input = aJourney(change);
       assert.ok(
-        isAccepted(() => messages.parseLendingJourneyInput(input, LIMIT)),
+        isAccepted(() => parseMessage(RUN_INPUTS.lendingJourney, input, LIMIT)),
         JSON.stringify(change),
       );
       assert.ok(valid(input), JSON.stringify([change, valid.errors]));
@@ -312,7 +321,7 @@ describe('what a published schema says of an input', () => {
       '2026-01-02T03:04:05+14:00',
     ]) {
       assert.ok(
-        isAccepted(() => messages.parseConsent(aConsent({ decidedAt }))),
+        isAccepted(() => parseMessage(MESSAGES.consent, aConsent({ decidedAt }))),
         decidedAt,
       );
       assert.ok(consentIsValid(aConsent({ decidedAt })), decidedAt);

@@ -1,8 +1,9 @@
 /** What `advance` may ask for, as a journey stands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advanceProblem } from '../../src/messages/checks.ts';
-import type { AdvanceMessage, StageStatus } from '../../src/messages/journey/shapes.ts';
+import type { AdvanceMessage } from '../../src/messages/advance.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
+import type { StageStatus } from '../../src/messages/journey/shapes.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { journeyInput } from '../support/journey-harness.ts';
@@ -99,7 +100,7 @@ test('a message says either where to or what to repeat, and who says so where so
     [{ ...repeatOf('PRECLOSE'), skip: 'PREAPP' }, /unknown field/],
   ];
   for (const [message, rule] of problems) {
-    const problem = advanceProblem(message);
+    const problem = MESSAGES.advance.problemOf(message);
     if (rule) assert.match(problem ?? '', rule);
     else assert.equal(problem, null);
   }

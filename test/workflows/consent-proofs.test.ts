@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { ConsentMessage, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import { proved } from '../support/consent-proofs.ts';
 import {
   applicant,

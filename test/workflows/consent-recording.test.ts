@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import type { ConsentMessage, LendingJourneyInput, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import {
   applicant,
   consentMessage,

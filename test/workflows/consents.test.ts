@@ -4,10 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
-import { lateConsentWorkflowId } from '../../src/client/connection/business-keys.ts';
+import { lateConsentWorkflowId } from '../../src/client/connection/message-ids.ts';
 import { startLateConsent } from '../../src/client/runs/late-consent.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import type { ConsentMessage, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { traceOf, until } from '../hazards/operator-hands.ts';
 import {

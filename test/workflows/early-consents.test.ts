@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type CreditJourneys, InvalidInputError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { ConsentMessage, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import {
   applicant,
   consentMessage,

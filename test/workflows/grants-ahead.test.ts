@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CreditJourneys } from '../../src/client.ts';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
 import {
   applicant,
   consentMessage,

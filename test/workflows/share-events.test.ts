@@ -1,7 +1,8 @@
 /** What platforms are told of each share's end, of journeys and by itself; over sockets, by one worker. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
+import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { ShareInput } from '../../src/messages/request-share.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import {
   applicant,

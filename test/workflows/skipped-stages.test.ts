@@ -1,9 +1,10 @@
 /** Stages that are skipped, and stages that are pulled for an end user of their own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { lendingJourneyProblems } from '../../src/fields/cross-rules.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { PassGateMessage, StageStatus } from '../../src/messages/journey/shapes.ts';
+import type { PassGateMessage } from '../../src/messages/advance.ts';
+import type { StageStatus } from '../../src/messages/journey/shapes.ts';
+import { lendingJourney } from '../../src/messages/lending-journey.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { inquiriesOf, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
@@ -193,7 +194,7 @@ describe('a journey', { concurrency: 5 }, () => {
     });
     assert.equal(input.endUserCode, 'EU123');
     assert.deepEqual(
-      lendingJourneyProblems({ ...input, endUserCodes }).map(({ path }) => path),
+      lendingJourney.rules({ ...input, endUserCodes }).map(({ path }) => path),
       ['/endUserCodes/PRECLOSE'],
     );
     const { journeyId } = input;

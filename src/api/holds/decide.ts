@@ -1,11 +1,13 @@
 /** A person's decision about one inquiry: told to its run, or written into the ledger where the run is lost. */
+
 import {
   DecisionRefusedError,
   JourneyFinishedError,
   JourneyNotFoundError,
   UpdateRefusedError,
 } from '../../client/connection/errors.ts';
-import type { parseDecision } from '../../messages/parse-messages.ts';
+import type { MessageOf } from '../../messages/message.ts';
+import type { decision as decisionDefinition } from '../../messages/resolve-inquiry.ts';
 import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
 import { unknownRun } from '../problem.ts';
 import type { Call } from '../route.ts';
@@ -27,7 +29,7 @@ export interface DecisionMade {
   status?: object;
 }
 
-type Decision = ReturnType<typeof parseDecision>;
+type Decision = MessageOf<typeof decisionDefinition>;
 
 type Services = Pick<ApiServices, 'journeys' | 'openLedger' | 'environment' | 'maxApplicants' | 'signer'>;
 

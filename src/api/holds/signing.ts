@@ -1,7 +1,9 @@
 /** The API's signature under what a person decides: under the message as it is checked, by the name in the token. */
 
-import type { AdvanceMessage } from '../../messages/journey/shapes.ts';
-import { parseAdvance, parseDecision } from '../../messages/parse-messages.ts';
+import { type AdvanceMessage, advance } from '../../messages/advance.ts';
+import type { MessageOf } from '../../messages/message.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
+import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent, repeatContent } from '../../model/decision-content.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -15,10 +17,10 @@ type Signing = Pick<ApiServices, 'environment' | 'maxApplicants' | 'signer'>;
 export async function signedDecision(
   { environment, maxApplicants, signer }: Signing,
   given: object,
-): Promise<ReturnType<typeof parseDecision>> {
-  const decision = parseDecision(given, { maxApplicants });
-  if (decision.proof !== undefined || !signer) return decision;
-  return { ...decision, proof: await signer.sign(decisionContent(environment, decision)) };
+): Promise<MessageOf<typeof decision>> {
+  const checked = parseMessage(decision, given, { maxApplicants });
+  if (checked.proof !== undefined || !signer) return checked;
+  return { ...checked, proof: await signer.sign(decisionContent(environment, checked)) };
 }
 
 /**
@@ -30,7 +32,7 @@ export async function signedAdvance(
   { environment, maxApplicants, signer }: Signing,
   given: object,
 ): Promise<AdvanceMessage> {
-  const message = parseAdvance(given, { maxApplicants });
+  const message = parseMessage(advance, given, { maxApplicants });
   if (!('repeat' in message) || message.proof !== undefined || !signer) return message;
   return { ...message, proof: await signer.sign(repeatContent(environment, message)) };
 }

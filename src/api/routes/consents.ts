@@ -4,9 +4,8 @@ import { UpdateRefusedError } from '../../client/connection/errors.ts';
 import type { ConsentAnswer } from '../../client/runs/journey-handle.ts';
 import type { ShareConsentAnswer } from '../../client/runs/share-handle.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { journeySchemas } from '../../messages/journey/schemas.ts';
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
-import { parseConsent } from '../../messages/parse-messages.ts';
+import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError, problemWords } from '../../model/problems.ts';
 import { requireReach } from '../reach.ts';
@@ -44,7 +43,7 @@ export const consentRoutes: readonly Route[] = [
       'can say yet whose the run will be.',
     scope: 'consents:record',
     tellsRuns: true,
-    body: journeySchemas().consent.meta({ id: 'consent' }),
+    body: consentDefinition.schema().meta({ id: 'consent' }),
     answers: {
       200: { description: 'It counts, now or since before.', schema: consentAnswerSchema },
       202: { description: 'It is kept, or still to be judged or recorded.', schema: consentAnswerSchema },
@@ -55,7 +54,7 @@ export const consentRoutes: readonly Route[] = [
         'why and what to send. `differs`: the same `consentId` said something else before.',
     },
     async handle(call): Promise<Reply<200 | 202>> {
-      const consent = parseConsent(call.body);
+      const consent = parseMessage(consentDefinition, call.body);
       call.noted({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
       const answer = await sent(call, consent);

@@ -4,12 +4,10 @@ import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { acceptedSchema, journeyStatusSchema } from '../../messages/journey/result-schemas.ts';
-import { resolveInquirySchema } from '../../messages/journey/schemas.ts';
 import { portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
 import { pullStatusSchema } from '../../messages/pull/result-schemas.ts';
-import { decisionSchema } from '../../messages/pull/schemas.ts';
+import { decision, resolveInquiry, resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import { shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
-import { shareReportSchemas } from '../../messages/share/schemas.ts';
 import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
 import { type DecisionMade, decide } from '../holds/decide.ts';
 import { decidedSameSchema, decideMany, previewMany, previewSchema } from '../holds/decide-many.ts';
@@ -18,11 +16,12 @@ import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
 
-const ofJourney = resolveInquirySchema(applicantsSchema(max))
+const ofJourney = resolveInquiry
+  .schema(applicantsSchema(max))
   .omit({ journeyId: true, by: true })
   .meta({ id: 'journeyDecision' });
-const ofPull = decisionSchema(failsafeApplicantsSchema(max)).omit({ by: true }).meta({ id: 'decision' });
-const ofShare = shareReportSchemas().resolveShareReport.omit({ shareId: true, by: true }).meta({ id: 'shareDecision' });
+const ofPull = decision.schema(failsafeApplicantsSchema(max)).omit({ by: true }).meta({ id: 'decision' });
+const ofShare = resolveShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'shareDecision' });
 
 function answerOf(status: z.ZodType, id: string) {
   return z

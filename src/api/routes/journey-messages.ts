@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
-import { journeySchemas, passGateSchema, repeatStageSchema } from '../../messages/journey/schemas.ts';
-import type { ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
+import { passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
+import { type ExtendMessage, extend } from '../../messages/extend.ts';
+import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { withdrawJourney } from '../../messages/withdraw.ts';
+import { withdrawShare } from '../../messages/withdraw-share.ts';
 import { requireScope } from '../caller.ts';
 import { signedAdvance } from '../holds/signing.ts';
 import { endingReply, messageAnswerSchema, messageReply } from '../message-answers.ts';
@@ -11,7 +14,6 @@ import { type Route, route } from '../route.ts';
 
 const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const given = { journeyId: true, by: true } as const;
-const { extend, requestShare, withdraw, withdrawShare } = journeySchemas();
 
 /** A member and a value that say more than one operation's description can. */
 const passGate = passGateSchema(applicants)
@@ -51,7 +53,10 @@ export const journeyMessageRoutes: readonly Route[] = [
     summary: 'Make the wait at a gate, or of a share for consent, longer',
     scope: 'journeys:advance',
     about: ({ journeyId }) => journeyId,
-    body: extend.omit(given).meta({ id: 'extendJourney', oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
+    body: extend
+      .schema()
+      .omit(given)
+      .meta({ id: 'extendJourney', oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
     answers: accepted,
     problems,
     async handle({ services, params: { journeyId }, body, by, noted, sending }) {
@@ -68,10 +73,13 @@ export const journeyMessageRoutes: readonly Route[] = [
     description: 'With `replaces` it takes the place of a share that is not sent yet, and `shares:withdraw` as well.',
     scope: 'shares:request',
     about: ({ journeyId }) => journeyId,
-    body: requestShare.omit(given).meta({
-      id: 'requestShare',
-      dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
-    }),
+    body: requestShare
+      .schema()
+      .omit(given)
+      .meta({
+        id: 'requestShare',
+        dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
+      }),
     answers: accepted,
     problems,
     async handle({ services, caller, params: { journeyId }, body, by, noted, sending }) {
@@ -92,7 +100,10 @@ export const journeyMessageRoutes: readonly Route[] = [
     description: '`recorded` says whether the ledger keeps it from ever being sent already.',
     scope: 'shares:withdraw',
     about: ({ journeyId }) => journeyId,
-    body: withdrawShare.omit({ ...given, shareId: true }).meta({ id: 'withdrawShare' }),
+    body: withdrawShare
+      .schema()
+      .omit({ ...given, shareId: true })
+      .meta({ id: 'withdrawShare' }),
     answers: accepted,
     problems,
     async handle(call) {
@@ -113,7 +124,7 @@ export const journeyMessageRoutes: readonly Route[] = [
     description: 'It takes effect at once. `recorded` says whether the ledger has it already.',
     scope: 'journeys:withdraw',
     about: ({ journeyId }) => journeyId,
-    body: withdraw.omit(given).meta({ id: 'withdrawJourney' }),
+    body: withdrawJourney.schema().omit(given).meta({ id: 'withdrawJourney' }),
     answers: accepted,
     problems,
     async handle(call) {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
-import { lendingJourneySchema } from '../../messages/journey/schemas.ts';
 import type { JourneyResult } from '../../messages/journey/shapes.ts';
-import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
+import { lendingJourney } from '../../messages/lending-journey.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { requireScope } from '../caller.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { type Reply, type Route, route } from '../route.ts';
@@ -14,7 +14,7 @@ import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 
-const startSchema = lendingJourneySchema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max)).meta({
+const startSchema = lendingJourney.schema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max)).meta({
   id: 'startJourney',
 });
 
@@ -38,7 +38,7 @@ export const journeyRoutes: readonly Route[] = [
     problems: START_PROBLEMS,
     async handle(call): Promise<Reply<200 | 201>> {
       const { services, caller, noted } = call;
-      const input = parseLendingJourneyInput(call.body, services);
+      const input = parseMessage(lendingJourney, call.body, services);
       const { journeyId } = input;
       noted({ journeyId });
       if (input.shares !== undefined) requireScope(caller, 'shares:request');

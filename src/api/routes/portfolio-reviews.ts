@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { parsePortfolioReviewInput } from '../../messages/parse-messages.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
-import { portfolioSchemas } from '../../messages/portfolio/schemas.ts';
-import type { PortfolioMessage } from '../../messages/portfolio/shapes.ts';
+import { portfolioReview } from '../../messages/portfolio-review.ts';
+import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/file-path.ts';
@@ -19,8 +19,7 @@ import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startReply, startWithinReach } from './starting.ts';
 
-const { review, message } = portfolioSchemas();
-const told = message.omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
+const told = steerReview.schema().omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
 
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const FILE_RULE = 'must be the name of a file in the end user’s folder, without a folder of its own';
@@ -37,7 +36,7 @@ function requireFileName(file: string): void {
 
 const startSchema = z
   .strictObject({
-    ...review.shape,
+    ...portfolioReview.schema().shape,
     file: fileNameSchema,
   })
   .meta({ id: 'startPortfolioReview' });
@@ -142,7 +141,7 @@ export const portfolioReviewRoutes: readonly Route[] = [
     problems: START_PROBLEMS,
     async handle(call) {
       const { services, body, noted } = call;
-      const input = parsePortfolioReviewInput(body);
+      const input = parseMessage(portfolioReview, body);
       requireFileName(input.file);
       noted({ journeyId: reviewOf(input) });
       const isNew = await startWithinReach(call, {

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { parsePullInput } from '../../messages/parse-messages.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { pullResultSchema, pullStatusSchema } from '../../messages/pull/result-schemas.ts';
-import { creditReportSchema, failsafeCheckSchema, withdrawPullSchema } from '../../messages/pull/schemas.ts';
 import type { PullResult } from '../../messages/pull/shapes.ts';
+import { creditReport, failsafeCheck, pullInputOf } from '../../messages/pull.ts';
+import { withdrawPull } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { endingReply, messageAnswerSchema } from '../message-answers.ts';
@@ -16,8 +17,10 @@ import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
-const creditReport = creditReportSchema(applicantsSchema(max)).meta({ id: 'startCreditReport' });
-const failsafeCheck = failsafeCheckSchema(failsafeApplicantsSchema(max)).meta({ id: 'startFailsafeCheck' });
+const startSchema = z.union([
+  creditReport.schema(applicantsSchema(max)).meta({ id: 'startCreditReport' }),
+  failsafeCheck.schema(failsafeApplicantsSchema(max)).meta({ id: 'startFailsafeCheck' }),
+]);
 
 /** `consumerId` is personal. */
 const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;
@@ -35,12 +38,12 @@ export const pullRoutes: readonly Route[] = [
       'Repeated with the same input it starts nothing. A FAILSAFE without an end user takes a token for all end users.',
     scope: 'pulls:start',
     query: startQuery,
-    body: z.union([creditReport, failsafeCheck]).meta({ id: 'startPull' }),
+    body: startSchema.meta({ id: 'startPull' }),
     answers: startAnswers('pullId', 'startedPull'),
     problems: START_PROBLEMS,
     async handle(call) {
       const { services, body, noted } = call;
-      const input = parsePullInput(body, services);
+      const input = parseMessage(pullInputOf(body), body, services);
       const ownerId = pullOf(input);
       noted({ journeyId: ownerId, productCode: input.productCode });
       const isNew = await startWithinReach(call, {
@@ -111,7 +114,7 @@ export const pullRoutes: readonly Route[] = [
     summary: 'End a pull after any attempt in flight',
     scope: 'pulls:withdraw',
     about: pullOf,
-    body: withdrawPullSchema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
+    body: withdrawPull.schema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: { 409: 'A code says why. `journeyFinished`: it has ended.' },
     async handle(call) {

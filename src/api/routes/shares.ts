@@ -1,9 +1,10 @@
 /** Shares by themselves: started, read, listed, taken back. Their consents: consents.ts; decisions: decisions.ts. */
 import { z } from 'zod';
-import { parseShareReportInput } from '../../messages/parse-messages.ts';
+import { extendShareReport } from '../../messages/extend.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
-import { shareReportSchemas } from '../../messages/share/schemas.ts';
-import type { ShareReportInput } from '../../messages/share/shapes.ts';
+import { type ShareReportInput, shareReport } from '../../messages/share-report.ts';
+import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
@@ -13,8 +14,6 @@ import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startReply, startWithinReach } from './starting.ts';
-
-const { shareReport, extendShareReport, withdrawShareReport } = shareReportSchemas();
 
 const resultSchema = z.object(shareReportResultSchema.shape).meta({ id: 'shareReportResult' });
 
@@ -35,12 +34,12 @@ export const shareRoutes: readonly Route[] = [
       'A report of the ledger, or one given in full. Repeated with the same input it starts nothing. Consents go to ' +
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
-    body: shareReport.meta({ id: 'startShare' }),
+    body: shareReport.schema().meta({ id: 'startShare' }),
     answers: startAnswers('shareId', 'startedShare'),
     problems: START_PROBLEMS,
     async handle(call) {
       const { services, body, noted } = call;
-      const input = parseShareReportInput(body);
+      const input = parseMessage(shareReport, body);
       const { shareId } = input;
       noted({ journeyId: shareOf(input) });
       const isNew = await startWithinReach(call, {
@@ -108,7 +107,7 @@ export const shareRoutes: readonly Route[] = [
     summary: 'Make the wait for consent longer while it lasts',
     scope: 'shares:request',
     about: shareOf,
-    body: extendShareReport.omit({ shareId: true, by: true }).meta({ id: 'extendShare' }),
+    body: extendShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'extendShare' }),
     answers: accepted,
     problems,
     async handle({ services, params, body, by, noted, sending }) {
@@ -125,7 +124,7 @@ export const shareRoutes: readonly Route[] = [
     description: '`recorded` says whether the ledger keeps it from ever being sent already.',
     scope: 'shares:withdraw',
     about: shareOf,
-    body: withdrawShareReport.omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),
+    body: withdrawShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),
     answers: accepted,
     problems,
     async handle(call) {

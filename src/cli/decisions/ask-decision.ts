@@ -101,11 +101,11 @@ function outcomeChoices(hold: OpenHold, ofMany: boolean) {
 
 /** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */
 async function askReference({ applicantIds: known = [] }: OpenHold, prompter: Prompter): Promise<ReportReference> {
-  const [{ journeySchemas }, { problemsIn }] = await Promise.all([
-    import('../../messages/journey/schemas.ts'),
+  const [{ sharedFields }, { problemsIn }] = await Promise.all([
+    import('../../messages/shared.ts'),
     import('../../fields/problems.ts'),
   ]);
-  const { reportReferenceNumber, requestedAt, applicants } = journeySchemas().reference.shape;
+  const { reportReferenceNumber, requestedAt, applicants } = sharedFields().reference.shape;
   const { applicantId, consumerId } = applicants.element.shape;
   const ask = (question: string, schema: Parameters<typeof problemsIn>[0], none?: string) =>
     prompter.line(question, {

@@ -4,7 +4,7 @@ import { inParallel } from '../../base/in-parallel.ts';
 import { decisionProblem } from '../../client/holds/decision-problem.ts';
 import type { CreditJourneys, OpenHold } from '../../client.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
-import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import { ALLOWED_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { wordProblem } from '../../model/provider-word.ts';

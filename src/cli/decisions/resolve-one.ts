@@ -1,7 +1,7 @@
 /** A decision about one hold of an open run. */
 
 import { heldByRun, type OpenHold } from '../../client/holds/open-hold.ts';
-import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import { runName } from '../../model/owner-id.ts';
 import { type AnyStatus, ownerIdIn } from '../../words/runs.ts';
 import { checkRunMessage } from '../output/check-message.ts';

@@ -4,8 +4,8 @@ import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
-import { lateConsentIdPrefix } from './business-keys.ts';
 import { translatedError } from './error-translation.ts';
+import { lateConsentIdPrefix } from './message-ids.ts';
 
 interface RunName {
   workflowId: string;

@@ -1,31 +1,14 @@
 /** One journey as platforms see it: its state and result, and the messages to it. */
 
-import type {
-  ConsentMessage,
-  ExtendMessage,
-  JourneyReferences,
-  JourneyResult,
-  JourneyStatus,
-  PassGateMessage,
-  RepeatStageMessage,
-  RequestShareMessage,
-  ResolveInquiryMessage,
-  ShareInput,
-  UpdateAnswer,
-  WithdrawMessage,
-  WithdrawShareMessage,
-} from '../../messages/journey/shapes.ts';
-import {
-  parseAdvance,
-  parseConsent,
-  parseExtend,
-  parseRequestShare,
-  parseResolveInquiry,
-  parseWithdraw,
-  parseWithdrawShare,
-} from '../../messages/parse-messages.ts';
+import { advance, type PassGateMessage, type RepeatStageMessage } from '../../messages/advance.ts';
+import { type ConsentMessage, consent } from '../../messages/consent.ts';
+import { type ExtendMessage, extend } from '../../messages/extend.ts';
+import type { JourneyReferences, JourneyResult, JourneyStatus, UpdateAnswer } from '../../messages/journey/shapes.ts';
+import { type RequestShareMessage, requestShare, type ShareInput } from '../../messages/request-share.ts';
+import { type ResolveInquiryMessage, resolveInquiry } from '../../messages/resolve-inquiry.ts';
+import { type WithdrawMessage, withdrawJourney } from '../../messages/withdraw.ts';
+import { type WithdrawShareMessage, withdrawShare } from '../../messages/withdraw-share.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import { JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
@@ -55,8 +38,7 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>,
     options?: MessageOptions,
   ): Promise<UpdateAnswer> {
-    const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context());
-    return this.update('advance', businessKeys.advance(checked), checked, options);
+    return this.send(advance, 'advance', message, options);
   }
 
   /**
@@ -67,8 +49,7 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     message: Omit<ConsentMessage, 'journeyId'>,
     options: CallOptions = {},
   ): Promise<{ late: false } | LateConsentAnswer> {
-    const checked = parseConsent({ ...message, journeyId: this.journeyId });
-    return signalConsent(this.context(), this.handle(), checked, options);
+    return signalConsent(this.context(), this.handle(), this.checked(consent, message), options);
   }
 
   /**
@@ -79,10 +60,10 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     message: Omit<ConsentMessage, 'journeyId'>,
     options: MessageOptions = {},
   ): Promise<ConsentAnswer> {
-    const checked = parseConsent({ ...message, journeyId: this.journeyId });
+    const checked = this.checked(consent, message);
     const left = inOneTime(options);
     try {
-      const key = businessKeys.recordConsent(checked);
+      const key = consent.keyOf('recordConsent', checked);
       const answer = await this.update<UpdateAnswer>('recordConsent', key, checked, options, CONSENT_PATIENCE_MS);
       return { ...answer, late: false };
     } catch (error) {
@@ -100,11 +81,10 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     share: ShareInput,
     { replacing, ...options }: MessageOptions & { replacing?: Replacing } = {},
   ): Promise<UpdateAnswer> {
-    const checked = parseRequestShare({ journeyId: this.journeyId, share, ...replacing });
     try {
-      return await this.update('requestShare', businessKeys.requestShare(checked), checked, options);
+      return await this.send(requestShare, 'requestShare', { share, ...replacing }, options);
     } catch (error) {
-      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
+      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, share);
       throw error;
     }
   }
@@ -117,26 +97,22 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     message: Omit<WithdrawShareMessage, 'journeyId'>,
     options?: MessageOptions,
   ): Promise<UpdateAnswer> {
-    const checked = parseWithdrawShare({ ...message, journeyId: this.journeyId });
-    return this.update('withdrawShare', businessKeys.withdrawShare(checked), checked, options);
+    return this.send(withdrawShare, 'withdrawShare', message, options);
   }
 
   /** Makes the wait at the gate, or of a share for consent, longer while it lasts. */
   async extend(message: Omit<ExtendMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
-    const checked = parseExtend({ ...message, journeyId: this.journeyId });
-    return this.update('extend', businessKeys.extend(checked), checked, options);
+    return this.send(extend, 'extend', message, options);
   }
 
   /** A person's decision about an inquiry on hold. */
   async resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
-    const checked = parseResolveInquiry({ ...decision, journeyId: this.journeyId }, this.context());
-    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+    return this.send(resolveInquiry, 'resolveInquiry', decision, options);
   }
 
   /** Ends the journey after any attempt in flight, at once. `recorded` says whether the ledger has it already. */
   async withdraw(message: Omit<WithdrawMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
-    const checked = parseWithdraw({ ...message, journeyId: this.journeyId });
-    return this.update('withdraw', businessKeys.withdraw(), checked, options);
+    return this.send(withdrawJourney, 'withdraw', message, options);
   }
 
   /** What a caller must store for later shares (interface 2.4). `consumerId` is personal, and masked where `redacted`. */

@@ -1,9 +1,9 @@
 /** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { ConsentMessage, LateConsentResult } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
+import type { LateConsentResult } from '../../messages/journey/shapes.ts';
 import { priorityOf } from '../../model/work-class.ts';
-import { lateConsentWorkflowId } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import {
   JourneyFinishedError,
@@ -12,6 +12,7 @@ import {
   TemporalUnavailableError,
   TooManyMessagesError,
 } from '../connection/errors.ts';
+import { lateConsentWorkflowId } from '../connection/message-ids.ts';
 import type { MessageOptions, RunContext } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */

@@ -1,15 +1,9 @@
 /** One portfolio review as platforms see it. */
 
-import { parsePortfolioMessage, parseResolvePortfolio } from '../../messages/parse-messages.ts';
-import type {
-  PortfolioMessage,
-  PortfolioResult,
-  PortfolioStatus,
-  PortfolioUpdateAnswer,
-  ResolvePortfolioMessage,
-} from '../../messages/portfolio/shapes.ts';
+import type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from '../../messages/portfolio/shapes.ts';
+import { type ResolvePortfolioMessage, resolvePortfolio } from '../../messages/resolve-inquiry.ts';
+import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { TemporalUnavailableError } from '../connection/errors.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
@@ -31,22 +25,21 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
     decision: Omit<ResolvePortfolioMessage, 'reviewId'>,
     options?: MessageOptions,
   ): Promise<PortfolioUpdateAnswer> {
-    const checked = parseResolvePortfolio({ ...decision, reviewId: this.reviewId }, this.context());
-    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+    return this.send(resolvePortfolio, 'resolveInquiry', decision, options);
   }
 
   /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
   async pause(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
-    return this.#tell('pause', message, options);
+    return this.send(steerReview, 'pause', message, options);
   }
 
   async resume(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
-    return this.#tell('resume', message, options);
+    return this.send(steerReview, 'resume', message, options);
   }
 
   /** Ends the review after the attempts in flight, and once nothing is on hold. `recorded` as of a journey's. */
   async withdraw(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
-    return this.#tell('withdraw', message, options);
+    return this.send(steerReview, 'withdraw', message, options);
   }
 
   /** As `withdraw`, and leaves what is on hold undecided in the ledger. The run ends as cancelled. */
@@ -54,15 +47,6 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
     const late = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
     const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: this.ownerId, late };
     await this.context().calls.make(call, () => this.handle().cancel());
-  }
-
-  async #tell(
-    name: 'pause' | 'resume' | 'withdraw',
-    message: Message,
-    options?: MessageOptions,
-  ): Promise<PortfolioUpdateAnswer> {
-    const checked = parsePortfolioMessage({ ...message, reviewId: this.reviewId });
-    return this.update(name, businessKeys[name](), checked, options);
   }
 
   protected statusOfResult(result: PortfolioResult): PortfolioStatus {

@@ -1,17 +1,10 @@
 /** One single pull as platforms see it. */
 
-import { parseResolvePull, parseWithdrawPull } from '../../messages/parse-messages.ts';
-import type {
-  PullReferences,
-  PullResult,
-  PullStatus,
-  PullUpdateAnswer,
-  ResolvePullMessage,
-  WithdrawPullMessage,
-} from '../../messages/pull/shapes.ts';
+import type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from '../../messages/pull/shapes.ts';
+import { type ResolvePullMessage, resolvePull } from '../../messages/resolve-inquiry.ts';
+import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { businessKeys } from '../connection/business-keys.ts';
 import type { CallOptions } from '../connection/calls.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
@@ -27,14 +20,12 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
 
   /** A person's decision about the inquiry on hold. */
   async resolve(decision: Omit<ResolvePullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
-    const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context());
-    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+    return this.send(resolvePull, 'resolveInquiry', decision, options);
   }
 
   /** Ends the pull after any attempt in flight, at once. `recorded` says whether the ledger has it already. */
   async withdraw(message: Omit<WithdrawPullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
-    const checked = parseWithdrawPull({ ...message, pullId: this.pullId });
-    return this.update('withdraw', businessKeys.withdraw(), checked, options);
+    return this.send(withdrawPull, 'withdraw', message, options);
   }
 
   /** What a caller must store for later shares. `consumerId` is personal, and masked where `redacted`. */

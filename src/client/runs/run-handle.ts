@@ -1,13 +1,15 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import type { Message, MessageWith } from '../../messages/message.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
-import { workflowIdOf } from '../../model/owner-id.ts';
+import { ownerOf, workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { updateIdOf } from '../connection/business-keys.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { isInternal } from '../connection/error-translation.ts';
 import { JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
+import { updateIdOf } from '../connection/message-ids.ts';
 import { sendPatiently } from '../connection/send-message.ts';
 import { askRun } from './ask-run.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
@@ -110,6 +112,27 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     const { calls, queryTimeoutMs } = this.#context;
     const call = { timeoutMs: queryTimeoutMs, ...options, ownerId: this.ownerId };
     return calls.make(call, (signal) => askRun<T>(this.handle(), name, signal));
+  }
+
+  /**
+   * The message, addressed to this run, as its definition has it.
+   *
+   * @throws InvalidInputError
+   */
+  protected checked<T>(definition: MessageWith<T>, message: object): T {
+    const id = definition.address === 'journeyId' ? this.ownerId : ownerOf(this.ownerId).id;
+    return parseMessage(definition as Message, { ...message, [definition.address]: id }, this.#context) as T;
+  }
+
+  /** Checks a message, and sends it as the update of this name. */
+  protected async send<Answer>(
+    definition: Message,
+    name: string,
+    message: object,
+    options?: MessageOptions,
+  ): Promise<Answer> {
+    const checked = this.checked(definition as MessageWith<object>, message);
+    return this.update(name, definition.keyOf(name, checked), checked, options);
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */

@@ -1,23 +1,17 @@
 /** One share by itself as platforms see it. */
 
-import type { ConsentMessage, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
-import {
-  parseConsent,
-  parseExtendShareReport,
-  parseResolveShareReport,
-  parseWithdrawShareReport,
-} from '../../messages/parse-messages.ts';
+import { type ConsentMessage, consentToShare } from '../../messages/consent.ts';
+import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
+import { type ResolveInquiryMessage, resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import type {
-  ExtendShareReportMessage,
   ShareReportReferences,
   ShareReportResult,
   ShareReportStatus,
   ShareReportUpdateAnswer,
-  WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
+import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
@@ -51,7 +45,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     const checked = this.#consentOf(message);
     const left = inOneTime(options);
     try {
-      const key = businessKeys.recordConsent(checked);
+      const key = consentToShare.keyOf('recordConsent', checked);
       const answer = await this.update<ShareReportUpdateAnswer>(
         'recordConsent',
         key,
@@ -71,8 +65,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     decision: Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>,
     options?: MessageOptions,
   ): Promise<ShareReportUpdateAnswer> {
-    const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });
-    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+    return this.send(resolveShareReport, 'resolveInquiry', decision, options);
   }
 
   /** Makes the wait for consent longer while it lasts. */
@@ -80,8 +73,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     message: Omit<ExtendShareReportMessage, 'shareId'>,
     options?: MessageOptions,
   ): Promise<ShareReportUpdateAnswer> {
-    const checked = parseExtendShareReport({ ...message, shareId: this.shareId });
-    return this.update('extend', businessKeys.extend(checked), checked, options);
+    return this.send(extendShareReport, 'extend', message, options);
   }
 
   /**
@@ -92,8 +84,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     message: Omit<WithdrawShareReportMessage, 'shareId'>,
     options?: MessageOptions,
   ): Promise<ShareReportUpdateAnswer> {
-    const checked = parseWithdrawShareReport({ ...message, shareId: this.shareId });
-    return this.update('withdraw', businessKeys.withdraw(), checked, options);
+    return this.send(withdrawShareReport, 'withdraw', message, options);
   }
 
   /** The report that is shared, and the share's own reference (interface 2.7). `consumerId` is personal. */
@@ -114,6 +105,6 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   #consentOf(message: ShareConsentMessage): ConsentMessage {
-    return parseConsent({ ...message, journeyId: this.ownerId, shareId: this.shareId });
+    return this.checked(consentToShare, { ...message, shareId: this.shareId });
   }
 }

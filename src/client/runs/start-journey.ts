@@ -1,7 +1,7 @@
 /** Starts a journey, once: a start that is repeated finds the first, and one that differs is refused. */
 import type { Client } from '@temporalio/client';
-import type { LendingJourneyInput } from '../../messages/journey/shapes.ts';
-import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
+import { type LendingJourneyInput, lendingJourney } from '../../messages/lending-journey.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { startOnce } from './start-once.ts';
 
@@ -30,6 +30,6 @@ export function startJourney(
     priority: priorityOf(workClass, endUserCode),
     staticSummary: `journey ${journeyId} · ${endUserCode}`,
     staticDetails: STATIC_DETAILS,
-    parse: (started) => parseLendingJourneyInput(started, { maxApplicants }),
+    parse: (started) => parseMessage(lendingJourney, started, { maxApplicants }),
   });
 }

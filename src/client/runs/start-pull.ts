@@ -1,7 +1,7 @@
 /** Starts a pull, once: a start that is repeated finds the first, and one that differs is refused. */
 import type { Client } from '@temporalio/client';
-import { parsePullInput } from '../../messages/parse-messages.ts';
-import type { PullInput } from '../../messages/pull/shapes.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
+import { type PullInput, pullInputOf } from '../../messages/pull.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { startOnce } from './start-once.ts';
@@ -31,6 +31,6 @@ export function startPull(
     priority: priorityOf(workClass, endUserCode),
     staticSummary: [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
     staticDetails: STATIC_DETAILS,
-    parse: (started) => parsePullInput(started, { maxApplicants }),
+    parse: (started) => parseMessage(pullInputOf(started), started, { maxApplicants }),
   });
 }

@@ -1,7 +1,7 @@
 /** Starts a share of a report by itself, once: a start that is repeated finds the first. */
 import type { Client } from '@temporalio/client';
-import { parseShareReportInput } from '../../messages/parse-messages.ts';
-import type { ShareReportInput } from '../../messages/share/shapes.ts';
+import { parseMessage } from '../../messages/parse-message.ts';
+import { type ShareReportInput, shareReport } from '../../messages/share-report.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import { priorityOf } from '../../model/work-class.ts';
@@ -25,6 +25,6 @@ export function startShare(
     priority: priorityOf('interactive', endUserCode),
     staticSummary: `share ${shareId} · ${nameOfUser(share)}`,
     staticDetails: STATIC_DETAILS,
-    parse: parseShareReportInput,
+    parse: (started) => parseMessage(shareReport, started),
   });
 }

@@ -5,16 +5,6 @@ import type { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { AnsweredInquiry } from '../journey/shapes.ts';
 import type * as results from './result-schemas.ts';
-import type * as inputs from './schemas.ts';
-
-type Schemas = ReturnType<typeof inputs.portfolioSchemas>;
-
-/** Input of the workflow `portfolioReview`. */
-export type PortfolioReviewInput = z.infer<Schemas['review']>;
-export type PortfolioFormat = NonNullable<PortfolioReviewInput['format']>;
-/** Input of the updates `pause`, `resume` and `withdraw`. */
-export type PortfolioMessage = z.infer<Schemas['message']>;
-export type ResolvePortfolioMessage = z.infer<ReturnType<typeof inputs.resolvePortfolioSchema<z.ZodType<Applicant[]>>>>;
 
 /** One row, as the worker read it. */
 export interface PortfolioRow {

@@ -1,19 +1,6 @@
-/** The types of reports that are shared at any time (docs/shares.md), as journey/shapes.ts. */
+/** The types of the answers of reports that are shared at any time (docs/shares.md), as journey/shapes.ts. */
 import type { z } from 'zod';
 import type * as results from './result-schemas.ts';
-import type { shareReportSchemas } from './schemas.ts';
-
-type Schemas = ReturnType<typeof shareReportSchemas>;
-
-/** Input of the workflow `shareReport`. */
-export type ShareReportInput = z.infer<Schemas['shareReport']>;
-export type GivenReportInput = Extract<ShareReportInput['report'], { reference: unknown }>;
-export type StoredReportInput = Exclude<ShareReportInput['report'], GivenReportInput>;
-export type ResolveShareReportMessage = z.infer<Schemas['resolveShareReport']>;
-export type WithdrawShareReportMessage = z.infer<Schemas['withdrawShareReport']>;
-
-/** Makes the share's wait for consent longer. */
-export type ExtendShareReportMessage = z.infer<Schemas['extendShareReport']>;
 
 /** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
 export type ReportSource = z.infer<typeof results.reportSourceSchema>;

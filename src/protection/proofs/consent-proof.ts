@@ -1,6 +1,6 @@
 /** Proofs of consents, made over the message itself. docs/journeys.md, "Consent that can be proved". */
 import { isDeepStrictEqual } from 'node:util';
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
 import { createSignedContentReader, type ProofRefusal } from './signed-content.ts';
 
 export type ProofVerdict = { accepted: true } | { accepted: false; reason: ProofRefusal };

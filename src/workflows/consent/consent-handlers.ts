@@ -4,8 +4,7 @@
  * proof was checked.
  */
 
-import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { condition, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
@@ -13,18 +12,18 @@ import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { describeFault } from '../../consent/grant-faults.ts';
 import { isAhead } from '../../consent/refusals.ts';
-import { consentProblem, type Via } from '../../messages/checks.ts';
-import type { ConsentMessage, ShareState } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
+import type { ShareState } from '../../messages/journey/shapes.ts';
+import type { MessageWith, Via } from '../../messages/message.ts';
 import { isForUser } from '../../model/secondary-user.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
 import { inBackground } from '../run/in-background.ts';
 import {
   type Accepted,
   accepted,
+  handleUpdate,
   kindOf,
-  otherJourney,
   refused,
-  refuseFor,
   refuseMessage,
 } from '../run/messages/message-answers.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
@@ -55,27 +54,19 @@ interface Taken {
   later?: Promise<GrantOutcome>;
 }
 
-export interface ConsentMessages<Status> {
-  definitions: {
-    recordConsent: UpdateDefinition<Accepted<Status>, [ConsentMessage]>;
-    consent: SignalDefinition<[ConsentMessage]>;
-  };
-  descriptions: { recordConsent: string; consent: string };
-}
-
 export function handleConsents<Status>(
   journey: ConsentHost & { status(): Status },
-  { definitions, descriptions }: ConsentMessages<Status>,
+  definition: MessageWith<ConsentMessage>,
 ): void {
   takeAgain(journey);
-  setHandler(definitions.recordConsent, (message) => answerTo(journey, take(journey, message)), {
-    validator: (message) => refuseFor(problemOf(journey, message, 'update')),
-    description: descriptions.recordConsent,
+  handleUpdate(journey, definition, 'recordConsent', {
+    objection: (message) => objectionTo(journey, message, 'update'),
+    answer: (message) => answerTo(journey, take(journey, message)),
   });
   setHandler(
-    definitions.consent,
+    defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const reason = problemOf(journey, message, 'signal');
+      const reason = definition.objection(journey, message, 'signal') ?? objectionTo(journey, message, 'signal');
       const note = (why: string) =>
         refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
       if (reason !== null) return note(reason);
@@ -85,7 +76,7 @@ export function handleConsents<Status>(
       tellIfUnmatched(journey, message);
       if (later) void noteRefusal(journey, message, later);
     },
-    { description: descriptions.consent },
+    { description: definition.signals?.consent as string },
   );
 }
 
@@ -153,9 +144,7 @@ function needsProof({ run }: ConsentHost): boolean {
   return run?.consentTrust === 'proof';
 }
 
-function problemOf(journey: ConsentHost, message: ConsentMessage, via: Via): string | null {
-  const problem = consentProblem(message, via) ?? otherJourney(journey, message);
-  if (problem) return problem;
+function objectionTo(journey: ConsentHost, message: ConsentMessage, via: Via): string | null {
   const record = { ...message, receivedAt: '' };
   const otherwise = saidOtherwise(journey, record);
   if (otherwise !== null) return otherwise;

@@ -1,5 +1,6 @@
 import { ApplicationFailure, getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
-import type { ConsentMessage, LateConsentResult } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
+import type { LateConsentResult } from '../../messages/journey/shapes.ts';
 import { ownerIdOf, workflowIdOf } from '../../model/owner-id.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';

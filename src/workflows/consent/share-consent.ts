@@ -5,7 +5,7 @@ import { parseInstantMs } from '../../base/instants.ts';
 import type { Standing } from '../../consent/applicants-word.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 
 export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 

@@ -1,6 +1,7 @@
 /** One share of a run, and how it stands. */
 
-import type { ShareInput, ShareState } from '../../messages/journey/shapes.ts';
+import type { ShareState } from '../../messages/journey/shapes.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';

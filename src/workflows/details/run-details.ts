@@ -1,5 +1,7 @@
 /** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
-import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+
+import type { HoldStatus } from '../../messages/journey/shapes.ts';
+import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
 import {

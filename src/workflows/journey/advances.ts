@@ -1,7 +1,8 @@
 /** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunDecision } from '../../ledger/run-decisions.ts';
-import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
+import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
+import type { GateInput } from '../../messages/lending-journey.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { RepeatDecision } from '../run/decisions.ts';

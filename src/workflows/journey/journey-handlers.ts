@@ -2,21 +2,25 @@
  * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
-import { setHandler } from '@temporalio/workflow';
-import {
-  advanceProblem,
-  extendProblem,
-  requestShareProblem,
-  resolveInquiryProblem,
-  withdrawProblem,
-  withdrawShareProblem,
-} from '../../messages/checks.ts';
-import type { AdvanceMessage, ExtendMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
-import { DESCRIPTIONS } from '../../words/messages.ts';
+
+import { type AdvanceMessage, advance } from '../../messages/advance.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
+import { consent } from '../../messages/consent.ts';
+import { type ExtendMessage, extend } from '../../messages/extend.ts';
+import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
+import { withdrawJourney } from '../../messages/withdraw.ts';
+import { withdrawShare } from '../../messages/withdraw-share.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { Extension } from '../run/extensions.ts';
-import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/messages/message-answers.ts';
+import {
+  accepted,
+  handleQueries,
+  handleUnknownSignals,
+  handleUpdate,
+  refuseFor,
+} from '../run/messages/message-answers.ts';
 import {
   checkApplicants,
   checkRepeatProof,
@@ -28,7 +32,6 @@ import { extensionDecision, extensionId, type RunDecisionEffect } from '../run/r
 import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
-import * as messages from './messages.ts';
 import {
   isKnownShare,
   knownShare,
@@ -79,28 +82,15 @@ export function handleMessages(journey: Journey): void {
   handleGates(journey);
   handleExtensions(journey);
   handleShares(journey);
-  handleConsents(journey, { definitions: messages, descriptions: DESCRIPTIONS });
-  handleWithdrawals(journey, {
-    definitions: messages,
-    descriptions: DESCRIPTIONS,
-    problemOf: (message, via) =>
-      withdrawProblem(message, 'journeyId', via) ??
-      otherJourney(journey, message) ??
-      (journey.stageWasAbandoned ? 'the journey is ending already' : null),
+  handleConsents(journey, consent);
+  handleWithdrawals(journey, withdrawJourney, {
+    objection: () => (journey.stageWasAbandoned ? 'the journey is ending already' : null),
     record: { ownerId: journey.journeyId },
   });
-  handleDecisions(journey, {
-    definition: messages.resolveInquiry,
-    description: DESCRIPTIONS.resolveInquiry,
-    problemOf: (message) => resolveInquiryProblem(message) ?? otherJourney(journey, message),
-    checkApplicants: (applicants) => checkApplicants({ profile: profileOf(journey), applicants }),
-  });
-  setHandler(messages.status, () => journey.status(), {
-    description: DESCRIPTIONS.status,
-  });
-  setHandler(messages.references, () => journey.references(), {
-    description: DESCRIPTIONS.references,
-  });
+  handleDecisions(journey, resolveInquiry, (applicants) =>
+    checkApplicants({ profile: profileOf(journey), applicants }),
+  );
+  handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);
   journey.decided.begin(journey, (effect) => takeDecided(journey, effect));
   journey.recorder.begin();
@@ -111,9 +101,9 @@ function profileOf({ input }: Journey): string {
 }
 
 function handleGates(journey: Journey): void {
-  setHandler(
-    messages.advance,
-    async (message) => {
+  handleUpdate(journey, advance, 'advance', {
+    objection: (message) => advanceObjection(journey, message),
+    answer: async (message) => {
       const receivedAt = new Date().toISOString();
       const profile = profileOf(journey);
       if ('repeat' in message && !knownRepeat(journey, message)) {
@@ -133,12 +123,7 @@ function handleGates(journey: Journey): void {
       const isRecorded = 'to' in message && (message.skip ?? message.acceptAge) !== undefined;
       return { ...accepted(journey, !isNew), ...(isRecorded ? { recorded: true } : {}) };
     },
-    {
-      validator: (message) =>
-        refuseFor(advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message)),
-      description: DESCRIPTIONS.advance,
-    },
-  );
+  });
 }
 
 function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
@@ -163,26 +148,22 @@ function takeDecided(journey: Journey, effect: RunDecisionEffect): string | null
 
 function handleExtensions(journey: Journey): void {
   const objection = (message: ExtendMessage) => extendObjection(journey, message);
-  setHandler(
-    messages.extend,
-    async ({ journeyId, ...message }) => {
+  handleUpdate(journey, extend, 'extend', {
+    objection,
+    answer: async ({ journeyId, ...message }) => {
       // The wait may have ended in this very task.
       refuseFor(objection({ journeyId, ...message }));
       if (journey.extensions.isKnown(message)) return { ...accepted(journey, true), recorded: true };
       const decisions = [extensionDecision(journeyId, message, new Date().toISOString())];
       return journey.decided.answer(journey, { decisions, effect: { update: 'extend', message } });
     },
-    {
-      validator: (message) => refuseFor(extendProblem(message) ?? otherJourney(journey, message) ?? objection(message)),
-      description: DESCRIPTIONS.extend,
-    },
-  );
+  });
 }
 
 function handleShares(journey: Journey): void {
-  setHandler(
-    messages.requestShare,
-    async (message) => {
+  handleUpdate(journey, requestShare, 'requestShare', {
+    objection: (message) => shareObjection(journey, message),
+    answer: async (message) => {
       const { share } = message;
       if (!isKnownShare(journey, share.shareId)) {
         await journey.keptOpenFor(checkShare(argsOf(journey, message)));
@@ -193,23 +174,11 @@ function handleShares(journey: Journey): void {
       if (replaced) return answerWithdrawal(journey, replaced.share, replaced.withdrawal);
       return accepted(journey, !takeShare(journey, share));
     },
-    {
-      validator: (message) =>
-        refuseFor(requestShareProblem(message) ?? otherJourney(journey, message) ?? shareObjection(journey, message)),
-      description: DESCRIPTIONS.requestShare,
-    },
-  );
-  setHandler(
-    messages.withdrawShare,
-    (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
-    {
-      validator: (message) =>
-        refuseFor(
-          withdrawShareProblem(message) ?? otherJourney(journey, message) ?? takingBackObjection(journey, message),
-        ),
-      description: DESCRIPTIONS.withdrawShare,
-    },
-  );
+  });
+  handleUpdate(journey, withdrawShare, 'withdrawShare', {
+    objection: (message) => takingBackObjection(journey, message),
+    answer: (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
+  });
 }
 
 function argsOf(journey: Journey, message: RequestShareMessage): Parameters<typeof checkShare>[0] {

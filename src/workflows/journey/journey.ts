@@ -9,20 +9,19 @@ import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { HeardConsent } from '../../ledger/kept-consents.ts';
+import type { PassGateMessage } from '../../messages/advance.ts';
 import type {
-  GateInput,
   JourneyOutcome,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
-  LendingJourneyInput,
-  PassGateMessage,
   RefusedMessage,
-  ShareInput,
   StageStatus,
-  WithdrawMessage,
 } from '../../messages/journey/shapes.ts';
+import type { GateInput, LendingJourneyInput } from '../../messages/lending-journey.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
+import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';

@@ -1,7 +1,8 @@
 /** What `requestShare` and `withdrawShare` may do as a journey stands. No waiting. */
 import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
-import type { RequestShareMessage, ShareInput, WithdrawShareMessage } from '../../messages/journey/shapes.ts';
+import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
+import type { WithdrawShareMessage } from '../../messages/withdraw-share.ts';
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
 import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';

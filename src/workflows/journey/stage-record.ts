@@ -1,6 +1,7 @@
 /** One stage of a journey, and how it stands (types). */
 
-import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
+import type { RepeatStageMessage } from '../../messages/advance.ts';
+import type { StageStatus } from '../../messages/journey/shapes.ts';
 import type { consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';

@@ -3,33 +3,30 @@ import {
   CancellationScope,
   continueAsNew,
   defineQuery,
-  defineSignal,
-  defineUpdate,
   isCancellation,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { resolveInquiryProblem, type Via, withdrawProblem } from '../../messages/checks.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import type {
-  PortfolioMessage,
   PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
-  PortfolioReviewInput,
   PortfolioStatus,
   PortfolioUpdateAnswer,
-  ResolvePortfolioMessage,
 } from '../../messages/portfolio/shapes.ts';
+import type { PortfolioReviewInput } from '../../messages/portfolio-review.ts';
+import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
+import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { PORTFOLIO_DESCRIPTIONS } from '../../words/messages.ts';
 import { describeRun } from '../details/run-details.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
-import { accepted, handleUnknownSignals, refuseFor } from '../run/messages/message-answers.ts';
+import { accepted, handleUnknownSignals, handleUpdate } from '../run/messages/message-answers.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';
@@ -39,45 +36,21 @@ import { Review } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 import type { ReviewState } from './review-state.ts';
 
-// The messages of `portfolioReview`; those that other runs have too are called the same.
-
-export const resolveInquiry = defineUpdate<PortfolioUpdateAnswer, [ResolvePortfolioMessage]>('resolveInquiry');
-export const withdraw = defineUpdate<PortfolioUpdateAnswer, [PortfolioMessage]>('withdraw');
-export const requestWithdrawal = defineSignal<[PortfolioMessage]>('requestWithdrawal');
-export const pause = defineUpdate<PortfolioUpdateAnswer, [PortfolioMessage]>('pause');
-export const resume = defineUpdate<PortfolioUpdateAnswer, [PortfolioMessage]>('resume');
-export const status = defineQuery<PortfolioStatus>('status');
-export const progress = defineQuery<PortfolioProgress>('progress');
-
 function handleReviewMessages(review: Review): void {
-  const otherReview = (message: { reviewId: string }) =>
-    message.reviewId === review.reviewId ? null : '/reviewId names another review';
-  const problemOf = (message: PortfolioMessage, via?: Via) =>
-    withdrawProblem(message, 'reviewId', via) ?? otherReview(message);
-  handleWithdrawals(review, {
-    definitions: { withdraw, requestWithdrawal },
-    descriptions: PORTFOLIO_DESCRIPTIONS,
-    problemOf,
-    record: { ownerId: review.ownerId },
+  handleWithdrawals(review, steerReview, { record: { ownerId: review.ownerId } });
+  handleDecisions(review, resolvePortfolio, (applicants) =>
+    checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
+  );
+  for (const action of ['pause', 'resume'] as const) {
+    handleUpdate(review, steerReview, action, {
+      objection: () => (review.isEnding ? 'the review is ending' : null),
+      answer: (message) => answerPause(review, action, message),
+    });
+  }
+  setHandler(defineQuery<PortfolioStatus>('status'), () => review.status(), { description: QUERIES.portfolio.status });
+  setHandler(defineQuery<PortfolioProgress>('progress'), () => review.progress(), {
+    description: QUERIES.portfolio.progress,
   });
-  handleDecisions(review, {
-    definition: resolveInquiry,
-    description: PORTFOLIO_DESCRIPTIONS.resolveInquiry,
-    problemOf: (message) => resolveInquiryProblem(message, 'reviewId') ?? otherReview(message),
-    checkApplicants: (applicants) => checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
-  });
-  const validator = (message: PortfolioMessage) =>
-    refuseFor(problemOf(message) ?? (review.isEnding ? 'the review is ending' : null));
-  setHandler(pause, (message) => answerPause(review, 'pause', message), {
-    validator,
-    description: PORTFOLIO_DESCRIPTIONS.pause,
-  });
-  setHandler(resume, (message) => answerPause(review, 'resume', message), {
-    validator,
-    description: PORTFOLIO_DESCRIPTIONS.resume,
-  });
-  setHandler(status, () => review.status(), { description: PORTFOLIO_DESCRIPTIONS.status });
-  setHandler(progress, () => review.progress(), { description: PORTFOLIO_DESCRIPTIONS.progress });
   handleUnknownSignals(review);
   review.decided.begin(review);
 }
@@ -104,8 +77,8 @@ function setPaused(review: Review, isPaused: boolean): boolean {
 }
 
 /**
- * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input, messages and result:
- * `messages/portfolio/shapes.ts`; docs/portfolio.md.
+ * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input:
+ * `messages/portfolio-review.ts`; result: `messages/portfolio/shapes.ts`; docs/portfolio.md.
  *
  * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted; `PortfolioChanged` with

@@ -7,15 +7,15 @@ import type { FlagReason } from '../../ledger/work.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
 import type {
-  PortfolioMessage,
   PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
-  PortfolioReviewInput,
   PortfolioState,
   PortfolioStatus,
 } from '../../messages/portfolio/shapes.ts';
+import type { PortfolioReviewInput } from '../../messages/portfolio-review.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
+import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';

@@ -1,59 +1,30 @@
 /**
- * The workflows of single pulls. Workflow id `pull-<pullId>`. Input, messages and result: `messages/pull/shapes.ts`;
+ * The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/pull.ts`; result: `messages/pull/shapes.ts`;
  * docs/pulls.md.
  */
 
-import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
-import type {
-  CreditReportInput,
-  FailsafeCheckInput,
-  PullOutcome,
-  PullReferences,
-  PullResult,
-  PullStatus,
-  PullUpdateAnswer,
-  ResolvePullMessage,
-  WithdrawPullMessage,
-} from '../../messages/pull/shapes.ts';
-import { PULL_DESCRIPTIONS } from '../../words/messages.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
+import type { PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
+import type { CreditReportInput, FailsafeCheckInput } from '../../messages/pull.ts';
+import { resolvePull } from '../../messages/resolve-inquiry.ts';
+import { withdrawPull } from '../../messages/withdraw.ts';
 import { describeRun } from '../details/run-details.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
-import { handleUnknownSignals } from '../run/messages/message-answers.ts';
+import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { Pull, type PullResumption } from './pull.ts';
 
-// The messages of `creditReport` and `failsafeCheck`; their wire names are those of a journey's (messages.ts).
-
-export const resolveInquiry = defineUpdate<PullUpdateAnswer, [ResolvePullMessage]>('resolveInquiry');
-export const withdraw = defineUpdate<PullUpdateAnswer, [WithdrawPullMessage]>('withdraw');
-export const requestWithdrawal = defineSignal<[WithdrawPullMessage]>('requestWithdrawal');
-export const status = defineQuery<PullStatus>('status');
-export const references = defineQuery<PullReferences>('references');
-
 function handlePullMessages(pull: Pull): void {
-  const otherPull = (message: { pullId: string }) =>
-    message.pullId === pull.pullId ? null : '/pullId names another pull';
-  handleWithdrawals(pull, {
-    definitions: { withdraw, requestWithdrawal },
-    descriptions: PULL_DESCRIPTIONS,
-    problemOf: (message, via) => withdrawProblem(message, 'pullId', via) ?? otherPull(message),
-    record: { ownerId: pull.ownerId },
-  });
-  handleDecisions(pull, {
-    definition: resolveInquiry,
-    description: PULL_DESCRIPTIONS.resolveInquiry,
-    problemOf: (message) => resolveInquiryProblem(message, 'pullId') ?? otherPull(message),
-    checkApplicants: (applicants) =>
-      checkApplicants({ profile: pull.profile, applicants, productCode: pull.productCode }),
-  });
-  setHandler(status, () => pull.status(), { description: PULL_DESCRIPTIONS.status });
-  setHandler(references, () => pull.references(), { description: PULL_DESCRIPTIONS.references });
+  handleWithdrawals(pull, withdrawPull, { record: { ownerId: pull.ownerId } });
+  handleDecisions(pull, resolvePull, (applicants) =>
+    checkApplicants({ profile: pull.profile, applicants, productCode: pull.productCode }),
+  );
+  handleQueries(pull, QUERIES.pull);
   handleUnknownSignals(pull);
   pull.decided.begin(pull);
 }

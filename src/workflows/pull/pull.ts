@@ -8,16 +8,10 @@ import {
   failsafeConsumers,
   wordsOf,
 } from '../../messages/pull/consumer-results.ts';
-import type {
-  PullInput,
-  PullOutcome,
-  PullProduct,
-  PullReferences,
-  PullResult,
-  PullStatus,
-  WithdrawPullMessage,
-} from '../../messages/pull/shapes.ts';
+import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
+import type { PullInput, PullProduct } from '../../messages/pull.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
+import type { WithdrawPullMessage } from '../../messages/withdraw.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';

@@ -1,7 +1,7 @@
 /** The waits of a run that people have made longer: each lasts at least until the latest instant given for it. No waiting. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { ExtendMessage } from '../../messages/journey/shapes.ts';
+import type { ExtendMessage } from '../../messages/extend.ts';
 
 /** As a message says it, without the id of the run. */
 export type Extension = Omit<ExtendMessage, 'journeyId'>;

@@ -2,8 +2,9 @@
 import { condition } from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
-import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
+import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { FailureType, HoldAction } from '../../model/failure-types.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';

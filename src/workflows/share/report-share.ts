@@ -4,17 +4,18 @@ import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
-import type { RefusedMessage, ShareInput } from '../../messages/journey/shapes.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import type {
-  ShareReportInput,
   ShareReportOutcome,
   ShareReportReferences,
   ShareReportResult,
   ShareReportState,
   ShareReportStatus,
-  WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
+import type { ShareReportInput } from '../../messages/share-report.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
+import type { WithdrawShareReportMessage } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';

@@ -4,7 +4,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
-import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';

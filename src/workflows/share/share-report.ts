@@ -1,70 +1,50 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { condition, defineQuery, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PreparedShare } from '../../activities/contract.ts';
-import { extendShareReportProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
-import type {
-  ExtendShareReportMessage,
-  ResolveShareReportMessage,
-  ShareReportInput,
-  ShareReportOutcome,
-  ShareReportReferences,
-  ShareReportResult,
-  ShareReportStatus,
-  ShareReportUpdateAnswer,
-  WithdrawShareReportMessage,
-} from '../../messages/share/shapes.ts';
-import { SHARE_REPORT_DESCRIPTIONS } from '../../words/messages.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
+import { consentToShare } from '../../messages/consent.ts';
+import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
+import { resolveShareReport } from '../../messages/resolve-inquiry.ts';
+import type { ShareReportOutcome, ShareReportResult, ShareReportStatus } from '../../messages/share/shapes.ts';
+import type { ShareReportInput } from '../../messages/share-report.ts';
+import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { describeRun } from '../details/run-details.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import type { Extension } from '../run/extensions.ts';
-import { type Accepted, accepted, handleUnknownSignals, refused, refuseFor } from '../run/messages/message-answers.ts';
+import {
+  type Accepted,
+  accepted,
+  handleQueries,
+  handleUnknownSignals,
+  handleUpdate,
+  refused,
+  refuseFor,
+} from '../run/messages/message-answers.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { extensionDecision, extensionId } from '../run/run-decisions.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
 import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
-// The messages of `shareReport`; their wire names are those of a journey's (messages.ts).
-
-export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShareReportMessage]>('resolveInquiry');
-export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
-export const extend = defineUpdate<ShareReportUpdateAnswer, [ExtendShareReportMessage]>('extend');
-export const withdraw = defineUpdate<ShareReportUpdateAnswer, [WithdrawShareReportMessage]>('withdraw');
-export const consent = defineSignal<[ConsentMessage]>('consent');
 /** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
-export const lookUpConsents = defineSignal('lookUpConsents');
-export const requestWithdrawal = defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal');
-export const status = defineQuery<ShareReportStatus>('status');
-export const references = defineQuery<ShareReportReferences>('references');
+const lookUpConsents = defineSignal('lookUpConsents');
 
 function handleShareReportMessages(share: ReportShare): void {
-  const otherShare = (message: { shareId: string }) =>
-    message.shareId === share.shareId ? null : '/shareId names another share';
-  handleConsents(share, { definitions: { recordConsent, consent }, descriptions: SHARE_REPORT_DESCRIPTIONS });
+  handleConsents(share, consentToShare);
   const noteNews = () => {
     share.hasNews = true;
   };
-  setHandler(lookUpConsents, noteNews, { description: SHARE_REPORT_DESCRIPTIONS.lookUpConsents });
-  handleExtensions(share, (message) => extendShareReportProblem(message) ?? otherShare(message));
-  handleWithdrawals(share, {
-    definitions: { withdraw, requestWithdrawal },
-    descriptions: SHARE_REPORT_DESCRIPTIONS,
-    problemOf: (message, via) => withdrawProblem(message, 'shareId', via) ?? otherShare(message),
+  setHandler(lookUpConsents, noteNews, { description: QUERIES.share.lookUpConsents });
+  handleExtensions(share);
+  handleWithdrawals(share, withdrawShareReport, {
     record: { answer: (isDuplicate) => answerWhenClosed(share, isDuplicate) },
   });
-  handleDecisions(share, {
-    definition: resolveInquiry,
-    description: SHARE_REPORT_DESCRIPTIONS.resolveInquiry,
-    problemOf: (message) => resolveInquiryProblem(message, 'shareId') ?? otherShare(message),
-    // No hold of a share allows `amend`: there are no applicants in its request.
-    checkApplicants: async () => undefined,
-  });
-  setHandler(status, () => share.status(), { description: SHARE_REPORT_DESCRIPTIONS.status });
-  setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
+  // No hold of a share allows `amend`: there are no applicants in its request.
+  handleDecisions(share, resolveShareReport, async () => undefined);
+  handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
   share.recorder.begin();
 }
@@ -81,7 +61,7 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
   return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' || record.withdrawn !== undefined };
 }
 
-function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareReportMessage) => string | null): void {
+function handleExtensions(share: ReportShare): void {
   const { record, extensions, decided } = share;
   const extensionObjection = (message: Extension) =>
     extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
@@ -98,25 +78,21 @@ function handleExtensions(share: ReportShare, problemOf: (message: ExtendShareRe
     share.events.emit('wait.extended', ['', share.shareId, until], { until });
     return null;
   });
-  setHandler(
-    extend,
-    async (message) => {
+  handleUpdate(share, extendShareReport, 'extend', {
+    objection,
+    answer: async (message) => {
       // The wait may have ended in this very task.
       refuseFor(objection(message));
       if (extensions.isKnown(message)) return { ...accepted(share, true), recorded: true };
       const decisions = [extensionDecision(share.ownerId, message, new Date().toISOString())];
       return decided.answer(share, { decisions, effect: { update: 'extend', message } });
     },
-    {
-      validator: (message) => refuseFor(problemOf(message) ?? objection(message)),
-      description: SHARE_REPORT_DESCRIPTIONS.extend,
-    },
-  );
+  });
 }
 
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
- * Workflow id `share-<shareId>`. Input, messages and result: `messages/share/shapes.ts`; docs/shares.md.
+ * Workflow id `share-<shareId>`. Input: `messages/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
  *
  * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted

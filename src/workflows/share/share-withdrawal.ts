@@ -4,7 +4,7 @@
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ShareWithdrawalVerdict } from '../../ledger/records.ts';
-import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import type { ConsentHost } from '../consent/consent-run.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilDone } from '../run/activity-stubs.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AdvanceMessage } from '../../../messages/journey/shapes.ts';
+import type { AdvanceMessage } from '../../../messages/advance.ts';
 import { repeatContent } from '../../../model/decision-content.ts';
 import type { Environment } from '../../../model/products.ts';
 import { showAnswer, withJourney } from '../../decisions/journey-action.ts';

@@ -6,7 +6,7 @@ import type {
   ShareConsentAnswer,
   ShareHandle,
 } from '../../../client.ts';
-import type { ConsentMessage } from '../../../messages/journey/shapes.ts';
+import type { ConsentMessage } from '../../../messages/consent.ts';
 import { ownerOf } from '../../../model/owner-id.ts';
 import { requireConsentOwner, showAnswer, withJourneys } from '../../decisions/journey-action.ts';
 import { checkMessage } from '../../output/check-message.ts';

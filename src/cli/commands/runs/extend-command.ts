@@ -1,7 +1,6 @@
 /** `extend`: makes the wait at a gate, or of a share for consent, longer while it lasts. */
 import type { Command } from 'commander';
-import type { ExtendMessage } from '../../../messages/journey/shapes.ts';
-import type { ExtendShareReportMessage } from '../../../messages/share/shapes.ts';
+import type { ExtendMessage, ExtendShareReportMessage } from '../../../messages/extend.ts';
 import { ownerOf } from '../../../model/owner-id.ts';
 import { requireConsentOwner, showAnswer, withJourneys } from '../../decisions/journey-action.ts';
 import { checkMessage } from '../../output/check-message.ts';

@@ -1,8 +1,15 @@
 /** How a run answers messages: accepted, refused, or, where the sender gets no answer, noted in `status`. */
-import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  defineQuery,
+  defineUpdate,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import { WIRE_NAMES } from '../../../messages/all-messages.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
+import type { MessageWith } from '../../../messages/message.ts';
 import { ownerOf, type RunKind } from '../../../model/owner-id.ts';
-import { DESCRIPTIONS, PORTFOLIO_DESCRIPTIONS } from '../../../words/messages.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
 export function refused(reason: string): ApplicationFailure {
@@ -32,9 +39,31 @@ export function accepted<Status>(run: { status(): Status }, duplicate: boolean):
   return { accepted: true, duplicate, status: run.status() };
 }
 
-export function otherJourney(journey: { journeyId: string }, message: { journeyId: string }): string | null {
-  if (message.journeyId === journey.journeyId) return null;
-  return `/journeyId names another ${kindOf(journey)}`;
+interface UpdateHandler<T, Status> {
+  /** Why it makes no sense as the run stands, or `null`. Its shape and the run that it names were checked before. */
+  objection?(message: T): string | null;
+  answer(message: T): Accepted<Status> | Promise<Accepted<Status>>;
+}
+
+export function handleUpdate<T, Status>(
+  run: object,
+  message: MessageWith<T>,
+  name: string,
+  { objection, answer }: UpdateHandler<T, Status>,
+): void {
+  setHandler(defineUpdate<Accepted<Status>, [T]>(name), answer, {
+    validator: (value) => refuseFor(message.objection(run, value) ?? objection?.(value) ?? null),
+    description: message.updates[name] as string,
+  });
+}
+
+/** @param descriptions of the queries `status` and `references`, as the Temporal UI shows them */
+export function handleQueries<Status, References>(
+  run: { status(): Status; references(): References },
+  descriptions: { status: string; references: string },
+): void {
+  setHandler(defineQuery<Status>('status'), () => run.status(), { description: descriptions.status });
+  setHandler(defineQuery<References>('references'), () => run.references(), { description: descriptions.references });
 }
 
 /** Takes any id: the input may not be checked yet. */
@@ -59,7 +88,7 @@ export function refuseMessage(
 }
 
 /** What callers may have meant: our names, misspelt or sent as a signal. Any other name is the sender's own text. */
-const NEARLY_OURS = new RegExp(`^(${Object.keys({ ...DESCRIPTIONS, ...PORTFOLIO_DESCRIPTIONS }).join('|')})s?$`, 'i');
+const NEARLY_OURS = new RegExp(`^(${WIRE_NAMES.join('|')})s?$`, 'i');
 
 /** Notes signals that the run does not know. Called after all other handlers are set: it is given what they are not. */
 export function handleUnknownSignals(run: { refuse(refused: RefusedMessage): void }): void {

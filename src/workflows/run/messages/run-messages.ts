@@ -1,17 +1,16 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
-import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { condition, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { JourneyActivities } from '../../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/run-decisions.ts';
-import type { Via } from '../../../messages/checks.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
+import type { MessageWith } from '../../../messages/message.ts';
 import { untilDone } from '../activity-stubs.ts';
 import { applicationFailureOf } from '../application-failure.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
 import { type RunDecisions, takenDecision } from '../run-decisions.ts';
-import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
+import { type Accepted, accepted, handleUpdate, refused, refuseFor, refuseMessage } from './message-answers.ts';
 
 /** What the messages need of a run, beside how it stands. */
 export interface TellableRun<Withdrawal, Status> {
@@ -25,14 +24,9 @@ export interface TellableRun<Withdrawal, Status> {
   refuse(message: RefusedMessage): void;
 }
 
-export interface WithdrawalMessages<Withdrawal extends RunWithdrawal, Status> {
-  definitions: {
-    withdraw: UpdateDefinition<Accepted<Status>, [Withdrawal]>;
-    requestWithdrawal: SignalDefinition<[Withdrawal]>;
-  };
-  descriptions: { withdraw: string; requestWithdrawal: string };
-  /** Why it is refused as things stand: its shape, another run's id; or `null`. */
-  problemOf(message: Withdrawal, via: Via): string | null;
+export interface WithdrawalHandling<Status> {
+  /** Why the run takes none as it stands, or `null`. */
+  objection?(): string | null;
   /**
    * The owner under which the ledger is to have it (model/owner-id.ts), or an answer for a run whose withdrawal reaches the
    * ledger in another way.
@@ -43,7 +37,8 @@ export interface WithdrawalMessages<Withdrawal extends RunWithdrawal, Status> {
 /** A withdrawal takes effect at once, and the update answers once the ledger has it. */
 export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   run: TellableRun<Withdrawal, Status>,
-  { definitions, descriptions, problemOf, record }: WithdrawalMessages<Withdrawal, Status>,
+  definition: MessageWith<Withdrawal>,
+  { objection: standing = () => null, record }: WithdrawalHandling<Status>,
 ): void {
   const take = (message: Withdrawal): boolean => {
     const isNew = run.withdrawal === undefined;
@@ -51,52 +46,42 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     run.inFlight.recheck();
     return isNew;
   };
-  const objection = (message: Withdrawal, via: Via): string | null => {
-    const problem = problemOf(message, via);
+  const objection = (message: Withdrawal): string | null => {
+    const problem = standing();
     if (problem !== null || run.withdrawal === undefined) return problem;
     const differing = differingPaths(run.withdrawal, message);
     return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
   };
-  const answerTo = async (message: Withdrawal): Promise<Accepted<Status>> => {
+  const answer = async (message: Withdrawal): Promise<Accepted<Status>> => {
     const isDuplicate = !take(message);
     if ('answer' in record) return record.answer(isDuplicate);
     // The same withdrawal is one row, however often it is written.
-    const answer = await run.decided.answer(run, takenDecision('withdraw', record.ownerId, message));
-    return { ...answer, duplicate: isDuplicate };
+    const recorded = await run.decided.answer(run, takenDecision('withdraw', record.ownerId, message));
+    return { ...recorded, duplicate: isDuplicate };
   };
-  setHandler(definitions.withdraw, answerTo, {
-    validator: (message) => refuseFor(objection(message, 'update')),
-    description: descriptions.withdraw,
-  });
+  handleUpdate(run, definition, 'withdraw', { objection, answer });
   setHandler(
-    definitions.requestWithdrawal,
+    defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
-      const reason = objection(message, 'signal');
+      const reason = definition.objection(run, message, 'signal') ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
       else if (take(message) && 'ownerId' in record)
         run.decided.note(takenDecision('withdraw', record.ownerId, message));
     },
-    { description: descriptions.requestWithdrawal },
+    { description: definition.signals?.requestWithdrawal as string },
   );
 }
 
-export interface DecisionMessages<Message extends DecisionMessage, Status> {
-  definition: UpdateDefinition<Accepted<Status>, [Message]>;
-  description: string;
-  /** Why its shape, or the run that it names, is refused; what the hold allows is judged here. */
-  problemOf(message: Message): string | null;
-  /** Throws `UpdateRefused` where an amendment's applicants break the interface's table. */
-  checkApplicants(applicants: NonNullable<Message['applicants']>): Promise<void>;
-}
-
+/** @param check throws `UpdateRefused` where an amendment's applicants break the interface's table */
 export function handleDecisions<Withdrawal, Message extends DecisionMessage, Status>(
   run: TellableRun<Withdrawal, Status>,
-  { definition, description, problemOf, checkApplicants: check }: DecisionMessages<Message, Status>,
+  definition: MessageWith<Message>,
+  check: (applicants: NonNullable<Message['applicants']>) => Promise<void>,
 ): void {
   const { holds } = run;
-  setHandler(
-    definition,
-    async (message) => {
+  handleUpdate(run, definition, 'resolveInquiry', {
+    objection: (message) => holds.problemOf(message, run.isEnding),
+    answer: async (message): Promise<Accepted<Status>> => {
       if (holds.isReserved(message)) {
         // The same decision, sent twice: its applicants are being checked already.
         await condition(() => !holds.isReserved(message));
@@ -116,11 +101,7 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
       holds.decide({ ...message, receivedAt: new Date().toISOString() });
       return told(run, message, false);
     },
-    {
-      validator: (message) => refuseFor(problemOf(message) ?? holds.problemOf(message, run.isEnding)),
-      description,
-    },
-  );
+  });
 }
 
 /** So long a decision's answer waits for the ledger: a caller that waits for longer gives up by itself. */

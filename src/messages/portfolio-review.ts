@@ -1,19 +1,18 @@
-/** The schema of each message of portfolio reviews (docs/portfolio.md), field by field, as journey/schemas.ts. */
+/** The input of `portfolioReview` (docs/portfolio.md): ACCTRVW over a file of rows. */
 import { z } from 'zod';
-import { messageFields } from '../../fields/fields.ts';
-import { journeySchemas } from '../journey/schemas.ts';
-import { decisionSchema } from '../pull/schemas.ts';
-import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from './limits.ts';
-import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from './output-files.ts';
+import { defineInput, type MessageOf } from './message.ts';
+import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from './portfolio/limits.ts';
+import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from './portfolio/output-files.ts';
+import { sharedFields } from './shared.ts';
 
-const fields = messageFields();
+const fields = sharedFields();
 
 const file = z.string().superRefine((value, context) => {
   const rule = portfolioPathProblem(value);
   if (rule) context.addIssue({ code: 'custom', message: rule });
 });
 
-const review = z.strictObject({
+const schema = z.strictObject({
   reviewId: fields.reviewId,
   /** Name of a gateway profile. Default `default`. */
   profile: fields.profileName.exactOptional(),
@@ -33,17 +32,17 @@ const review = z.strictObject({
   maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),
 });
 
-const { journeyId: _, ...withdrawal } = journeySchemas().withdraw.shape;
-/** `pause`, `resume` and `withdraw`. */
-const message = z.strictObject({ reviewId: fields.reviewId, ...withdrawal });
+/** A worker checks the content of the file. */
+export const portfolioReview = defineInput({
+  workflows: ['portfolioReview'],
+  published: {
+    file: 'portfolio-review-input',
+    description:
+      'ACCTRVW for each row of a file that the workers have. A Temporal Schedule leaves `reviewId` out: the run takes it from ' +
+      'its workflow id, which the schedule makes of its own id and the time.',
+  },
+  schema: () => schema,
+});
 
-export function resolvePortfolioSchema<Applicants extends z.ZodType>(applicants: Applicants) {
-  return z.strictObject({ reviewId: fields.reviewId, ...decisionSchema(applicants).shape });
-}
-
-const SCHEMAS = { review, message };
-
-/** The schemas of the messages without applicants. */
-export function portfolioSchemas(): typeof SCHEMAS {
-  return SCHEMAS;
-}
+export type PortfolioReviewInput = MessageOf<typeof portfolioReview>;
+export type PortfolioFormat = NonNullable<PortfolioReviewInput['format']>;

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { businessKeys, lateConsentWorkflowId, updateIdOf } from '../../src/client/connection/business-keys.ts';
+import { lateConsentWorkflowId, updateIdOf } from '../../src/client/connection/message-ids.ts';
+import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 
 test('a business key says what a message is about, and nothing of what it says', () => {
   const consent = consentMessage('J1', { applicantId: '1A', consentId: 'C-1' });
-  assert.equal(businessKeys.recordConsent(consent), 'consent-S1-1A-C-1-granted');
-  assert.equal(businessKeys.recordConsent({ ...consent, proof: 'a.b.c' }), 'consent-S1-1A-C-1-granted');
+  assert.equal(MESSAGES.consent.keyOf('recordConsent', consent), 'consent-S1-1A-C-1-granted');
+  assert.equal(MESSAGES.consent.keyOf('recordConsent', { ...consent, proof: 'a.b.c' }), 'consent-S1-1A-C-1-granted');
   const who = { journeyId: 'J1', by: 'ops', reason: 'the closing was put off' };
   assert.deepEqual(
     [
-      businessKeys.advance({ journeyId: 'J1', to: 'PREAPP' }),
-      businessKeys.advance({ ...who, to: 'PREAPP', acceptAge: true }),
-      businessKeys.advance({ ...who, repeat: 'PREAPP', occurrence: 2 }),
+      MESSAGES.advance.keyOf('advance', { journeyId: 'J1', to: 'PREAPP' }),
+      MESSAGES.advance.keyOf('advance', { ...who, to: 'PREAPP', acceptAge: true }),
+      MESSAGES.advance.keyOf('advance', { ...who, repeat: 'PREAPP', occurrence: 2 }),
     ],
     ['advance-PREAPP-1', 'advance-PREAPP-1-acceptAge', 'advance-PREAPP-2'],
   );

@@ -1,0 +1,85 @@
+/** `advance`: passes the gate before a stage, or repeats the stage that was answered last by a person's decision. */
+import { z } from 'zod';
+import type { Applicant } from '../model/applicant.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
+import { defineMessage } from './message.ts';
+import { sharedFields, signatureProblems } from './shared.ts';
+
+const { journeyId, stage, proof, signature } = sharedFields();
+
+const SKIPS_OR_ACCEPTS = { anyOf: [{ required: ['acceptAge'] }, { required: ['skip'] }] };
+
+/** For the published schemas: `by` and `reason` say who skips a stage or accepts an old report; nothing else here needs them. */
+const SIGNED_DECISIONS = {
+  dependentRequired: { acceptAge: ['by', 'reason'], skip: ['by', 'reason'] },
+  dependentSchemas: { by: SKIPS_OR_ACCEPTS, reason: SKIPS_OR_ACCEPTS },
+};
+
+export function passGateSchema(applicants: z.ZodType<Applicant[]>) {
+  return z
+    .strictObject({
+      journeyId,
+      /** The stage behind the gate, not the one that was answered. */
+      to: stage,
+      /** All applicants from this stage on. */
+      applicants: z.exactOptional(applicants),
+      /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
+      acceptAge: z.literal(true).exactOptional(),
+      /** A stage before it that is never to be pulled: it has a gate of its own, and has not begun. Needs `by` and `reason`. */
+      skip: stage.exactOptional(),
+      by: signature.by.exactOptional(),
+      reason: signature.reason.exactOptional(),
+    })
+    .meta(SIGNED_DECISIONS);
+}
+
+const OCCURRENCE = `must be a whole number from 2 to ${MAX_ORDINAL + 1}`;
+
+export function repeatStageSchema(applicants: z.ZodType<Applicant[]>) {
+  return z.strictObject({
+    journeyId,
+    repeat: stage,
+    /** The pull's number within its stage: 2 for the first repeat. The same number again makes no further inquiry. */
+    occurrence: z
+      .int()
+      .min(2, OCCURRENCE)
+      .max(MAX_ORDINAL + 1, OCCURRENCE),
+    ...signature,
+    /** All applicants from this pull on. */
+    applicants: z.exactOptional(applicants),
+    /** Compact JWS over `{ "decision": <see RepeatContent>, "exp": <seconds since 1970>, "iat": … }`. */
+    proof: proof.exactOptional(),
+  });
+}
+
+/** Passes the gate before a stage. */
+export type PassGateMessage = z.infer<ReturnType<typeof passGateSchema>>;
+/** Repeats the stage that was answered last: one further inquiry, by a person's decision. */
+export type RepeatStageMessage = z.infer<ReturnType<typeof repeatStageSchema>>;
+export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
+
+export const advance = defineMessage({
+  to: 'journey',
+  updates: {
+    advance:
+      'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old; skip, by, reason to leave out a stage before it. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
+  },
+  published: {
+    file: 'advance',
+    description:
+      'Passes the gate before a stage (to), or has the stage that was answered last pulled once more (repeat); ' +
+      'applicants replaces all of them.',
+  },
+  applicants: 'report',
+  schema: (applicants: z.ZodType<Applicant[]>) => z.union([passGateSchema(applicants), repeatStageSchema(applicants)]),
+  forms: [passGateSchema, repeatStageSchema],
+  // One member says which form is meant, so that the problems are those of one form and not of both.
+  formOf: ({ repeat }) => (repeat === undefined ? passGateSchema : repeatStageSchema),
+  // Only to accept an old report, or to skip a stage, needs a named person and a reason.
+  rules: (message) => (message.repeat === undefined ? signatureProblems(message, 'acceptAge', 'skip') : []),
+  /** A stage's gate opens once; that an old report will do, or that a stage is skipped, may be said later. Each repeat has its number. */
+  key: (message: AdvanceMessage) =>
+    'repeat' in message
+      ? `advance-${message.repeat}-${message.occurrence}`
+      : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}${message.skip ? `-skip-${message.skip}` : ''}`,
+});

@@ -1,0 +1,44 @@
+/** Every message of every kind of run, and what the queries are for. */
+import { advance } from './advance.ts';
+import { consent, consentToShare } from './consent.ts';
+import { extend, extendShareReport } from './extend.ts';
+import type { Message } from './message.ts';
+import { requestShare } from './request-share.ts';
+import { resolveInquiry, resolvePortfolio, resolvePull, resolveShareReport } from './resolve-inquiry.ts';
+import { steerReview, withdrawJourney, withdrawPull, withdrawShareReport } from './withdraw.ts';
+import { withdrawShare } from './withdraw-share.ts';
+
+export const MESSAGES = {
+  ...{ advance, extend, requestShare, withdrawShare, consent, resolveInquiry, withdrawJourney },
+  ...{ resolvePull, withdrawPull },
+  ...{ extendShareReport, consentToShare, resolveShareReport, withdrawShareReport },
+  ...{ resolvePortfolio, steerReview },
+};
+
+const REFERENCES = 'What has to be stored for later shares. No input. consumerId is personal.';
+
+function statusWords(name: string): string {
+  return `Where the ${name} stands, what it waits for, what is on hold, what was refused. No input. Nothing personal.`;
+}
+
+/** What each query, and each signal without content, is for: the forms of the Temporal UI show it. */
+export const QUERIES = {
+  journey: { status: statusWords('journey'), references: REFERENCES },
+  pull: { status: statusWords('pull'), references: REFERENCES },
+  portfolio: {
+    status: statusWords('review'),
+    progress: 'How many rows are done, with which outcome, and how fast. No input.',
+  },
+  share: {
+    status: statusWords('share'),
+    lookUpConsents:
+      'Makes a share that waits ask the ledger what was said about it; recordLateConsent sends it. No input.',
+    references: 'The report that is shared, and the share’s own reference. No input. consumerId is personal.',
+  },
+} as const;
+
+/** The wire name of every message and query. */
+export const WIRE_NAMES: readonly string[] = [
+  ...Object.values<Message>(MESSAGES).flatMap(({ updates, signals }) => Object.keys({ ...updates, ...signals })),
+  ...Object.values(QUERIES).flatMap((queries) => Object.keys(queries)),
+];

@@ -1,0 +1,88 @@
+/** A consent, denial or revocation: to a journey, to a share by itself, and to the ledger where no run is open. */
+import { z } from 'zod';
+import { ownerOf } from '../model/owner-id.ts';
+import type { Problem } from '../model/problems.ts';
+import { defineMessage, type Loose } from './message.ts';
+import { hasValue, implies, ONE_OF_TWO_NAMES, secondaryUserProblems, sharedFields } from './shared.ts';
+
+const fields = sharedFields();
+
+const schema = z.strictObject({
+  /** A journey's id; of a share by itself `share:<shareId>`. */
+  journeyId: fields.consentOwner,
+  shareId: fields.shareId,
+  /** Who decided, as the journey's `applicants` have it. Each consents alone. */
+  applicantId: fields.applicantId,
+  /** The consent system's own id of this decision: another decision takes another id. */
+  consentId: fields.consentId,
+  decision: z.enum(['granted', 'denied', 'revoked']),
+  /** When the person decided, not when the message is sent: RFC 3339 with an offset. */
+  decidedAt: fields.instant,
+  /**
+   * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the
+   * first.
+   */
+  decidedNow: z
+    .literal(true)
+    .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
+    .exactOptional(),
+  /** For whom: the same `endUserCode` as the share's. A name alone permits nothing to a share with a code. */
+  secondaryUser: z.strictObject(fields.secondaryUserFields).meta({ id: 'secondaryUser', ...ONE_OF_TWO_NAMES }),
+  /** Required for a grant; never personal. */
+  evidence: fields.evidence.exactOptional(),
+  /** Compact JWS over `{ "consent": <all of the above>, "exp": <seconds since 1970>, "iat"?: … }`. */
+  proof: fields.proof.exactOptional(),
+});
+
+export type ConsentMessage = z.infer<typeof schema>;
+
+function rules(message: Loose): Problem[] {
+  const problems = secondaryUserProblems(message.secondaryUser, '/secondaryUser');
+  const owner = typeof message.journeyId === 'string' ? ownerOf(message.journeyId) : undefined;
+  if (owner?.kind === 'share' && typeof message.shareId === 'string' && owner.id !== message.shareId) {
+    problems.push({ path: '/shareId', rule: 'must be the one that journeyId names' });
+  }
+  if (message.decision === 'granted' && message.evidence === undefined) {
+    problems.push({ path: '/evidence', rule: 'is required for a grant' });
+  }
+  return problems;
+}
+
+function words(journeyId: string, shareId: string) {
+  const example = `{"journeyId":"${journeyId}","shareId":"${shareId}","applicantId":"1A","consentId":"C-1","decision":"granted","decidedAt":"2026-01-05T10:00:00Z","secondaryUser":{"endUserCode":"EU999"},"evidence":{"method":"web","textVersion":"v1","capturedAt":"2026-01-05T10:00:00Z","reference":"doc-1"}}`;
+  return {
+    updates: {
+      recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${example}`,
+    },
+    signals: {
+      consent: `The same as recordConsent, without an answer: what is refused is shown in the query status. Example: ${example}`,
+    },
+  };
+}
+
+const shared = {
+  schema: () => schema,
+  rules,
+  key: ({ shareId, applicantId, consentId, decision }: ConsentMessage) =>
+    `consent-${shareId}-${applicantId}-${consentId}-${decision}`,
+  // A refusal of consent only stops something.
+  inTheClear: ({ decision }: Loose) => decision === 'denied' || decision === 'revoked',
+};
+
+export const consent = defineMessage({
+  ...shared,
+  to: 'journey',
+  ...words('LOAN-1', 'INVESTOR-1'),
+  published: {
+    file: 'consent',
+    description: 'One applicant’s decision about one share with one secondary user; also to the workflow shareReport.',
+    allOf: [implies(hasValue('decision', 'granted'), { required: ['evidence'] })],
+  },
+});
+
+export const consentToShare = defineMessage({
+  ...shared,
+  to: 'share',
+  address: 'journeyId',
+  ...words('share:S-1', 'S-1'),
+});

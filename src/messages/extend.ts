@@ -1,0 +1,69 @@
+/** `extend`: makes a wait longer while it lasts, of a journey at a gate, or of a share for consent. */
+import { z } from 'zod';
+import { defineMessage, type MessageOf } from './message.ts';
+import { sharedFields } from './shared.ts';
+
+const { journeyId, shareId, stage, instant, signature } = sharedFields();
+
+/** What every extension says: who makes which wait longer, and until when. */
+const extension = {
+  /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
+  until: instant,
+  ...signature,
+};
+
+const ofJourney = z
+  .strictObject({
+    journeyId,
+    /** The stage behind the gate that the journey waits at. This, or `shareId`. */
+    gate: stage.exactOptional(),
+    /** The share that waits for consent. */
+    shareId: shareId.exactOptional(),
+    ...extension,
+  })
+  .meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] });
+
+const ofShare = z.strictObject({ shareId, ...extension });
+
+/** A wait is made longer once until each instant. */
+const key = ({ gate, shareId, until }: { gate?: string; shareId?: string; until: string }) =>
+  `extend-${gate ?? shareId}-${until}`;
+
+export const extend = defineMessage({
+  to: 'journey',
+  updates: {
+    extend:
+      'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than now shown), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
+  },
+  published: {
+    file: 'extend',
+    description:
+      'Makes the wait at a gate, or of a share for consent, longer while it lasts. by decides, for a reason.',
+  },
+  schema: () => ofJourney,
+  rules: ({ gate, shareId }) => {
+    if ((gate === undefined) !== (shareId === undefined)) return [];
+    const rule = gate === undefined ? 'is required, unless shareId is given' : 'must not be given beside shareId';
+    return [{ path: '/gate', rule }];
+  },
+  key,
+});
+
+export const extendShareReport = defineMessage({
+  to: 'share',
+  updates: {
+    extend:
+      'Makes the wait for consent longer while it lasts. Fields: shareId, until (later than now shown), by, reason. Example: {"shareId":"S-1","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the borrower travels"}',
+  },
+  published: {
+    file: 'extend-share-report',
+    description: 'Makes the wait for consent longer while it lasts. by decides, for a reason.',
+  },
+  schema: () => ofShare,
+  key,
+});
+
+/** Makes the wait at a gate, or of a share for consent, longer. */
+export type ExtendMessage = MessageOf<typeof extend>;
+/** Makes the share's wait for consent longer. */
+export type ExtendShareReportMessage = MessageOf<typeof extendShareReport>;

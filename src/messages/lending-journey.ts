@@ -1,0 +1,201 @@
+/** The input of `lendingJourney`. */
+import { z } from 'zod';
+import { isRecord } from '../base/is-record.ts';
+import type { Applicant } from '../model/applicant.ts';
+import type { Problem } from '../model/problems.ts';
+import { STAGES, type StageCode } from '../model/products.ts';
+import { OWN_END_USER, ownUsersOf } from '../model/stage-end-user.ts';
+import { defineInput, type Loose, type MessageOf } from './message.ts';
+import { implies, repeatedProblems, secondaryUserProblems, sharedFields } from './shared.ts';
+
+const fields = sharedFields();
+
+/** The most shares of one journey, as its handlers count them. A limit on everything. */
+const MAX_SHARES = 20;
+
+const gateSchema = z.strictObject({
+  /** `manual` waits for `advance`. Default `manual`. */
+  pass: z.enum(['manual', 'auto']).exactOptional(),
+  /** The journey ends as `expired` after so long at the gate: ISO 8601 in days and time. Default P30D. */
+  expiresAfter: fields.duration.exactOptional(),
+});
+
+const purposeCodesSchema = z.strictObject({
+  PREQUAL: fields.permissiblePurposeCode.exactOptional(),
+  PREAPP: fields.permissiblePurposeCode.exactOptional(),
+  PRECLOSE: fields.permissiblePurposeCode.exactOptional(),
+  SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
+});
+
+const most = z.int().min(0).exactOptional();
+
+/** By the names of `counts` in a stage's `changes`. */
+const attentionAboveSchema = z.strictObject({
+  ...{ applicantsJoined: most, applicantsLeft: most, newAccounts: most, vanishedAccounts: most, closedAccounts: most },
+  ...{ reopenedAccounts: most, statusChanges: most, balanceMoves: most, creditLimitMoves: most, newNames: most },
+  ...{ vanishedNames: most, newAddresses: most, vanishedAddresses: most, unreadable: most },
+});
+
+const endUserCodesSchema = z.strictObject({
+  PREQUAL: fields.endUserCode.exactOptional(),
+  PREAPP: fields.endUserCode.exactOptional(),
+  PRECLOSE: fields.endUserCode.exactOptional(),
+});
+
+function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
+  return z.strictObject({
+    /**
+     * Your own id of the loan, 1 to 64 letters, digits, `.`, `_`, `~`, `-`. It lies in the clear in Temporal: nothing
+     * personal.
+     */
+    journeyId: fields.journeyId,
+    /** Name of a gateway profile. Default `default`. */
+    profile: fields.profileName.exactOptional(),
+    /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
+    endUserCode: fields.endUserCode,
+    /** Another lender's code for single stages. Default: `endUserCode`. */
+    endUserCodes: endUserCodesSchema.exactOptional(),
+    /** One for each of `stages`, and `SECONDUSE` where a share has none of its own. */
+    permissiblePurposeCodes: purposeCodesSchema,
+    /** Everyone who applies, each with an `applicantId` and an SSN of their own. */
+    applicants,
+    /** In this order. Default: all three. Each posts an inquiry. */
+    stages: z.array(fields.stage).min(1).exactOptional(),
+    /** Before `PREAPP` and `PRECLOSE`; a journey's first stage waits only where its gate is given. */
+    gates: z.strictObject({ PREAPP: gateSchema.exactOptional(), PRECLOSE: gateSchema.exactOptional() }).exactOptional(),
+    /** Whether a stage without a report ends the journey as `stopped`. Default `stop`. */
+    onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
+    shares: z.array(fields.share).max(MAX_SHARES).exactOptional(),
+    /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
+    sharesOpenFor: fields.duration.exactOptional(),
+    /** How long it stays open for a repeat of its last stage, counted anew after each repeat. Default: not at all. */
+    repeatsOpenFor: fields.duration.exactOptional(),
+    /**
+     * How old the latest report may be when a gate is passed; with an older one a person must accept its age.
+     * Default: any age.
+     */
+    maxReportAge: fields.duration.exactOptional(),
+    /**
+     * A preclose report with more changes than that of any kind named needs a person's attention; so does one that could
+     * not be compared.
+     */
+    attentionAbove: attentionAboveSchema.exactOptional(),
+  });
+}
+
+function lendingJourneyProblems(input: Loose): Problem[] {
+  const stages = stagesOf(input.stages);
+  const shares = Array.isArray(input.shares) ? (input.shares as unknown[]) : [];
+  return [
+    ...stageOrderProblems(input.stages),
+    ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
+    ...endUserProblems(input.endUserCodes, stages),
+    ...gateProblems(input.gates, stages),
+    ...attentionProblems(input, stages),
+    ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
+    ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
+  ];
+}
+
+/** The stages that will run, or `null` where the list is malformed. */
+function stagesOf(value: unknown): readonly StageCode[] | null {
+  if (value === undefined) return STAGES;
+  if (!Array.isArray(value) || !value.every((one) => (STAGES as readonly unknown[]).includes(one))) return null;
+  return value as StageCode[];
+}
+
+function stageOrderProblems(value: unknown): Problem[] {
+  if (!Array.isArray(value)) return [];
+  const ranks = value.map((one) => (STAGES as readonly unknown[]).indexOf(one));
+  const misplaced = ranks.findIndex((rank, index) => rank >= 0 && ranks.slice(0, index).some((one) => one >= rank));
+  if (misplaced < 0) return [];
+  return [{ path: `/stages/${misplaced}`, rule: `must keep the order ${STAGES.join(', ')}, without repeats` }];
+}
+
+function purposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null, shares: unknown[]): Problem[] {
+  if (!isRecord(codes)) return [];
+  const problems: Problem[] = (stages ?? [])
+    .filter((stage) => codes[stage] === undefined)
+    .map((stage) => ({ path: `/permissiblePurposeCodes/${stage}`, rule: 'is required, since the stage is listed' }));
+  const needed = shares.some((share) => isRecord(share) && share.permissiblePurposeCode === undefined);
+  if (needed && codes.SECONDUSE === undefined) {
+    const rule = 'is required, since a share has no permissiblePurposeCode of its own';
+    problems.push({ path: '/permissiblePurposeCodes/SECONDUSE', rule });
+  }
+  return problems;
+}
+
+function gateProblems(gates: unknown, stages: readonly StageCode[] | null): Problem[] {
+  if (!isRecord(gates) || !stages) return [];
+  return (['PREAPP', 'PRECLOSE'] as const)
+    .filter((stage) => gates[stage] !== undefined && !stages.includes(stage))
+    .map((stage) => ({ path: `/gates/${stage}`, rule: 'must be the gate of a stage that is listed' }));
+}
+
+function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode[] | null): Problem[] {
+  if (attentionAbove === undefined || !stages || stages.includes('PRECLOSE')) return [];
+  return [{ path: '/attentionAbove', rule: 'needs the stage PRECLOSE' }];
+}
+
+function endUserProblems(codes: unknown, stages: readonly StageCode[] | null): Problem[] {
+  if (!isRecord(codes) || !stages) return [];
+  return STAGES.filter((stage) => codes[stage] !== undefined && !stages.includes(stage)).map((stage) => ({
+    path: `/endUserCodes/${stage}`,
+    rule: 'must be the end user of a stage that is listed',
+  }));
+}
+
+function shareProblems(
+  share: unknown,
+  path: string,
+  journey: { input: Loose; stages: readonly StageCode[] | null },
+): Problem[] {
+  if (!isRecord(share)) return [];
+  const problems = secondaryUserProblems(share, path);
+  const { input, stages } = journey;
+  const own = ownUsersOf(input, share.reportOf, stages ?? STAGES);
+  if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
+    problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });
+  }
+  const isStage = (STAGES as readonly unknown[]).includes(share.reportOf);
+  if (stages && isStage && !stages.includes(share.reportOf as StageCode)) {
+    problems.push({ path: `${path}/reportOf`, rule: 'must be a stage that is listed' });
+  }
+  return problems;
+}
+
+function needsPurposeCode(product: string): object {
+  return { properties: { permissiblePurposeCodes: { required: [product] } } };
+}
+
+/** For the published schema: required for each stage that will run (the listed ones, or all), and for a share without a code of its own. */
+const PURPOSE_CODES = [
+  ...STAGES.map((stage) => {
+    const isListed = { properties: { stages: { contains: { const: stage } } } };
+    return implies({ anyOf: [{ not: { required: ['stages'] } }, isListed] }, needsPurposeCode(stage));
+  }),
+  implies(
+    {
+      required: ['shares'],
+      properties: { shares: { contains: { not: { required: ['permissiblePurposeCode'] } } } },
+    },
+    needsPurposeCode('SECONDUSE'),
+  ),
+];
+
+export const lendingJourney = defineInput({
+  workflows: ['lendingJourney'],
+  published: {
+    file: 'lending-journey-input',
+    description:
+      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed; so are endUserCodes and a share’s ' +
+      'reportOf. Shares differ in shareId, and none names the end user of its report. attentionAbove needs the stage PRECLOSE.',
+    allOf: PURPOSE_CODES,
+  },
+  applicants: 'report',
+  schema: lendingJourneySchema,
+  rules: lendingJourneyProblems,
+});
+
+export type LendingJourneyInput = MessageOf<typeof lendingJourney>;
+export type GateInput = NonNullable<NonNullable<LendingJourneyInput['gates']>['PREAPP']>;

@@ -1,0 +1,141 @@
+/**
+ * The definition of a message, or of a workflow's input: one object in one file. Its type, its checks outside and inside a
+ * run, its update ids, its words in the Temporal UI, its published JSON Schema and whether it may come in the clear follow
+ * from it.
+ *
+ * Workflow bundles preload the definitions: their schemas are built once for a worker's thread and not for each run.
+ * Preloaded exports are frozen, and a schema defines its methods when they are first used; so schemas leave no module but
+ * through functions. Nothing here may depend on a run, a clock, Node or configuration.
+ */
+import { z } from 'zod';
+import { isRecord } from '../base/is-record.ts';
+import { isByUnicode } from '../fields/fields.ts';
+import { problemsIn } from '../fields/problems.ts';
+import { ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
+import type { Problem } from '../model/problems.ts';
+import { isUndecodable, undecodableRule } from '../model/undecodable.ts';
+
+/** A value whose shape is not checked yet. */
+export type Loose = Record<string, unknown>;
+
+/** The schema, given that of `applicants`: workflow code does without the interface's table. */
+type Form = (applicants: never) => z.ZodType;
+
+/** What the client, the API, the command line and activities check by (parse-message.ts). */
+export interface Checked {
+  /** `schemas/<file>.json`. Rules that JSON Schema cannot express are in the description. */
+  published?: { file: string; description: string; allOf?: readonly object[] };
+  /** The table that its applicants follow. */
+  applicants?: 'report' | 'failsafe';
+  schema: Form;
+  /** Where it has several forms: the one that the sender means, so that each problem is one of that form. */
+  forms?: readonly Form[];
+  formOf?: (value: Loose) => Form;
+  /** The rules between fields. A rule stays silent where a field that it needs is malformed. */
+  rules?: (value: Loose) => Problem[];
+}
+
+/** The input of a workflow. */
+export interface InputDefinition extends Checked {
+  workflows: readonly string[];
+}
+
+export interface MessageDefinition extends Checked {
+  to: RunKind;
+  /** The member that names the run. Default: the one of its kind (model/owner-id.ts). */
+  address?: string;
+  /** What each update is for, by its wire name: the forms of the Temporal UI show it. Wire names are never changed. */
+  updates: Readonly<Record<string, string>>;
+  signals?: Readonly<Record<string, string>>;
+  /** The business key: what it is about. It is part of the update id, which lies in the clear. Default: the update's name. */
+  key?: (message: never) => string;
+  /**
+   * Whether it counts although it came in the clear, where payloads are encrypted: it only stops something. Default: no.
+   * A value with any further member does not count.
+   */
+  inTheClear?: (value: Loose) => boolean;
+}
+
+/** The object that a definition's schema admits. */
+export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
+
+/** How a message came. A signal is judged again on replay, and then must get the same verdict. */
+export type Via = 'update' | 'signal';
+
+export interface MessageChecks {
+  address: string;
+  /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
+  problemOf(value: unknown, via?: Via): string | null;
+  /** The same, and whether it is for this run. */
+  objection(run: object, value: unknown, via?: Via): string | null;
+  keyOf(update: string, message: object): string;
+  /** Whether a value of any shape counts although it came in the clear. */
+  countsInTheClear(value: Loose): boolean;
+}
+
+export type Message<D extends MessageDefinition = MessageDefinition> = D & MessageChecks;
+
+/** A message whose schema admits objects of this type. */
+export type MessageWith<T> = Message & { schema: (applicants: never) => z.ZodType<T> };
+
+/** All that workflow code checks of applicants. */
+const APPLICANTS = z.array(z.looseObject({})).min(1);
+
+const KIND_NAMES: Record<RunKind, string> = { journey: 'journey', pull: 'pull', share: 'share', portfolio: 'review' };
+
+export function defineInput<D extends InputDefinition>(definition: D): D {
+  return definition;
+}
+
+export function defineMessage<D extends MessageDefinition>(definition: D): Message<D> {
+  const { to, key, address = ID_NAMES[to], inTheClear } = definition;
+  const problemOf = checkOf(definition);
+  const members = inTheClear && (definition.schema(APPLICANTS as never) as z.ZodObject).shape;
+  return {
+    ...definition,
+    address,
+    problemOf,
+    objection(run, value, via) {
+      const problem = problemOf(value, via);
+      if (problem !== null) return problem;
+      const id = (run as Loose)[address];
+      if (id === (value as Loose)[address]) return null;
+      return `/${address} names another ${KIND_NAMES[address === 'journeyId' ? ownerOf(String(id)).kind : to]}`;
+    },
+    keyOf: (update, message) => key?.(message as never) ?? update,
+    countsInTheClear: (value) =>
+      members !== undefined &&
+      Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
+      inTheClear?.(value) === true,
+  };
+}
+
+/** A text of problems ends after so many: a list may have any number. */
+const MOST_SHOWN = 10;
+
+/**
+ * Characters of a message as JSON: several times those of ten applicants with everything. What a run takes, it passes on to
+ * activities with more beside it, and a task of more than 2 MB fails for good.
+ */
+const MOST_CHARACTERS = 200_000;
+
+/** The check for workflow code. Update validators run it: it may not wait, and leaves no trace in the history. */
+function checkOf({ schema, forms = [schema], formOf, rules }: MessageDefinition): MessageChecks['problemOf'] {
+  const schemas = new Map(forms.map((form) => [form, form(APPLICANTS as never)]));
+  return (value, via = 'update') => {
+    if (isUndecodable(value)) return undecodableRule(value);
+    if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
+      return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
+    }
+    const form = (isRecord(value) ? formOf?.(value) : forms[0]) ?? schema;
+    const ofFields = problemsIn(schemas.get(form) as z.ZodType, value, {
+      // Compiled code would be made for each run.
+      jitless: true,
+      ignores: (issue) => via === 'signal' && isByUnicode(issue),
+    });
+    const problems = [...ofFields, ...(rules && isRecord(value) ? rules(value) : [])];
+    if (problems.length === 0) return null;
+    const shown = problems.slice(0, MOST_SHOWN).map(({ path, rule }) => `${path || '/'} ${rule}`);
+    return shown.join('; ');
+  };
+}

@@ -1,0 +1,58 @@
+/** The inputs of single pulls (docs/pulls.md): one report product, or FAILSAFE. */
+import { z } from 'zod';
+import { isRecord } from '../base/is-record.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
+import { REPORT_PRODUCTS } from '../model/products.ts';
+import { defineInput, type MessageOf } from './message.ts';
+import { sharedFields } from './shared.ts';
+
+const fields = sharedFields();
+
+const pullFields = {
+  pullId: fields.pullId,
+  /** Name of a gateway profile. Default `default`. */
+  profile: fields.profileName.exactOptional(),
+};
+
+export const creditReport = defineInput({
+  workflows: ['creditReport'],
+  published: { file: 'credit-report-input', description: 'One report of one product.' },
+  applicants: 'report',
+  schema: (applicants: z.ZodType<Applicant[]>) =>
+    z.strictObject({
+      ...pullFields,
+      productCode: z.enum(REPORT_PRODUCTS),
+      endUserCode: fields.endUserCode,
+      permissiblePurposeCode: fields.permissiblePurposeCode,
+      applicants,
+    }),
+});
+
+export const failsafeCheck = defineInput({
+  workflows: ['failsafeCheck'],
+  published: {
+    file: 'failsafe-check-input',
+    description: 'The ledger keeps end user and purpose; the request to the gateway has neither.',
+  },
+  applicants: 'failsafe',
+  schema: (applicants: z.ZodType<FailsafeApplicant[]>) =>
+    z.strictObject({
+      ...pullFields,
+      productCode: z.literal('FAILSAFE'),
+      endUserCode: fields.endUserCode.exactOptional(),
+      permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+      applicants,
+    }),
+});
+
+/** The input that a value is, by its product. An unknown product gets the problems of a report's input. */
+export function pullInputOf(value: unknown): typeof creditReport | typeof failsafeCheck {
+  return isRecord(value) && value.productCode === 'FAILSAFE' ? failsafeCheck : creditReport;
+}
+
+/** Input of the workflow `creditReport`. */
+export type CreditReportInput = MessageOf<typeof creditReport>;
+/** Input of the workflow `failsafeCheck`. End user and purpose are for the ledger: FAILSAFE's request has neither. */
+export type FailsafeCheckInput = MessageOf<typeof failsafeCheck>;
+export type PullInput = CreditReportInput | FailsafeCheckInput;
+export type PullProduct = PullInput['productCode'];

@@ -1,0 +1,178 @@
+/** A person's decision about an inquiry on hold, of each kind of run. */
+import { z } from 'zod';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
+import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
+import type { Problem } from '../model/problems.ts';
+import { PROVIDER_SAID } from '../model/provider-word.ts';
+import { defineMessage, type Loose, type MessageOf } from './message.ts';
+import { hasValue, implies, referenceProblems, sharedFields } from './shared.ts';
+
+const { journeyId, pullId, shareId, reviewId, ...fields } = sharedFields();
+
+/** A limit against typing errors: a run holds long before it has made so many attempts. */
+const MAX_ATTEMPT = 100_000;
+
+const action = z.enum(HOLD_ACTIONS);
+
+const identity = {
+  /** Your own id of this decision. The same again is the same decision; a corrected one takes another id. */
+  decisionId: fields.decisionId,
+  /** As the hold names it. */
+  customerTraceNumber: fields.customerTraceNumber,
+  /** The attempt that the decision is about, as the hold names it. */
+  attempt: z.int().min(1).max(MAX_ATTEMPT),
+};
+
+const reasons = {
+  ...fields.signature,
+  /**
+   * What the gateway's provider said of the inquiry when you asked. Which word permits which action:
+   * docs/protocol.md, "What a person may decide".
+   */
+  providerSaid: z.enum(PROVIDER_SAID),
+  /** For `accept`. */
+  outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),
+  /** For `accept` with `outcome: "record"`. */
+  reference: fields.reference.exactOptional(),
+  /**
+   * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
+   * that they are right.
+   */
+  confirmConsumerIds: z.literal(true).exactOptional(),
+};
+
+/** Compact JWS over `{ "decision": <see DecisionContent>, "exp": <seconds since 1970>, "iat": … }`. */
+const proof = fields.proof.exactOptional();
+
+function decisionFields<Applicants extends z.ZodType>(applicants: Applicants) {
+  return {
+    ...identity,
+    /** One of the hold's `allowedActions`. `resend` posts another inquiry. */
+    action,
+    ...reasons,
+    /** For `amend`: the whole list, corrected. Without it the new inquiry names the same applicants. */
+    applicants: z.exactOptional(applicants),
+    proof,
+  };
+}
+
+/** Without `amend`, which has nothing to correct: a share sends a reference, not applicants. */
+const ofShare = z.strictObject({ shareId, ...identity, ...reasons, proof, action: action.exclude(['amend']) });
+
+function rules(message: Loose): Problem[] {
+  const problems: Problem[] = [];
+  const accepts = message.action === 'accept';
+  const amends = message.action === 'amend';
+  const withRecord = accepts && message.outcome === 'record';
+  if (accepts && message.outcome === undefined) problems.push({ path: '/outcome', rule: 'is required for accept' });
+  if (withRecord && message.reference === undefined) {
+    problems.push({ path: '/reference', rule: 'is required for accept with a record' });
+  }
+  if (withRecord && message.providerSaid !== undefined && message.providerSaid !== 'posted') {
+    problems.push({ path: '/providerSaid', rule: 'must be posted for accept with a record' });
+  }
+  if (message.confirmConsumerIds !== undefined && message.reference === undefined) {
+    problems.push({ path: '/confirmConsumerIds', rule: 'belongs to a reference only' });
+  }
+  if (typeof message.action === 'string') {
+    if (!accepts && message.outcome !== undefined) problems.push({ path: '/outcome', rule: 'belongs to accept only' });
+    if (!withRecord && message.reference !== undefined) {
+      problems.push({ path: '/reference', rule: 'belongs to accept with a record' });
+    }
+    if (!amends && message.applicants !== undefined)
+      problems.push({ path: '/applicants', rule: 'belongs to amend only' });
+  }
+  return [...problems, ...referenceProblems(message.reference)];
+}
+
+/** JSON Schema: `member` may only occur with one value of another member. */
+function onlyWith(condition: object, member: string): object {
+  return implies(condition, { required: [member] }, { not: { required: [member] } });
+}
+
+const WITHOUT_APPLICANTS = [
+  onlyWith(hasValue('action', 'accept'), 'outcome'),
+  onlyWith(hasValue('outcome', 'record'), 'reference'),
+  implies(hasValue('outcome', 'record'), { properties: { providerSaid: { const: 'posted' } } }),
+  { dependentRequired: { confirmConsumerIds: ['reference'] } },
+];
+const allOf = [...WITHOUT_APPLICANTS, implies({ required: ['applicants'] }, hasValue('action', 'amend'))];
+
+function words(to: RunKind, id: string, reason: string): { resolveInquiry: string } {
+  const example = {
+    ...{ [ID_NAMES[to]]: id, by: 'ops', reason },
+    ...{ decisionId: 'D-1', customerTraceNumber: '…00', attempt: 1, action: 'abandon', providerSaid: 'posted' },
+  };
+  return {
+    resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend, but of no share: applicants; proof where the profile asks for one. Example: ${JSON.stringify(example)}`,
+  };
+}
+
+type Identity = { customerTraceNumber: string; attempt: number; decisionId: string };
+
+const key = ({ customerTraceNumber, attempt, decisionId }: Identity) =>
+  `resolve-${customerTraceNumber}-${attempt}-${decisionId}`;
+
+const shared = { applicants: 'report', rules, key } as const;
+
+export const resolveInquiry = defineMessage({
+  ...shared,
+  to: 'journey',
+  updates: words('journey', 'LOAN-1', 'the applicant has withdrawn'),
+  published: {
+    file: 'resolve-inquiry',
+    description:
+      'A person’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an ' +
+      'applicantId or a consumerId.',
+    allOf,
+  },
+  schema: (applicants: z.ZodType<Applicant[]>) => z.strictObject({ journeyId, ...decisionFields(applicants) }),
+});
+
+export const resolvePull = defineMessage({
+  ...shared,
+  to: 'pull',
+  updates: words('pull', 'PULL-1', 'asked for by mistake'),
+  published: {
+    file: 'resolve-pull',
+    description: 'A person’s decision about one attempt on hold. Applicants are those of the product.',
+    allOf,
+  },
+  // The run itself knows which product's table the applicants of `amend` must follow: they may lack what FAILSAFE's may lack.
+  applicants: 'failsafe',
+  schema: (applicants: z.ZodType<FailsafeApplicant[]>) => z.strictObject({ pullId, ...decisionFields(applicants) }),
+});
+
+export const resolvePortfolio = defineMessage({
+  ...shared,
+  to: 'portfolio',
+  updates: words('portfolio', 'REVIEW-1', 'the provider has asked for it'),
+  published: { file: 'resolve-portfolio', description: 'A person’s decision about one attempt on hold.', allOf },
+  schema: (applicants: z.ZodType<Applicant[]>) => z.strictObject({ reviewId, ...decisionFields(applicants) }),
+});
+
+export const resolveShareReport = defineMessage({
+  to: 'share',
+  updates: words('share', 'S-1', 'asked for by mistake'),
+  published: {
+    file: 'resolve-share-report',
+    description: 'A person’s decision about one attempt on hold.',
+    allOf: WITHOUT_APPLICANTS,
+  },
+  schema: () => ofShare,
+  rules,
+  key,
+});
+
+/** A decision by itself, for any kind of run. */
+export const decision = {
+  applicants: 'failsafe',
+  schema: (applicants: z.ZodType<FailsafeApplicant[]>) => z.strictObject(decisionFields(applicants)),
+  rules,
+} as const;
+
+export type ResolveInquiryMessage = MessageOf<typeof resolveInquiry>;
+export type ResolvePullMessage = MessageOf<typeof resolvePull>;
+export type ResolvePortfolioMessage = MessageOf<typeof resolvePortfolio>;
+export type ResolveShareReportMessage = MessageOf<typeof resolveShareReport>;

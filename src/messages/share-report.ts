@@ -1,0 +1,85 @@
+/** The input of `shareReport`: a report shared at any time (docs/shares.md). */
+import { z } from 'zod';
+import { isRecord } from '../base/is-record.ts';
+import { REPORT_PRODUCTS } from '../model/products.ts';
+import { defineInput, type MessageOf } from './message.ts';
+import { ONE_OF_TWO_NAMES, referenceProblems, secondaryUserProblems, sharedFields } from './shared.ts';
+
+const fields = sharedFields();
+
+const storedFields = {
+  productCode: z.enum(REPORT_PRODUCTS),
+  customerTraceNumber: fields.customerTraceNumber.exactOptional(),
+};
+
+/** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
+const givenReportSchema = z.strictObject({
+  /** `consumerId` is personal. */
+  reference: fields.reference,
+  /** The end user that the report was pulled for. */
+  endUserCode: fields.endUserCode,
+});
+
+/** A report in the ledger: the newest of its owner and product, unless a trace number names another. */
+const pulledReportSchema = z.strictObject({ pullId: fields.pullId, ...storedFields });
+const journeyReportSchema = z.strictObject({ journeyId: fields.journeyId, ...storedFields });
+
+const shareFields = {
+  shareId: fields.shareId,
+  /** Name of a gateway profile. Default `default`. */
+  profile: fields.profileName.exactOptional(),
+  ...fields.secondaryUserFields,
+  permissiblePurposeCode: fields.permissiblePurposeCode,
+  /** How long the share waits for consent. Default P30D. */
+  awaitConsentFor: fields.duration.exactOptional(),
+  /** How old a grant may be when an attempt is scheduled. Default: any age. */
+  consentValidFor: fields.duration.exactOptional(),
+};
+
+const anyForm = z
+  .strictObject({ ...shareFields, report: z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]) })
+  .meta(ONE_OF_TWO_NAMES);
+
+function formWith(report: z.ZodType) {
+  const schema = z.strictObject({ ...shareFields, report });
+  return () => schema;
+}
+
+/** The forms by the member that names the report. */
+const FORMS = {
+  journeyId: formWith(journeyReportSchema),
+  pullId: formWith(pulledReportSchema),
+  reference: formWith(givenReportSchema),
+};
+
+export const shareReport = defineInput({
+  workflows: ['shareReport'],
+  published: {
+    file: 'share-report-input',
+    description:
+      'One report, of the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
+      'reference that the ledger knows agrees with it in end user, applicants and consumers.',
+  },
+  schema: () => anyForm,
+  forms: [FORMS.journeyId, FORMS.pullId, FORMS.reference],
+  formOf: ({ report }) => {
+    const names = typeof report === 'object' && report !== null ? Object.keys(report) : [];
+    if (names.includes('reference')) return FORMS.reference;
+    return names.includes('pullId') ? FORMS.pullId : FORMS.journeyId;
+  },
+  // The worker checks what only the ledger knows of the report.
+  rules: (input) => {
+    const { report } = input;
+    const ownUser = isRecord(report) ? report.endUserCode : undefined;
+    const isOwn = typeof ownUser === 'string' && ownUser === input.endUserCode;
+    return [
+      ...secondaryUserProblems(input, ''),
+      ...(isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : []),
+      ...(isRecord(report) ? referenceProblems(report.reference, '/report/reference') : []),
+    ];
+  },
+});
+
+export type ShareReportInput = MessageOf<typeof shareReport>;
+export type GivenReportInput = Extract<ShareReportInput['report'], { reference: unknown }>;
+export type StoredReportInput = Exclude<ShareReportInput['report'], GivenReportInput>;
