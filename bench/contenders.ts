@@ -1,6 +1,6 @@
 /** The contenders: this journey beside a bare workflow that makes the same calls, or beside itself with one thing changed. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { LendingJourneyInput } from '../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../src/messages/inputs/lending-journey.ts';
 import type { Applicant } from '../src/model/applicant.ts';
 import type { BareInput } from './bare/contract.ts';
 

@@ -8,7 +8,7 @@ import { GATEWAY_LIMITS } from '../src/config/limits.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../src/fields/applicant-schemas.ts';
 import { MESSAGES } from '../src/messages/all-messages.ts';
 import { consent } from '../src/messages/consent.ts';
-import { INPUTS } from '../src/messages/inputs.ts';
+import { INPUTS } from '../src/messages/inputs/all-inputs.ts';
 import {
   invalidInputSchema,
   journeyReferencesSchema,

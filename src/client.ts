@@ -59,6 +59,10 @@ export type { UnmatchedConsent } from './ledger/kept-consents.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
 export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';
+export type { GateInput, LendingJourneyInput } from './messages/inputs/lending-journey.ts';
+export type { PortfolioReviewInput } from './messages/inputs/portfolio-review.ts';
+export type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from './messages/inputs/pull.ts';
+export type { GivenReportInput, ShareReportInput, StoredReportInput } from './messages/inputs/share-report.ts';
 export type {
   ChangeCounts,
   ChangeSummary,
@@ -83,7 +87,6 @@ export type {
   TerminalState,
   UpdateAnswer,
 } from './messages/journey/shapes.ts';
-export type { GateInput, LendingJourneyInput } from './messages/lending-journey.ts';
 export type {
   PortfolioOutcome,
   PortfolioProgress,
@@ -92,7 +95,6 @@ export type {
   PortfolioStatus,
   PortfolioUpdateAnswer,
 } from './messages/portfolio/shapes.ts';
-export type { PortfolioReviewInput } from './messages/portfolio-review.ts';
 export type {
   ConsumerResult,
   PullOutcome,
@@ -102,7 +104,6 @@ export type {
   PullStatus,
   PullUpdateAnswer,
 } from './messages/pull/shapes.ts';
-export type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from './messages/pull.ts';
 export type { RequestShareMessage, ShareInput } from './messages/request-share.ts';
 export type {
   ResolveInquiryMessage,
@@ -119,7 +120,6 @@ export type {
   ShareReportStatus,
   ShareReportUpdateAnswer,
 } from './messages/share/shapes.ts';
-export type { GivenReportInput, ShareReportInput, StoredReportInput } from './messages/share-report.ts';
 export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type {
   PortfolioMessage,

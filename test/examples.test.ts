@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { MESSAGES } from '../src/messages/all-messages.ts';
-import { INPUTS } from '../src/messages/inputs.ts';
-import { parseMessage } from '../src/messages/parse-message.ts';
+import { INPUTS } from '../src/messages/inputs/all-inputs.ts';
+import { parseMessage } from '../src/messages/inputs/parse-message.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -1,5 +1,5 @@
 /** A start by the API beside a start by the client: one at a time, in turn, in interleaved pairs. No worker runs. */
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';

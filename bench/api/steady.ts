@@ -1,6 +1,6 @@
 /** Reads and messages at a steady rate, whatever the answers take: times, refusals, memory and CPU of the API. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { httpCall } from '../../test/support/http-call.ts';
 import { manyAtOnce, person, prequal } from '../load/inputs.ts';
 import { MemoryWatch, peak } from '../load/series.ts';

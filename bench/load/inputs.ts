@@ -1,6 +1,6 @@
 /** Inputs of journeys that load a site. SSNs were never issued; all of it is made up. */
 
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 
 let count = 0;

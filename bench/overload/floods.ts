@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sdkClientOf } from '../../src/client/credit-journeys.ts';
 import type { StartOptions } from '../../src/client.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { manyAtOnce } from '../load/inputs.ts';
 import type { Site } from '../load/site.ts';
 

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sdkClientOf } from '../../src/client/credit-journeys.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';

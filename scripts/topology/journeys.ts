@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { CreditJourneys, type JourneyHandle, WorkerUnavailableError } from '../../src/client.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { HoldStatus, JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 
 interface Posted {
   customerTraceNumber: string;

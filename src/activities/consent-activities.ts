@@ -3,7 +3,7 @@ import type { ConsentRecord } from '../consent/consent-record.ts';
 import { describeFault } from '../consent/grant-faults.ts';
 import { isAhead } from '../consent/refusals.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
-import { parseMessage } from '../messages/parse-message.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { JourneyActivities, RecordConsentsArgs, RecordConsentsResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';

@@ -1,7 +1,7 @@
 /** What the workflow `portfolioReview` and its activities say to each other. Types only. */
 
+import type { PortfolioFormat, PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
-import type { PortfolioFormat, PortfolioReviewInput } from '../messages/portfolio-review.ts';
 import type { PortfolioExamination } from '../portfolio/examine-portfolio.ts';
 import type { FileMark } from '../portfolio/identity.ts';
 import type { Place } from '../portfolio/read-rows.ts';

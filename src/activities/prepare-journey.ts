@@ -1,6 +1,6 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { type LendingJourneyInput, lendingJourney } from '../messages/lending-journey.ts';
-import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/parse-message.ts';
+import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
+import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/inputs/parse-message.ts';
 import { requestShare, type ShareInput } from '../messages/request-share.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';

@@ -4,14 +4,14 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { InquiryView } from '../ledger/records.ts';
 import { standingConsents, tellableConsents } from '../ledger/share-standing.ts';
-import { parseMessage } from '../messages/parse-message.ts';
-import type { ReportSource } from '../messages/share/shapes.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
 import {
   type GivenReportInput,
   type ShareReportInput,
   type StoredReportInput,
   shareReport,
-} from '../messages/share-report.ts';
+} from '../messages/inputs/share-report.ts';
+import type { ReportSource } from '../messages/share/shapes.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';

@@ -1,11 +1,11 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
-import { type LendingJourneyInput, lendingJourney } from '../messages/lending-journey.ts';
-import { parseMessage } from '../messages/parse-message.ts';
-import { type PortfolioReviewInput, portfolioReview } from '../messages/portfolio-review.ts';
-import { type PullInput, pullInputOf } from '../messages/pull.ts';
-import { type ShareReportInput, shareReport } from '../messages/share-report.ts';
+import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
+import { type PullInput, pullInputOf } from '../messages/inputs/pull.ts';
+import { type ShareReportInput, shareReport } from '../messages/inputs/share-report.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';

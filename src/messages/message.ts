@@ -21,7 +21,7 @@ export type Loose = Record<string, unknown>;
 /** The schema, given that of `applicants`: workflow code does without the interface's table. */
 type Form = (applicants: never) => z.ZodType;
 
-/** What the client, the API, the command line and activities check by (parse-message.ts). */
+/** What the client, the API, the command line and activities check by (inputs/parse-message.ts). */
 export interface Checked {
   /** `schemas/<file>.json`. Rules that JSON Schema cannot express are in the description. */
   published?: { file: string; description: string; allOf?: readonly object[] };

@@ -1,8 +1,8 @@
 /** Reads a portfolio file once, from end to end, before anything is sent for it. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
-import type { PortfolioFormat } from '../messages/portfolio-review.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
 import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';

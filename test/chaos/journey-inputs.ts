@@ -1,7 +1,7 @@
 /** From a journey's plan to what platforms, consumers and their applicants send. */
 
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 import type { Sentinel } from '../protection/sentinels.ts';

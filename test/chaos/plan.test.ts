@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { INPUTS } from '../../src/messages/inputs.ts';
-import { parseMessage } from '../../src/messages/parse-message.ts';
-import { pullInputOf } from '../../src/messages/pull.ts';
+import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
+import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
+import { pullInputOf } from '../../src/messages/inputs/pull.ts';
 import { inputOf } from './journey-inputs.ts';
 import { otherRunsOf, portfolioText } from './other-runs.ts';
 import { makePlan, type SharePlan, STORM_KINDS } from './plan.ts';

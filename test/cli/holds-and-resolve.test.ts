@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { OpenHold } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import { RECORD } from '../ledger/fixtures.ts';
 import {
   applicant,

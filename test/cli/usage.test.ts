@@ -10,8 +10,8 @@ import type { Command } from 'commander';
 import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { asCalled, programCall } from '../../src/cli/output/program-call.ts';
-import { INPUTS } from '../../src/messages/inputs.ts';
-import { parseMessage } from '../../src/messages/parse-message.ts';
+import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
+import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { runCli, spawnCli } from './run-cli.ts';
 
 /** Every command and subcommand that does something, as it is typed. */

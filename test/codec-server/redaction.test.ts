@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { text } from '../../src/fields/fields.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
-import { parseApplicants, parseMessage } from '../../src/messages/parse-message.ts';
+import { parseApplicants, parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { MASKED, redact, redactedPointer } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, SENTINELS } from './fixtures.ts';

@@ -6,7 +6,7 @@ import { parseInstantMs } from '../../src/base/instants.ts';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
-import { parseMessage } from '../../src/messages/parse-message.ts';
+import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyReferences } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import {
   applicant,
   type Harness,

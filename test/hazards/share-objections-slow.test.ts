@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
+import type { ShareReportInput } from '../../src/messages/inputs/share-report.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import type { ShareReportInput } from '../../src/messages/share-report.ts';
 import {
   consentMessage,
   type Harness,

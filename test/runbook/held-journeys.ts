@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import type { FailureType } from '../../src/model/failure-types.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import {

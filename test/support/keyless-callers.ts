@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { KEY_SET, startServer, token } from '../codec-server/fixtures.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from './journey-harness.ts';

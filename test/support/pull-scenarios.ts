@@ -1,7 +1,7 @@
 /** One run of every outcome that a single pull has. */
 import { randomUUID } from 'node:crypto';
+import type { CreditReportInput, FailsafeCheckInput, PullInput } from '../../src/messages/inputs/pull.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
-import type { CreditReportInput, FailsafeCheckInput, PullInput } from '../../src/messages/pull.ts';
 import { applicant, type JourneyHandle, newSsn } from './journey-harness.ts';
 import type { Scenario, Stage } from './scenarios.ts';
 import { untilQuery } from './until-query.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { ShareReportInput } from '../../src/messages/inputs/share-report.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import type { ShareReportInput } from '../../src/messages/share-report.ts';
 import { consentMessage, type Harness, type JourneyHandle } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
 import type { Scenario, Stage } from './scenarios.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { Client } from '@temporalio/client';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';

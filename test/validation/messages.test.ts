@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
-import { INPUTS } from '../../src/messages/inputs.ts';
-import { parseApplicants, parseMessage } from '../../src/messages/parse-message.ts';
+import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
+import { parseApplicants, parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 

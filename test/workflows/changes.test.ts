@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import { readChanges } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { proved } from '../support/consent-proofs.ts';
 import {
   applicant,

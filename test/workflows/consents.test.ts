@@ -8,7 +8,7 @@ import { lateConsentWorkflowId } from '../../src/client/connection/message-ids.t
 import { startLateConsent } from '../../src/client/runs/late-consent.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { traceOf, until } from '../hazards/operator-hands.ts';
 import {

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { type CreditJourneys, InvalidInputError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import {
   applicant,
   consentMessage,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import type { PortfolioResult, PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import {
   applicant,

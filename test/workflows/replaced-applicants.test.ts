@@ -1,7 +1,7 @@
 /** Applicants who are replaced under an id: a grant is the word of the person whom its id named when it came. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import {
   applicant,
   consentMessage,

@@ -1,7 +1,7 @@
 /** What platforms are told of each share's end, of journeys and by itself; over sockets, by one worker. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import {

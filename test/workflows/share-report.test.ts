@@ -13,8 +13,8 @@ import {
 } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
+import type { StoredReportInput } from '../../src/messages/inputs/share-report.ts';
 import type { ShareReportState } from '../../src/messages/share/shapes.ts';
-import type { StoredReportInput } from '../../src/messages/share-report.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { connectWithLedger } from '../support/ledger-access.ts';
 import { reportPull } from '../support/pull-scenarios.ts';

@@ -6,8 +6,8 @@ import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common
 import fc from 'fast-check';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedShareWithdrawal } from '../../src/ledger/record-audit.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus, ShareState, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../src/messages/lending-journey.ts';
 import { resetTo, traceOf, until, workflowTasksOf } from '../hazards/operator-hands.ts';
 import {
   consentMessage,

@@ -1,8 +1,8 @@
 /** The API's signature under what a person decides: under the message as it is checked, by the name in the token. */
 
 import { type AdvanceMessage, advance } from '../../messages/advance.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../../messages/message.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent, repeatContent } from '../../model/decision-content.ts';
 import type { ApiServices } from '../services.ts';

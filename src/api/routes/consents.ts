@@ -5,7 +5,7 @@ import type { ConsentAnswer } from '../../client/runs/journey-handle.ts';
 import type { ShareConsentAnswer } from '../../client/runs/share-handle.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError, problemWords } from '../../model/problems.ts';
 import { requireReach } from '../reach.ts';

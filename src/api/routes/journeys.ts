@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
+import { lendingJourney } from '../../messages/inputs/lending-journey.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
 import type { JourneyResult } from '../../messages/journey/shapes.ts';
-import { lendingJourney } from '../../messages/lending-journey.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
 import { requireScope } from '../caller.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';
 import { type Reply, type Route, route } from '../route.ts';

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/limits.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { creditReport, failsafeCheck, pullInputOf } from '../../messages/inputs/pull.ts';
 import { pullResultSchema, pullStatusSchema } from '../../messages/pull/result-schemas.ts';
 import type { PullResult } from '../../messages/pull/shapes.ts';
-import { creditReport, failsafeCheck, pullInputOf } from '../../messages/pull.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { listQuery, listRuns, runListSchema } from '../listing.ts';

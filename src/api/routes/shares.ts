@@ -1,9 +1,9 @@
 /** Shares by themselves: started, read, listed, taken back. Their consents: consents.ts; decisions: decisions.ts. */
 import { z } from 'zod';
 import { extendShareReport } from '../../messages/extend.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
-import { type ShareReportInput, shareReport } from '../../messages/share-report.ts';
 import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';

@@ -1,6 +1,6 @@
 /** Made-up runs that the sandbox takes: SSNs that start with 9 and have a record. */
-import type { LendingJourneyInput } from '../../messages/lending-journey.ts';
-import type { PullInput, PullProduct } from '../../messages/pull.ts';
+import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
+import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 

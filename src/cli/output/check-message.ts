@@ -13,8 +13,8 @@ async function findDefinition(kind: CheckedKind, message: unknown): Promise<Chec
   const [{ MESSAGES }, { decision }, { INPUTS }, { pullInputOf }] = await Promise.all([
     import('../../messages/all-messages.ts'),
     import('../../messages/resolve-inquiry.ts'),
-    import('../../messages/inputs.ts'),
-    import('../../messages/pull.ts'),
+    import('../../messages/inputs/all-inputs.ts'),
+    import('../../messages/inputs/pull.ts'),
   ]);
   const definitions: Record<CheckedKind, Checked> = {
     ...{ ...MESSAGES, ...INPUTS, decision, start: INPUTS.lendingJourney, pull: pullInputOf(message) },
@@ -30,7 +30,7 @@ async function findDefinition(kind: CheckedKind, message: unknown): Promise<Chec
 export async function checkMessage(kind: CheckedKind, message: unknown, given: GivenOptions = {}): Promise<void> {
   const [definition, { parseMessage }, { loadMessageLimits }] = await Promise.all([
     findDefinition(kind, message),
-    import('../../messages/parse-message.ts'),
+    import('../../messages/inputs/parse-message.ts'),
     import('../../config/config.ts'),
   ]);
   try {

@@ -3,8 +3,8 @@
  * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
  */
 
+import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
-import type { ShareReportInput } from '../../messages/share-report.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { type RunKind, runName } from '../../model/owner-id.ts';
 import type { Problem } from '../../model/problems.ts';

@@ -1,8 +1,8 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Message, MessageWith } from '../../messages/message.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { ownerOf, workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';

@@ -1,7 +1,7 @@
 /** Starts a journey, once: a start that is repeated finds the first, and one that differs is refused. */
 import type { Client } from '@temporalio/client';
-import { type LendingJourneyInput, lendingJourney } from '../../messages/lending-journey.ts';
-import { parseMessage } from '../../messages/parse-message.ts';
+import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { startOnce } from './start-once.ts';
 

@@ -1,7 +1,7 @@
 /** Starts a portfolio review, once: a start that is repeated finds the first, and one that differs is refused. */
 import type { Client } from '@temporalio/client';
-import { parseMessage } from '../../messages/parse-message.ts';
-import { type PortfolioReviewInput, portfolioReview } from '../../messages/portfolio-review.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { startOnce } from './start-once.ts';

@@ -1,7 +1,7 @@
 /** Starts a pull, once: a start that is repeated finds the first, and one that differs is refused. */
 import type { Client } from '@temporalio/client';
-import { parseMessage } from '../../messages/parse-message.ts';
-import { type PullInput, pullInputOf } from '../../messages/pull.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { type PullInput, pullInputOf } from '../../messages/inputs/pull.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { startOnce } from './start-once.ts';

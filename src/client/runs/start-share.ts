@@ -1,7 +1,7 @@
 /** Starts a share of a report by itself, once: a start that is repeated finds the first. */
 import type { Client } from '@temporalio/client';
-import { parseMessage } from '../../messages/parse-message.ts';
-import { type ShareReportInput, shareReport } from '../../messages/share-report.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import { priorityOf } from '../../model/work-class.ts';

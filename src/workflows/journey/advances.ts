@@ -2,7 +2,7 @@
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunDecision } from '../../ledger/run-decisions.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
-import type { GateInput } from '../../messages/lending-journey.ts';
+import type { GateInput } from '../../messages/inputs/lending-journey.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { RepeatDecision } from '../run/decisions.ts';

@@ -2,8 +2,8 @@
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { ComparedReport, PreparedRun } from '../../activities/contract.ts';
+import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
-import type { LendingJourneyInput } from '../../messages/lending-journey.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { comparisonActivities } from '../run/activity-stubs.ts';
 import type { Journey } from './journey.ts';

@@ -10,6 +10,7 @@ import { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { HeardConsent } from '../../ledger/kept-consents.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
+import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type {
   JourneyOutcome,
   JourneyReferences,
@@ -18,7 +19,6 @@ import type {
   RefusedMessage,
   StageStatus,
 } from '../../messages/journey/shapes.ts';
-import type { GateInput, LendingJourneyInput } from '../../messages/lending-journey.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';

@@ -2,8 +2,8 @@ import { ActivityFailure, CancellationScope, isCancellation, TimeoutFailure, wor
 import type { BeginFailureDetails, BegunJourney, PreparedJourney, PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
+import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../messages/lending-journey.ts';
 import { STAGES } from '../../model/products.ts';
 import { secondaryUserOf } from '../../model/secondary-user.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
@@ -123,7 +123,7 @@ function journeyDetails(journey: Journey): string {
 
 /**
  * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
- * Workflow id `journey-<journeyId>`. Input: `messages/lending-journey.ts`; result: `messages/journey/shapes.ts`; docs/journeys.md.
+ * Workflow id `journey-<journeyId>`. Input: `messages/inputs/lending-journey.ts`; result: `messages/journey/shapes.ts`; docs/journeys.md.
  *
  * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted

@@ -1,7 +1,7 @@
 /** How a journey is listed: its search attributes, from its stages, shares and holds. */
 
+import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../messages/lending-journey.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
+import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import type {
   PortfolioOutcome,
@@ -17,7 +18,6 @@ import type {
   PortfolioStatus,
   PortfolioUpdateAnswer,
 } from '../../messages/portfolio/shapes.ts';
-import type { PortfolioReviewInput } from '../../messages/portfolio-review.ts';
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
@@ -78,7 +78,7 @@ function setPaused(review: Review, isPaused: boolean): boolean {
 
 /**
  * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input:
- * `messages/portfolio-review.ts`; result: `messages/portfolio/shapes.ts`; docs/portfolio.md.
+ * `messages/inputs/portfolio-review.ts`; result: `messages/portfolio/shapes.ts`; docs/portfolio.md.
  *
  * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted; `PortfolioChanged` with

@@ -4,6 +4,7 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { FlagReason } from '../../ledger/work.ts';
+import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
 import type {
@@ -13,7 +14,6 @@ import type {
   PortfolioState,
   PortfolioStatus,
 } from '../../messages/portfolio/shapes.ts';
-import type { PortfolioReviewInput } from '../../messages/portfolio-review.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';

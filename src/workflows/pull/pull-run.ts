@@ -1,12 +1,12 @@
 /**
- * The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/pull.ts`; result: `messages/pull/shapes.ts`;
+ * The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
  * docs/pulls.md.
  */
 
 import type { PreparedRun } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
+import type { CreditReportInput, FailsafeCheckInput } from '../../messages/inputs/pull.ts';
 import type { PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
-import type { CreditReportInput, FailsafeCheckInput } from '../../messages/pull.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
 import { describeRun } from '../details/run-details.ts';

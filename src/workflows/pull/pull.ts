@@ -1,6 +1,7 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import {
   answeredInquiry,
@@ -9,7 +10,6 @@ import {
   wordsOf,
 } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
-import type { PullInput, PullProduct } from '../../messages/pull.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawPullMessage } from '../../messages/withdraw.ts';
 import type { Outcome } from '../../model/inquiry.ts';

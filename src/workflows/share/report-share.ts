@@ -4,6 +4,7 @@ import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type {
@@ -13,7 +14,6 @@ import type {
   ShareReportState,
   ShareReportStatus,
 } from '../../messages/share/shapes.ts';
-import type { ShareReportInput } from '../../messages/share-report.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawShareReportMessage } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';

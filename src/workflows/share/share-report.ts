@@ -4,9 +4,9 @@ import type { PreparedShare } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
+import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import { resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import type { ShareReportOutcome, ShareReportResult, ShareReportStatus } from '../../messages/share/shapes.ts';
-import type { ShareReportInput } from '../../messages/share-report.ts';
 import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
@@ -92,7 +92,7 @@ function handleExtensions(share: ReportShare): void {
 
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
- * Workflow id `share-<shareId>`. Input: `messages/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
+ * Workflow id `share-<shareId>`. Input: `messages/inputs/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
  *
  * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { inParallel } from '../../../src/base/in-parallel.ts';
+import type { LendingJourneyInput } from '../../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus } from '../../../src/messages/journey/shapes.ts';
-import type { LendingJourneyInput } from '../../../src/messages/lending-journey.ts';
 import {
   applicant,
   consentMessage,

@@ -15,7 +15,7 @@ import type { OwnedChild } from '../../../src/local/child-process.ts';
 import { freePorts } from '../../../src/local/free-ports.ts';
 import { findTemporalBinary } from '../../../src/local/temporal/temporal-binaries.ts';
 import { startTemporalServer, type TemporalServer } from '../../../src/local/temporal/temporal-server.ts';
-import type { LendingJourneyInput } from '../../../src/messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../../src/messages/inputs/lending-journey.ts';
 import { createKeyRing, type KeyRing } from '../../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../../src/protection/payloads/data-converter.ts';
 import { createPayloadCodec } from '../../../src/protection/payloads/payload-codec.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { heldByRun } from '../../../client/holds/open-hold.ts';
 import type { PortfolioHandle } from '../../../client.ts';
-import type { PortfolioReviewInput } from '../../../messages/portfolio-review.ts';
+import type { PortfolioReviewInput } from '../../../messages/inputs/portfolio-review.ts';
 import type { PortfolioMessage } from '../../../messages/withdraw.ts';
 import { ownerIdOf } from '../../../model/owner-id.ts';
 import { needsPerson } from '../../../words/runs.ts';

@@ -1,7 +1,7 @@
 /** `pull`: one report of one product, or FAILSAFE. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { PullInput } from '../../../messages/pull.ts';
+import type { PullInput } from '../../../messages/inputs/pull.ts';
 import { PULL_PRODUCTS } from '../../../model/products.ts';
 import { showStarted, withJourneys } from '../../decisions/journey-action.ts';
 import { samplePull } from '../../demo/sample-runs.ts';

@@ -4,8 +4,8 @@
  */
 import type { Command } from 'commander';
 import type { Replacing } from '../../../client.ts';
+import type { ShareReportInput } from '../../../messages/inputs/share-report.ts';
 import type { ShareInput } from '../../../messages/request-share.ts';
-import type { ShareReportInput } from '../../../messages/share-report.ts';
 import { ownerOf } from '../../../model/owner-id.ts';
 import { requireOwnerId, showAnswer, showStarted, withJourney, withJourneys } from '../../decisions/journey-action.ts';
 import { checkMessage } from '../../output/check-message.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { LendingJourneyInput } from '../../../messages/lending-journey.ts';
+import type { LendingJourneyInput } from '../../../messages/inputs/lending-journey.ts';
 import { showStarted, withJourneys } from '../../decisions/journey-action.ts';
 import { sampleJourney } from '../../demo/sample-runs.ts';
 import { checkMessage } from '../../output/check-message.ts';

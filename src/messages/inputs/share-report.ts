@@ -1,9 +1,9 @@
 /** The input of `shareReport`: a report shared at any time (docs/shares.md). */
 import { z } from 'zod';
-import { isRecord } from '../base/is-record.ts';
-import { REPORT_PRODUCTS } from '../model/products.ts';
-import { defineInput, type MessageOf } from './message.ts';
-import { ONE_OF_TWO_NAMES, referenceProblems, secondaryUserProblems, sharedFields } from './shared.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { REPORT_PRODUCTS } from '../../model/products.ts';
+import { defineInput, type MessageOf } from '../message.ts';
+import { ONE_OF_TWO_NAMES, referenceProblems, secondaryUserProblems, sharedFields } from '../shared.ts';
 
 const fields = sharedFields();
 

@@ -1,12 +1,12 @@
 /** The input of `lendingJourney`. */
 import { z } from 'zod';
-import { isRecord } from '../base/is-record.ts';
-import type { Applicant } from '../model/applicant.ts';
-import type { Problem } from '../model/problems.ts';
-import { STAGES, type StageCode } from '../model/products.ts';
-import { OWN_END_USER, ownUsersOf } from '../model/stage-end-user.ts';
-import { defineInput, type Loose, type MessageOf } from './message.ts';
-import { implies, repeatedProblems, secondaryUserProblems, sharedFields } from './shared.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { Applicant } from '../../model/applicant.ts';
+import type { Problem } from '../../model/problems.ts';
+import { STAGES, type StageCode } from '../../model/products.ts';
+import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
+import { defineInput, type Loose, type MessageOf } from '../message.ts';
+import { implies, repeatedProblems, secondaryUserProblems, sharedFields } from '../shared.ts';
 
 const fields = sharedFields();
 

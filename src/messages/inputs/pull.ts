@@ -1,10 +1,10 @@
 /** The inputs of single pulls (docs/pulls.md): one report product, or FAILSAFE. */
 import { z } from 'zod';
-import { isRecord } from '../base/is-record.ts';
-import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
-import { REPORT_PRODUCTS } from '../model/products.ts';
-import { defineInput, type MessageOf } from './message.ts';
-import { sharedFields } from './shared.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
+import { REPORT_PRODUCTS } from '../../model/products.ts';
+import { defineInput, type MessageOf } from '../message.ts';
+import { sharedFields } from '../shared.ts';
 
 const fields = sharedFields();
 

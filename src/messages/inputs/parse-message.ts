@@ -4,13 +4,13 @@
  * Unknown fields and `null` are refused everywhere. The workflow itself judges what depends on a run's state.
  */
 import type { z } from 'zod';
-import { isRecord } from '../base/is-record.ts';
-import { applicantsSchema, failsafeApplicantsSchema } from '../fields/applicant-schemas.ts';
-import { parseWith } from '../fields/problems.ts';
-import { perMaximum } from '../fields/request-schemas.ts';
-import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
-import { InvalidInputError } from '../model/problems.ts';
-import type { Checked, MessageOf } from './message.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
+import { parseWith } from '../../fields/problems.ts';
+import { perMaximum } from '../../fields/request-schemas.ts';
+import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import type { Checked, MessageOf } from '../message.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
 export interface ApplicantLimit {
