@@ -63,14 +63,7 @@ export const answeredFields = {
   noRecordReference: z.string().exactOptional().meta({
     description: 'The reference number of an answer without a record. Nothing can be shared under it.',
   }),
-  remarks: z
-    .array(problemSchema)
-    .exactOptional()
-    .meta({
-      description:
-        'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
-        'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
-    }),
+  remarks: remarksSchema,
 };
 
 export const answeredSchema = z.object(answeredFields);
@@ -124,7 +117,6 @@ const stageState = z.enum([
 export const stageStatusSchema = z
   .object({
     productCode: stage,
-    /** From 2: a repeat, listed after the pull that it repeats. */
     occurrence: z.int().min(2).exactOptional().meta({ description: 'A repeat: after the pull that it repeats.' }),
     state: stageState,
     attempts: count,
@@ -157,9 +149,7 @@ export const shareStatusSchema = z
       'withdrawn',
       'abandoned',
     ]),
-    /** `applicantId` of each applicant without a standing grant. */
     waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
-    /** While it waits for consent to a report that is there: when the wait ends. Later where it was extended. */
     until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
@@ -171,7 +161,7 @@ export const shareStatusSchema = z
   .meta({ id: 'shareStatus' });
 
 /** In the status of each kind of run whose input was refused. */
-export const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
+const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
   description:
     'Of a run that failed because its input was refused: what is wrong with it. Of one that is running: no worker that was asked has its `profile`, and others are asked for half a minute. The first 20.',
 });
@@ -189,7 +179,6 @@ export const holdStatusSchema = z
     accountId: z.string().exactOptional().meta({ description: 'The row, of a portfolio review.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
-    /** The number of the latest attempt, which a decision names. */
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
     httpStatus: z.int().exactOptional(),
     refusalKept: z.literal(true).exactOptional().meta({
@@ -197,24 +186,17 @@ export const holdStatusSchema = z
     }),
     returnCode: z.string().exactOptional(),
     returnReasonCode: returnReasonCode.exactOptional(),
-    /** For `AnotherNumber`: the trace number that the inquiry has for another customer. */
     otherTraceNumber: z.string().exactOptional().meta({
       description: 'With AnotherNumber: the number that the inquiry has for another customer.',
     }),
-    /**
-     * For `OutcomeUnknown`: the first request may still arrive until this instant, and no `resend` is taken before.
-     * RFC 3339.
-     */
     resendFrom: instant.exactOptional().meta({
       description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
     }),
-    /** What is wrong, by path and rule, never by value. The first 20. */
     problems: z.array(problemSchema).exactOptional().meta({
       description:
         'With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value.',
     }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
-    /** The latest decision that the ledger has refused, and why. The hold still waits for a decision. */
     refusedDecision: z
       .object({ decisionId: z.string(), reason: z.string(), at: instant })
       .meta({ description: 'The latest decision that the ledger has refused, and why: it still waits for one.' })
@@ -225,6 +207,14 @@ export const holdStatusSchema = z
 export const refusedMessageSchema = z
   .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().exactOptional() })
   .meta({ id: 'refusedMessage' });
+
+/** In the status of each kind of run. */
+export const runStatusFields = {
+  problems: inputProblemsSchema,
+  holds: z.array(holdStatusSchema),
+  refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+  refusedMessagesTotal: count,
+};
 
 /** How a run ended that has no result, as its status shows it. */
 export const TERMINAL_STATES = ['cancelled', 'failed'] as const;
@@ -238,7 +228,6 @@ export const journeyStatusSchema = z
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
     /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
     waitingFor: z.string().exactOptional(),
-    /** At a gate: when it expires. Later where the wait was extended. */
     waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
     /** At a gate: the stage whose report is older than `maxReportAge`. `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
@@ -246,12 +235,6 @@ export const journeyStatusSchema = z
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
-    problems: inputProblemsSchema,
-    holds: z.array(holdStatusSchema),
-    /**
-     * Consents that are kept until their share is requested. Absent where there are none. A misspelt `shareId` shows
-     * here.
-     */
     earlyConsents: z
       .object({ count, shareIds: z.array(z.string()).meta({ description: 'The first 20.' }) })
       .exactOptional()
@@ -259,9 +242,7 @@ export const journeyStatusSchema = z
         description:
           'Consents to shares that have not been requested yet. They are kept; a misspelt shareId shows here.',
       }),
-    /** The last 50. */
-    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
-    refusedMessagesTotal: count,
+    ...runStatusFields,
   })
   .meta({ id: 'journeyStatus' });
 
@@ -307,10 +288,6 @@ export const journeyReferencesSchema = z.object({
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
-  /**
-   * Answer to a consent, a decision, a withdrawal, or the pause of a review. `false`: the ledger could not be reached. The run keeps the
-   * message and tries again.
-   */
   recorded: z
     .boolean()
     .exactOptional()
@@ -324,7 +301,6 @@ export const acceptedSchema = z.object({
 
 /** The further members in the answers of runs that receive consents. */
 export const consentAnswerFields = {
-  /** Answer to a consent only: its share has not been requested yet. The consent is kept. */
   unmatched: z.literal('share').exactOptional().meta({
     description:
       'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',

@@ -3,13 +3,7 @@
  */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../model/products.ts';
-import {
-  acceptedSchema,
-  holdStatusSchema,
-  inputProblemsSchema,
-  refusedMessageSchema,
-  TERMINAL_STATES,
-} from '../journey/result-schemas.ts';
+import { acceptedSchema, runStatusFields, TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
 
 const count = z.int().min(0);
@@ -59,10 +53,7 @@ export const portfolioStatusSchema = z
     file: z.string(),
     digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,
-    problems: inputProblemsSchema,
-    holds: z.array(holdStatusSchema),
-    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
-    refusedMessagesTotal: count,
+    ...runStatusFields,
   })
   .meta({ id: 'portfolioStatus' });
 

@@ -9,11 +9,9 @@ import {
   answeredFields,
   applicantOutcomeFields,
   consumerWithoutRecordSchema,
-  holdStatusSchema,
-  inputProblemsSchema,
   providerTextFields,
-  refusedMessageSchema,
   reportReferenceSchema,
+  runStatusFields,
   ssnMismatchSchema,
   TERMINAL_STATES,
   WITHOUT_RECORD,
@@ -57,10 +55,7 @@ export const pullStatusSchema = z
     reportReferenceNumber: z.string().exactOptional(),
     ...answeredFields,
     attention: ssnMismatchSchema,
-    problems: inputProblemsSchema,
-    holds: z.array(holdStatusSchema),
-    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
-    refusedMessagesTotal: z.int().min(0),
+    ...runStatusFields,
   })
   .meta({ id: 'pullStatus' });
 

@@ -6,11 +6,9 @@ import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   consentAnswerFields,
-  holdStatusSchema,
-  inputProblemsSchema,
-  refusedMessageSchema,
   remarksSchema,
   reportReferenceSchema,
+  runStatusFields,
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 
@@ -62,10 +60,7 @@ export const shareReportStatusSchema = z
     replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
     remarks: remarksSchema,
     attention,
-    problems: inputProblemsSchema,
-    holds: z.array(holdStatusSchema),
-    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
-    refusedMessagesTotal: z.int().min(0),
+    ...runStatusFields,
   })
   .meta({ id: 'shareReportStatus' });
 
