@@ -4,7 +4,7 @@
  * are in `description`.
  */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../src/config/limits.ts';
+import { GATEWAY_LIMITS } from '../src/config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../src/fields/applicant-schemas.ts';
 import { MESSAGES } from '../src/messages/all-messages.ts';
 import { consent } from '../src/messages/consent.ts';

@@ -36,7 +36,7 @@ test('each file imports from its own layer and those below it', () => {
 /** What the client reads of other layers beside types: its environment, the codec protocol, and the server's attributes. */
 const CLIENT_NEEDS = [
   'src/client/connection/configured-data-converter.ts → src/temporal/started-encrypted.ts',
-  'src/client/connection/connect-options.ts → src/config/client-config.ts',
+  'src/client/connection/connect-options.ts → src/config/client.ts',
   'src/client/connection/remote-codec.ts → src/http/payload-json.ts',
   'src/client/holds/open-holds.ts → src/temporal/failing-runs.ts',
   'src/client/holds/open-holds.ts → src/temporal/registered-search-attributes.ts',

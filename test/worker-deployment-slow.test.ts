@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import type { Config } from '../src/config/config-shape.ts';
+import type { Config } from '../src/config/config.ts';
 import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
 import { watchDeployment } from '../src/temporal/deployment-watch.ts';

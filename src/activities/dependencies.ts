@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import type { Config } from '../config/config-shape.ts';
+import type { Config } from '../config/config.ts';
 import { PROFILE_NAME } from '../fields/fields.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config-shape.ts';
+import type { Config } from '../config/config.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 
 /** How long an attempt from the gateway queue waits for a connection: little of the time that it has for its answer. */

@@ -1,28 +1,15 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { addressProblem } from '../config/addresses.ts';
-import { loadClientSettings } from '../config/client-config.ts';
-import { readPortfolioDirectory } from '../config/config.ts';
-import type { LedgerAccess, ListenAddress } from '../config/config-shape.ts';
-import { EnvironmentReader } from '../config/environment-reader.ts';
-import { readLedgerAccess } from '../config/ledger-settings.ts';
-import { type LogLevel, readLogLevel } from '../config/log-level.ts';
-import { checkProcess } from '../config/process-rules.ts';
-import { apiDecisionKey, type DecisionKey } from '../config/proof-keys.ts';
-import { readListenAddress } from '../config/telemetry-settings.ts';
+import { checkProcess, readClientSettings } from '../config/client.ts';
+import { type DecisionKey, findDecisionKey } from '../config/config.ts';
+import { type EnvironmentReader, readPart } from '../config/environment.ts';
+import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
+import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { isLoopbackHost } from '../http/server.ts';
 import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
-import { ConfigError } from '../model/problems.ts';
-import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
-
-/** Beside the codec server's 7281. */
-export const DEFAULT_PORT = 7282;
-
-/** A claim's name. */
-const CLAIM = /^[\w:./-]{1,100}$/;
 
 export interface ApiSettings {
   options: Omit<ApiOptions, 'journeys' | 'signer'>;
@@ -39,98 +26,64 @@ export interface ApiSettings {
  * @throws ConfigError with every problem at once
  */
 export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}): ApiSettings {
-  const reader = new EnvironmentReader({ ...env, ...defined({ API_HOST: overrides.host, API_PORT: overrides.port }) });
-  const environment = reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
-  checkProcess(reader, environment);
-  const listening = readListening(reader, environment, { prefix: 'API', hostVariable: 'API_HOST' });
-  if (reader.optional('API_JWKS_URL') === undefined && reader.optional('API_JWKS_FILE') === undefined) {
-    reader.report('API_JWKS_URL', 'is required, or API_JWKS_FILE: the API takes tokens alone');
-  }
-  if (reader.optional('CODEC_SERVER_URL') !== undefined) {
-    reader.report('CODEC_SERVER_URL', 'must not be given to the API: it holds keys of its own');
-  }
-  const auditFile = reader.optional('API_AUDIT_FILE');
-  const signIn = readSignIn(reader, environment, listening);
-  const settings: ApiSettings = {
-    options: {
-      environment,
-      tokens: readTokenSettings(reader, environment, 'API'),
-      byClaim: reader.text('API_BY_CLAIM', 'sub', (name) => (CLAIM.test(name) ? null : 'must be the name of a claim')),
-      maxApplicants: maxApplicantsIn(reader),
-      ...(auditFile === undefined ? {} : { audit: { file: auditFile } }),
-      ...listening,
-      ...signIn,
-      port: reader.integer('API_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
-      limits: readLimits(reader, 'API', DEFAULT_LIMITS),
-      ...defined({
-        portfolioDirectory: readPortfolioDirectory(reader),
-        temporalUi: linkedAddress(reader, 'API_TEMPORAL_UI', environment),
-        runbookUrl: linkedAddress(reader, 'RUNBOOK_URL', 'sandbox'),
-        profiles: readProfileNames(reader, environment),
-      }),
-    },
-    ...defined({ decisionKey: apiDecisionKey(env) }),
-    ledgerAccess: readLedgerAccess(reader, environment, { needsId: true }),
-    logLevel: readLogLevel(reader, environment),
-    ...defined({ metricsAddress: readListenAddress(reader, 'METRICS_ADDRESS') }),
-  };
-  reader.throwIfWrong();
-  return settings;
+  return readPart({ ...env, ...defined({ API_HOST: overrides.host, API_PORT: overrides.port }) }, readSettings);
 }
 
-/** Words of the protocol have a meaning of their own. */
-const TOKEN_HEADER =
-  /^(?!(?:authorization|cookie|host|origin|forwarded|sec-|x-forwarded-(?:for|host|proto)$))[a-z][a-z\d-]{0,63}$/i;
-
-/** Two slashes would begin another host's address. */
-const OWN_PATH = /^\/(?![/\\])[\w./?=&%~:{}-]{1,500}$/;
-
-function ownPath(reader: EnvironmentReader, name: 'API_SIGN_IN_PATH' | 'API_SIGN_OUT_PATH'): string | undefined {
-  const path = reader.optional(name);
-  if (path !== undefined && !OWN_PATH.test(path)) {
-    reader.report(name, 'must be a path of the page’s own host, such as /oauth2/start');
+function readSettings(reader: EnvironmentReader): ApiSettings {
+  checkProcess(reader);
+  const { environment } = reader;
+  const listening = readListening(reader, 'API', reader.get('API_HOST'));
+  if (reader.raw('API_JWKS_URL') === undefined && reader.raw('API_JWKS_FILE') === undefined) {
+    reader.report('API_JWKS_URL', 'is required, or API_JWKS_FILE: the API takes tokens alone');
   }
-  return path;
+  if (reader.raw('CODEC_SERVER_URL') !== undefined) {
+    reader.report('CODEC_SERVER_URL', 'must not be given to the API: it holds keys of its own');
+  }
+  const auditFile = reader.get('API_AUDIT_FILE');
+  return {
+    options: {
+      environment,
+      tokens: readTokenSettings(reader, 'API'),
+      byClaim: reader.get('API_BY_CLAIM'),
+      // What the connection to Temporal takes is checked here as well: one error lists all problems.
+      maxApplicants: readClientSettings(reader, { besideLedger: true }).maxApplicants,
+      ...listening,
+      ...readSignIn(reader, listening),
+      port: reader.get('API_PORT'),
+      limits: readLimits(reader, 'API', DEFAULT_LIMITS),
+      ...defined({
+        audit: auditFile === undefined ? undefined : { file: auditFile },
+        portfolioDirectory: reader.get('PORTFOLIO_DIR'),
+        temporalUi: reader.get('API_TEMPORAL_UI'),
+        runbookUrl: reader.get('RUNBOOK_URL'),
+        profiles: readProfileNames(reader),
+      }),
+    },
+    ledgerAccess: readLedgerAccess(reader),
+    logLevel: reader.get('LOG_LEVEL'),
+    ...defined({ decisionKey: findDecisionKey(reader.env), metricsAddress: reader.get('METRICS_ADDRESS') }),
+  };
 }
 
 /** How people sign in to the page: by a proxy that knows them, or on this machine with a token. */
 function readSignIn(
   reader: EnvironmentReader,
-  environment: Environment,
   { host, trustedProxies }: { host: string; trustedProxies: readonly string[] },
 ): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath'> {
-  const header = reader.optional('API_TOKEN_HEADER');
-  if (header !== undefined && !TOKEN_HEADER.test(header)) {
-    reader.report('API_TOKEN_HEADER', 'must be the name of a header that means nothing else');
-  }
+  const header = reader.get('API_TOKEN_HEADER');
   if (header !== undefined && trustedProxies.length === 0) {
     reader.report('API_TRUSTED_PROXIES', 'is required beside API_TOKEN_HEADER: only a proxy may say who somebody is');
   }
-  const isByToken = reader.oneOf('API_SIGN_IN', ['proxy', 'token'] as const, 'proxy') === 'token';
-  if (isByToken && environment === 'production') {
-    reader.report('API_SIGN_IN', 'must not be token in production: a proxy signs people in');
-  }
+  const isByToken = reader.get('API_SIGN_IN') === 'token';
   if (isByToken && !isLoopbackHost(host)) {
     reader.report('API_HOST', 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token');
   }
   return defined({
     tokenHeader: header?.toLowerCase(),
     signIn: isByToken ? ('token' as const) : undefined,
-    signInPath: ownPath(reader, 'API_SIGN_IN_PATH'),
-    signOutPath: ownPath(reader, 'API_SIGN_OUT_PATH'),
+    signInPath: reader.get('API_SIGN_IN_PATH'),
+    signOutPath: reader.get('API_SIGN_OUT_PATH'),
   });
-}
-
-/** The beginning of the page's links to another server. */
-function linkedAddress(
-  reader: EnvironmentReader,
-  name: 'API_TEMPORAL_UI' | 'RUNBOOK_URL',
-  environment: Environment,
-): string | undefined {
-  const address = reader.optional(name);
-  const rule = address === undefined ? null : addressProblem(address, environment);
-  if (rule) reader.report(name, rule);
-  return address?.replace(/\/+$/, '');
 }
 
 const PROFILE_NAMES = z.looseObject({
@@ -138,30 +91,18 @@ const PROFILE_NAMES = z.looseObject({
 });
 
 /** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
-function readProfileNames(reader: EnvironmentReader, environment: Environment): string[] | undefined {
+function readProfileNames(reader: EnvironmentReader): string[] | undefined {
   const variable = 'GATEWAY_PROFILES_FILE';
-  const path = reader.optional(variable);
+  const path = reader.get(variable);
   const content = path === undefined ? undefined : reader.file(variable, path);
   if (content === undefined) return undefined;
   try {
     const profiles = Object.entries(PROFILE_NAMES.parse(JSON.parse(content)).profiles);
-    const own = profiles.flatMap(([name, profile]) => (profile.environment === environment ? [name] : []));
+    const own = profiles.flatMap(([name, profile]) => (profile.environment === reader.environment ? [name] : []));
     return ['default', ...own];
   } catch {
     // The parser's own message quotes the file.
     reader.report(variable, 'must name a file that holds JSON with profiles');
     return undefined;
-  }
-}
-
-/** What the connection to Temporal takes is wrong here as it is there: one error lists all. */
-function maxApplicantsIn(reader: EnvironmentReader): number {
-  try {
-    return loadClientSettings(reader.env, { besideLedger: true }).maxApplicants;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const isKnown = ({ variable }: { variable: string }) => reader.problems.some((one) => one.variable === variable);
-    for (const problem of error.problems) if (!isKnown(problem)) reader.report(problem.variable, problem.rule);
-    return 0;
   }
 }

@@ -1,34 +1,80 @@
 /**
- * Turns environment variables into a validated configuration: the only reader of the environment. Each loader lists
- * every problem at once, by variable name and never by value (docs/configuration.md has the table).
+ * The configuration of a worker, and the parts of it that other programs read. Each loader lists every problem at once,
+ * by variable name and never by value (docs/configuration.md has the tables).
  */
-
-import { statSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
+import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
+import type { ProtocolSettings } from '../model/settings.ts';
+import { readKeySet } from '../protection/proofs/key-set.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
-import { addressProblem } from './addresses.ts';
-import { readEncryption, readEnvironment, readMaxApplicants, readTaskQueue, readTemporal } from './client-config.ts';
-import { type ClientUse, readCodecServer } from './client-settings.ts';
-import type { ClientSettings, CodecServerAccess, Config, LedgerAccess } from './config-shape.ts';
-import { readDefaultProfile, rehearsalProblem, timeZoneProblem } from './default-profile.ts';
-import { readDeploymentNames } from './deployment.ts';
-import { EnvironmentReader } from './environment-reader.ts';
-import { readLedgerAccess } from './ledger-settings.ts';
-import { readLogLevel } from './log-level.ts';
-import { checkProcess, checkTemporal } from './process-rules.ts';
-import { readProfiles } from './profiles-file.ts';
-import { readProofKeys } from './proof-keys.ts';
-import { readProtocol } from './protocol.ts';
-import { readTelemetry, readTraceEndpoint } from './telemetry-settings.ts';
-import { readWebhookSettings } from './webhook-settings.ts';
-import { readWorkerSettings } from './worker-settings.ts';
+import {
+  type ClientSettings,
+  type ClientUse,
+  checkProcess,
+  readCodecServer,
+  readTemporal,
+  type TemporalOptions,
+} from './client.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
+import { EnvironmentReader, readPart } from './environment.ts';
+import { readProfiles } from './gateway-profiles.ts';
+import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';
+import type { ListenAddress, LogLevel } from './variables.ts';
 
-export { loadClientSettings, otherEnvironmentIn } from './client-config.ts';
-export type { ClientUse } from './client-settings.ts';
+export interface WorkerSettings {
+  maxConcurrentWorkflowTasks: number;
+  maxCachedWorkflows: number;
+  maxConcurrentActivities: number;
+  /** Slots of one profile's gateway queue on this worker; never more than its connections. */
+  maxConcurrentInquiries: number;
+  /** Across all workers of a gateway queue: the server keeps it. Absent: as fast as the slots allow. */
+  maxInquiriesPerSecond?: number;
+  /** How often the watch looks for the newest attempt of the ledger. */
+  ledgerWatchMs: number;
+  /** Longer than the HTTP time-out, so that SIGTERM never interrupts an attempt in flight. */
+  shutdownGraceMs: number;
+  /** Path of the prebuilt workflow bundle; absent in development. */
+  workflowBundlePath?: string;
+  /** Absent: the worker is unversioned. */
+  deployment?: DeploymentVersion;
+}
+
+/** The telemetry of a worker, each part only where it is configured (docs/metrics.md). */
+export interface TelemetrySettings {
+  metricsAddress?: ListenAddress;
+  /** How often the worker counts open work. */
+  metricsRefreshMs: number;
+  healthAddress?: ListenAddress;
+  /** An OTLP/HTTP collector, without `/v1/traces`. */
+  traceEndpoint?: string;
+}
+
+export interface Config extends LedgerAccess {
+  /** Whether payloads are encrypted; only the sandbox may run without. */
+  payloadsAreEncrypted: boolean;
+  temporal: TemporalOptions;
+  taskQueue: string;
+  /** By name; always contains `default`. */
+  profiles: ReadonlyMap<string, GatewayProfile>;
+  protocol: ProtocolSettings;
+  /** For the delivery of events; the endpoints belong to their profiles. */
+  webhooks: WebhookSettings;
+  worker: WorkerSettings;
+  logLevel: LogLevel;
+  telemetry: TelemetrySettings;
+  /** JWKS file to check proofs of consents with; without it no proof is accepted. */
+  consentKeysFile?: string;
+  /** The same for proofs of decisions. */
+  decisionKeysFile?: string;
+  /** The directory of portfolio files and their results. */
+  portfolioDirectory?: string;
+  /** Where the pages of docs/runbook are served, without a slash at its end. */
+  runbookUrl?: string;
+}
 
 /**
  * The whole configuration, for a worker.
@@ -36,10 +82,7 @@ export type { ClientUse } from './client-settings.ts';
  * @throws ConfigError
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
-  const reader = new EnvironmentReader(env);
-  const config = readConfig(reader);
-  reader.throwIfWrong();
-  return config;
+  return readPart(env, readConfig);
 }
 
 /**
@@ -56,45 +99,196 @@ export function inspectCodecServer(
   env: NodeJS.ProcessEnv,
 ): { access: CodecServerAccess; problems: readonly ConfigProblem[] } | undefined {
   const reader = new EnvironmentReader(env);
-  const access = readCodecServer(reader, readEnvironment(reader));
+  const access = readCodecServer(reader);
   return access === undefined ? undefined : { access, problems: reader.problems };
 }
 
 function readConfig(reader: EnvironmentReader): Config {
-  const environment = readEnvironment(reader);
-  checkProcess(reader, environment);
-  const temporal = readTemporal(reader);
-  checkTemporal(reader, environment, temporal);
-  const profiles = readProfiles(reader, readDefaultProfile(reader, environment));
-  const protocol = readProtocol(reader, environment, profiles.values());
-  const proofKeys = readProofKeys(reader, profiles.values());
-  const portfolioDirectory = readPortfolioDirectory(reader);
+  checkProcess(reader);
+  const profiles = readProfiles(reader);
+  const protocol = readProtocol(reader, [...profiles.values()]);
   return {
-    ...readLedgerAccess(reader, environment, { needsId: true }),
-    temporal,
-    payloadsAreEncrypted: readEncryption(reader, environment),
-    taskQueue: readTaskQueue(reader, environment),
+    ...readLedgerAccess(reader),
+    temporal: readTemporal(reader),
+    payloadsAreEncrypted: reader.get('PAYLOAD_ENCRYPTION') === 'on',
+    taskQueue: reader.get('TASK_QUEUE'),
     profiles,
     protocol,
-    webhooks: readWebhookSettings(reader),
-    worker: readWorkerSettings(reader, profiles.values(), protocol),
-    ...proofKeys,
-    ...defined({ portfolioDirectory, runbookUrl: readRunbookUrl(reader) }),
-    logLevel: readLogLevel(reader, environment),
-    telemetry: readTelemetry(reader, environment),
+    webhooks: {
+      giveUpAfterMs: reader.get('WEBHOOK_GIVE_UP_AFTER'),
+      // As long as a gate waits: an operator who looks once a month still finds it.
+      keepFailedForMs: 30 * 86_400_000,
+    },
+    worker: readWorkerSettings(reader, [...profiles.values()], protocol),
+    logLevel: reader.get('LOG_LEVEL'),
+    telemetry: readTelemetry(reader),
+    ...defined({
+      consentKeysFile: readProofKeys(reader, profiles, 'consent'),
+      decisionKeysFile: readProofKeys(reader, profiles, 'decision'),
+      portfolioDirectory: reader.get('PORTFOLIO_DIR'),
+      runbookUrl: reader.get('RUNBOOK_URL'),
+    }),
   };
 }
 
-/** It stands in the details of each hold, whose text the Temporal UI makes an address of. */
-const MAX_RUNBOOK_URL = 200;
+/** Time to record the answer in a slow ledger, and to report it to Temporal. */
+const RECORDING_MS = 20_000;
 
-function readRunbookUrl(reader: EnvironmentReader): string | undefined {
-  const url = reader.optional('RUNBOOK_URL')?.replace(/\/+$/, '');
-  if (url === undefined) return undefined;
-  const isLong = url.length > MAX_RUNBOOK_URL;
-  const rule = isLong ? `must have at most ${MAX_RUNBOOK_URL} characters` : addressProblem(url, 'sandbox');
-  if (rule) reader.report('RUNBOOK_URL', rule);
-  return url;
+function readProtocol(reader: EnvironmentReader, profiles: readonly GatewayProfile[]): ProtocolSettings {
+  const sendByMs = reader.get('SEND_BY_MS');
+  const most = (ms: (limits: GatewayProfile['limits']) => number) =>
+    Math.max(...profiles.map(({ limits }) => ms(limits)));
+  const attemptMs = sendByMs + most((limits) => limits.headersTimeoutMs + limits.bodyTimeoutMs);
+  const tokenMs = most((limits) => limits.connectTimeoutMs + limits.headersTimeoutMs + limits.bodyTimeoutMs);
+  // The activity gets a token, claims, sends and records. The time-out is above the sum of these: an interrupted attempt
+  // has an unknown outcome, which an operator must decide about.
+  const submitTimeoutMs = reader.get('SUBMIT_TIMEOUT_MS') ?? tokenMs + attemptMs + RECORDING_MS;
+  if (submitTimeoutMs <= attemptMs) {
+    const parts = 'SEND_BY_MS, GATEWAY_HEADERS_TIMEOUT_MS and GATEWAY_BODY_TIMEOUT_MS';
+    reader.report('SUBMIT_TIMEOUT_MS', `must be longer than ${parts} together, in every profile`);
+  }
+  const [backoffInitialMs, backoffMaxMs] = [reader.get('BACKOFF_INITIAL_MS'), reader.get('BACKOFF_MAX_MS')];
+  if (backoffMaxMs < backoffInitialMs) reader.report('BACKOFF_MAX_MS', 'must be at least BACKOFF_INITIAL_MS');
+  return {
+    giveUpAfterMs: reader.get('GIVE_UP_AFTER'),
+    backoffInitialMs,
+    backoffMaxMs,
+    retryAfterMaxMs: reader.get('RETRY_AFTER_MAX_MS'),
+    sendByMs,
+    resendAfterMs: reader.get('RESEND_AFTER'),
+    submitTimeoutMs,
+    heartbeatTimeoutMs: reader.get('HEARTBEAT_TIMEOUT_MS'),
+    handOverAfterEvents: reader.get('HAND_OVER_AFTER_EVENTS'),
+  };
+}
+
+/** Added to the activity's own time-out: time to record the answer and to report it to Temporal. */
+const SHUTDOWN_MARGIN_MS = 5_000;
+
+const MEBIBYTE = 1024 * 1024;
+/** The part of V8's limit that is used before any run is cached: some 200 for young objects, and the workflow code. */
+const HEAP_BESIDE_CACHE_MIB = 300;
+/** A run that waits at its first gate takes some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
+const HEAP_OF_A_RUN_MIB = 0.6;
+
+const LEAST_BY_HEAP = 10;
+
+/**
+ * The number of runs that V8's heap limit has room for, and never fewer than 10. With more, a full cache would exhaust
+ * the memory of the SDK's workflow thread and end the worker. Each thread of a process has a heap with the process's
+ * limit.
+ */
+export function cachedWorkflowsThatFit(heapLimitBytes = getHeapStatistics().heap_size_limit): number {
+  const runs = Math.floor((heapLimitBytes / MEBIBYTE - HEAP_BESIDE_CACHE_MIB) / HEAP_OF_A_RUN_MIB);
+  return Math.max(runs, LEAST_BY_HEAP);
+}
+
+function readWorkerSettings(
+  reader: EnvironmentReader,
+  profiles: readonly GatewayProfile[],
+  protocol: ProtocolSettings,
+): WorkerSettings {
+  return {
+    // A workflow task takes a few milliseconds of CPU. More tasks at once only wait for each other on a core.
+    maxConcurrentWorkflowTasks: 40,
+    // Too small a cache doubles CPU by replays; 1,000 waiting journeys take some 500 MB of memory.
+    maxCachedWorkflows: reader.get('WORKER_MAX_CACHED_WORKFLOWS') ?? Math.min(1_000, cachedWorkflowsThatFit()),
+    // Ledger and token activities: mostly waiting, each holding at most one database connection.
+    maxConcurrentActivities: 50,
+    // A slot above the connections would claim an attempt and then queue for a connection, past its `sendBy`.
+    maxConcurrentInquiries: Math.min(...profiles.map(({ limits }) => limits.connections)),
+    ledgerWatchMs: reader.get('LEDGER_WATCH_EVERY_MS'),
+    // A limit and not a wait: an idle worker stops at once.
+    shutdownGraceMs: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
+    ...defined({
+      maxInquiriesPerSecond: reader.get('GATEWAY_MAX_INQUIRIES_PER_SECOND'),
+      workflowBundlePath: reader.get('WORKFLOW_BUNDLE_FILE'),
+      deployment: readDeployment(reader),
+    }),
+  };
+}
+
+/** Of a worker: `undefined` where no name is set, even if the image has a build id. */
+function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefined {
+  const { deploymentName, buildId } = readDeploymentNames(reader);
+  if (deploymentName === undefined) return undefined;
+  if (buildId === undefined) {
+    const isControlled = reader.raw('TEMPORAL_DEPLOYMENT_NAME') !== undefined;
+    if (isControlled) reader.report('TEMPORAL_WORKER_BUILD_ID', 'is required with TEMPORAL_DEPLOYMENT_NAME');
+    else reader.report('BUILD_ID', 'is required with DEPLOYMENT_NAME');
+  }
+  return { deploymentName, buildId: buildId ?? '' };
+}
+
+/**
+ * Both names, each only where it is set. Temporal's Worker Controller gives its workers both in variables of its own, and
+ * these stand above ours: a worker that polled under others would never be taken for the version that the controller waits
+ * for. The controller's name never goes with the image's build id.
+ */
+function readDeploymentNames(reader: EnvironmentReader): Partial<DeploymentVersion> {
+  return reader.raw('TEMPORAL_DEPLOYMENT_NAME') === undefined
+    ? defined({ deploymentName: reader.get('DEPLOYMENT_NAME'), buildId: reader.get('BUILD_ID') })
+    : defined({
+        deploymentName: reader.get('TEMPORAL_DEPLOYMENT_NAME'),
+        buildId: reader.get('TEMPORAL_WORKER_BUILD_ID'),
+      });
+}
+
+export function readTelemetry(reader: EnvironmentReader): TelemetrySettings {
+  const metricsAddress = reader.get('METRICS_ADDRESS');
+  const healthAddress = reader.get('HEALTH_ADDRESS');
+  if (metricsAddress && healthAddress && metricsAddress.port === healthAddress.port) {
+    reader.report('HEALTH_ADDRESS', 'must have another port than METRICS_ADDRESS');
+  }
+  return {
+    metricsRefreshMs: reader.get('METRICS_REFRESH_SECONDS') * 1_000,
+    ...defined({ metricsAddress, healthAddress, traceEndpoint: readTraceEndpoint(reader) }),
+  };
+}
+
+function readTraceEndpoint(reader: EnvironmentReader): string | undefined {
+  for (const secret of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
+    if (reader.environment !== 'production' || reader.raw(secret) === undefined) continue;
+    reader.report(secret, 'must not be set in production: a collector on this machine holds the credentials');
+  }
+  return reader.get('OTEL_EXPORTER_OTLP_ENDPOINT');
+}
+
+type Profiles = ReadonlyMap<string, GatewayProfile>;
+
+/** Two sets of keys: a consent system must not be able to sign a decision. */
+const PROOF_KEYS = {
+  consent: {
+    variable: 'CONSENT_JWKS_FILE',
+    trust: 'consentTrust',
+    rule: 'counts a grant only with a proof (CONSENT_TRUST)',
+  },
+  decision: {
+    variable: 'DECISION_JWKS_FILE',
+    trust: 'decisionTrust',
+    rule: 'takes a decision only with a proof (DECISION_TRUST)',
+  },
+} as const;
+
+/** The checked path of a key set; absent where none is set and no profile needs one. */
+function readProofKeys(
+  reader: EnvironmentReader,
+  profiles: Profiles,
+  kind: keyof typeof PROOF_KEYS,
+): string | undefined {
+  const { variable, trust, rule } = PROOF_KEYS[kind];
+  const path = reader.get(variable);
+  if (path === undefined) {
+    const trusting = [...profiles.values()].find((profile) => profile[trust] === 'proof');
+    if (trusting) reader.report(variable, `is required: profile ${trusting.name} ${rule}`);
+    return undefined;
+  }
+  try {
+    readKeySet(path);
+  } catch {
+    reader.report(variable, 'must name a file with public keys alone, {"keys": [...]}');
+  }
+  return path;
 }
 
 /** Whose decisions are trusted, profile by profile. */
@@ -112,23 +306,19 @@ interface DecisionTrust {
  */
 export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   const reader = new EnvironmentReader(env);
-  const profiles = readProfiles(reader, readDefaultProfile(reader, readEnvironment(reader)));
-  const { decisionKeysFile } = readProofKeys(reader, profiles.values());
+  const profiles = readProfiles(reader);
+  const keysFile = readProofKeys(reader, profiles, 'decision');
   const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
   if (problems.length > 0) throw new ConfigError(problems);
-  return {
-    trust: trustByName(profiles),
-    ...defined({ keysFile: decisionKeysFile }),
-  };
+  return { trust: trustByName(profiles), ...defined({ keysFile }) };
 }
 
 /** For a client that warns before it sends. The workers' configuration decides, so problems here are not reported. */
 export function knownDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust['trust'] {
-  const reader = new EnvironmentReader(env);
-  return trustByName(readProfiles(reader, readDefaultProfile(reader, readEnvironment(reader))));
+  return trustByName(readProfiles(new EnvironmentReader(env)));
 }
 
-function trustByName(profiles: ReadonlyMap<string, GatewayProfile>): DecisionTrust['trust'] {
+function trustByName(profiles: Profiles): DecisionTrust['trust'] {
   return new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));
 }
 
@@ -138,10 +328,7 @@ function trustByName(profiles: ReadonlyMap<string, GatewayProfile>): DecisionTru
  * @throws ConfigError
  */
 export function loadDeploymentNames(env: NodeJS.ProcessEnv): Partial<DeploymentVersion> {
-  const reader = new EnvironmentReader(env);
-  const names = readDeploymentNames(reader);
-  reader.throwIfWrong();
-  return names;
+  return readPart(env, readDeploymentNames);
 }
 
 /**
@@ -150,10 +337,7 @@ export function loadDeploymentNames(env: NodeJS.ProcessEnv): Partial<DeploymentV
  * @throws ConfigError
  */
 export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
-  const reader = new EnvironmentReader(env);
-  const endpoint = readTraceEndpoint(reader, readEnvironment(reader));
-  reader.throwIfWrong();
-  return endpoint;
+  return readPart(env, readTraceEndpoint);
 }
 
 /**
@@ -162,10 +346,7 @@ export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
  * @throws ConfigError
  */
 export function loadMessageLimits(env: NodeJS.ProcessEnv): Pick<ClientSettings, 'maxApplicants'> {
-  const reader = new EnvironmentReader(env);
-  const maxApplicants = readMaxApplicants(reader);
-  reader.throwIfWrong();
-  return { maxApplicants };
+  return readPart(env, (reader) => ({ maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS') }));
 }
 
 /**
@@ -174,10 +355,7 @@ export function loadMessageLimits(env: NodeJS.ProcessEnv): Pick<ClientSettings, 
  * @throws ConfigError
  */
 export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
-  const reader = new EnvironmentReader(env);
-  const environment = readEnvironment(reader);
-  reader.throwIfWrong();
-  return environment;
+  return readPart(env, ({ environment }) => environment);
 }
 
 /**
@@ -186,12 +364,7 @@ export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
  * @throws ConfigError
  */
 export function loadRehearsal(env: NodeJS.ProcessEnv): boolean {
-  const reader = new EnvironmentReader(env);
-  const isOn = reader.oneOf('GATEWAY_REHEARSAL', ['off', 'on'], 'off') === 'on';
-  const rule = rehearsalProblem(isOn, readEnvironment(reader));
-  if (rule) reader.report('GATEWAY_REHEARSAL', rule);
-  reader.throwIfWrong();
-  return isOn;
+  return readPart(env, (reader) => reader.get('GATEWAY_REHEARSAL') === 'on');
 }
 
 /**
@@ -200,10 +373,7 @@ export function loadRehearsal(env: NodeJS.ProcessEnv): boolean {
  * @throws ConfigError
  */
 export function loadTimeZone(env: NodeJS.ProcessEnv): string {
-  const reader = new EnvironmentReader(env);
-  const zone = reader.text('GATEWAY_TIME_ZONE', 'UTC', timeZoneProblem);
-  reader.throwIfWrong();
-  return zone;
+  return readPart(env, (reader) => (reader.raw('GATEWAY_TIME_ZONE') ? reader.get('GATEWAY_TIME_ZONE') : 'UTC'));
 }
 
 /**
@@ -212,32 +382,23 @@ export function loadTimeZone(env: NodeJS.ProcessEnv): string {
  * @throws ConfigError
  */
 export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
-  const reader = new EnvironmentReader(env);
-  if (readEnvironment(reader) === 'production' && !use.besideLedger) {
+  readPart(env, (reader) => {
+    if (reader.environment !== 'production' || use.besideLedger) return;
     reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
-    reader.throwIfWrong();
-  }
+  });
   return loadLedgerAccess(env);
 }
 
-/**
- * Access to the ledger. `setup`, which makes the ledger, needs no `LEDGER_ID` yet.
- *
- * @throws ConfigError
- */
-export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: true }): LedgerAccess {
-  const reader = new EnvironmentReader(env);
-  const access = readLedgerAccess(reader, readEnvironment(reader), options);
-  reader.throwIfWrong();
-  return access;
+/** The private key that the HTTP API signs decisions with. */
+export interface DecisionKey {
+  file: string;
+  /** Default: `kid` of the JWK, else the key's thumbprint. */
+  keyId?: string;
 }
 
-/** The directory of portfolio files, an absolute path; `undefined` where this worker reads no portfolios. */
-export function readPortfolioDirectory(reader: EnvironmentReader): string | undefined {
-  const path = reader.optional('PORTFOLIO_DIR');
-  if (path === undefined) return undefined;
-  if (!isAbsolute(path) || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    reader.report('PORTFOLIO_DIR', 'must be the absolute path of a directory');
-  }
-  return path;
+/** `undefined` where the API signs nothing. */
+export function findDecisionKey(env: NodeJS.ProcessEnv): DecisionKey | undefined {
+  const reader = new EnvironmentReader(env);
+  const [file, keyId] = [reader.get('API_DECISION_KEY_FILE'), reader.get('API_DECISION_KEY_ID')];
+  return file === undefined ? undefined : { file, ...defined({ keyId }) };
 }

@@ -1,7 +1,6 @@
 /** `doctor`: every check, in the order in which it prints them. */
 
-import type { Config } from '../config/config-shape.ts';
-import type { DecisionKey } from '../config/proof-keys.ts';
+import type { Config, DecisionKey } from '../config/config.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Check, CheckResult } from './checks/check.ts';
 import { clearStartsCheck } from './checks/clear-starts-check.ts';

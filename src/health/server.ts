@@ -1,6 +1,6 @@
 /** `/healthz` and `/readyz`, for the programs that start, restart and watch workers. Nothing secret is in either. */
 import fastify from 'fastify';
-import type { ListenAddress } from '../config/config-shape.ts';
+import type { ListenAddress } from '../config/variables.ts';
 import type { Readiness } from './readiness.ts';
 
 interface HealthServer {

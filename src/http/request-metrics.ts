@@ -3,7 +3,7 @@
  * token. Labels are of closed lists: operations as the route table names them, and status codes.
  */
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import type { ListenAddress } from '../config/config-shape.ts';
+import type { ListenAddress } from '../config/variables.ts';
 
 export type HttpService = 'api' | 'codec-server';
 

@@ -1,6 +1,7 @@
 /** Opens the ledger that the environment names, as a client may. */
-import { type ClientUse, loadClientLedgerAccess } from '../config/config.ts';
-import type { LedgerAccess } from '../config/config-shape.ts';
+import type { ClientUse } from '../config/client.ts';
+import { loadClientLedgerAccess } from '../config/config.ts';
+import type { LedgerAccess } from '../config/ledger.ts';
 import type { Ledger } from '../ledger/port.ts';
 
 /**

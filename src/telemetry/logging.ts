@@ -13,12 +13,11 @@ import {
   type Logger,
   pino,
 } from 'pino';
-import type { ListenAddress } from '../config/config-shape.ts';
-import type { LogLevel } from '../config/log-level.ts';
+import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { fieldsOf, foreignMessageOf, messageOf } from './log-fields.ts';
 import { prometheusExporter } from './metrics-exporter.ts';
 
-export type { LogLevel } from '../config/log-level.ts';
+export type { LogLevel } from '../config/variables.ts';
 
 /** @param to default: standard error */
 export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = standardError()): Logger {

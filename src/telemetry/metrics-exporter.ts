@@ -1,7 +1,7 @@
 /** Serves all metrics, the SDK's and ours, to Prometheus by the SDK's own exporter: one scrape for the whole worker. */
 import { isIPv6 } from 'node:net';
 import { type MetricsExporterConfig, Runtime } from '@temporalio/worker';
-import type { ListenAddress } from '../config/config-shape.ts';
+import type { ListenAddress } from '../config/variables.ts';
 import { HISTOGRAM_BUCKETS } from './metric-names.ts';
 
 export function prometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {

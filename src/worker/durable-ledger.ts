@@ -2,7 +2,7 @@
  * A ledger whose confirmed commits can be lost when another server takes over: production does not start on it, and is
  * not ready once it has become one.
  */
-import type { Config } from '../config/config-shape.ts';
+import type { Config } from '../config/config.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspectDurability } from '../ledger/sql/inspect-ledger.ts';

@@ -11,7 +11,7 @@ import {
 import type { Sinks } from '@temporalio/workflow';
 import { inParallel } from '../base/in-parallel.ts';
 import { isRunOpen } from '../client/holds/rows-as-holds.ts';
-import type { Config } from '../config/config-shape.ts';
+import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
 import type { Ledger } from '../ledger/port.ts';

@@ -43,9 +43,8 @@ describe('permits for attempts in flight', () => {
     assert.notEqual(permits.takeNow(), null);
   });
 
-  test('serve the workflow queue with half of the connections, and half of its own slots', () => {
+  test('serve the workflow queue with half of the connections', () => {
     assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '8' }), 4);
-    assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '8', WORKER_MAX_CONCURRENT_INQUIRIES: '2' }), 1);
     assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '100' }), 25);
     assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '1' }), 0);
   });

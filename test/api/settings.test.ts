@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { DEFAULT_PORT, loadApiSettings } from '../../src/api/settings.ts';
+import { loadApiSettings } from '../../src/api/settings.ts';
+import { DEFAULT_PORTS } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import { KEY_SET } from './fixtures.ts';
 
@@ -41,7 +42,7 @@ function faults(env: Record<string, string>): string[] {
 
 test('the sandbox needs a key set, an issuer and an audience', () => {
   const { options, ledgerAccess } = loadApiSettings(SANDBOX);
-  assert.deepEqual([options.host, options.port, options.byClaim], ['127.0.0.1', DEFAULT_PORT, 'sub']);
+  assert.deepEqual([options.host, options.port, options.byClaim], ['127.0.0.1', DEFAULT_PORTS.api, 'sub']);
   assert.equal(options.maxApplicants, 2);
   assert.equal(ledgerAccess.keyRingFile, '.credit-journey/keys.json');
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
-import { DEFAULT_PORT, loadCodecServerSettings } from '../../src/codec/settings.ts';
+import { loadCodecServerSettings } from '../../src/codec/settings.ts';
+import { DEFAULT_PORTS } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli, spawnCli } from '../cli/run-cli.ts';
@@ -42,7 +43,10 @@ function faults(env: Record<string, string>): string[] {
 test('the sandbox needs nothing', () => {
   const { options, keyRingFile } = loadCodecServerSettings({});
   assert.deepEqual(options.authentication, { kind: 'path' });
-  assert.deepEqual([options.host, options.port, options.namespaces], ['127.0.0.1', DEFAULT_PORT, ['default']]);
+  assert.deepEqual(
+    [options.host, options.port, options.namespaces],
+    ['127.0.0.1', DEFAULT_PORTS.codecServer, ['default']],
+  );
   assert.deepEqual(options.uiOrigins, ['http://127.0.0.1:8233', 'http://localhost:8233']);
   assert.equal(keyRingFile, '.credit-journey/keys.json');
 });

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type ClientUse, loadClientLedgerAccess, loadClientSettings } from '../../src/config/config.ts';
+import { type ClientUse, loadClientSettings } from '../../src/config/client.ts';
+import { loadClientLedgerAccess } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 
 type Env = Record<string, string>;
@@ -153,7 +154,7 @@ describe('a client elsewhere', () => {
     ['an address that is none', { CODEC_SERVER_URL: 'codec' }, ['CODEC_SERVER_URL']],
     ['http to another machine', { ...UAT, CODEC_SERVER_URL: 'http://codec.example.com' }, ['CODEC_SERVER_URL']],
     ['a token twice', { CODEC_SERVER_TOKEN: 'a-token', CODEC_SERVER_TOKEN_FILE: tokenFile }, ['CODEC_SERVER_TOKEN']],
-    ['a token file that is not there', { CODEC_SERVER_TOKEN_FILE: '/nonexistent/token' }, ['CODEC_SERVER_TOKEN']],
+    ['a token file that is not there', { CODEC_SERVER_TOKEN_FILE: '/nonexistent/token' }, ['CODEC_SERVER_TOKEN_FILE']],
     ['an authority that is none', { CODEC_SERVER_CA_FILE: tokenFile }, ['CODEC_SERVER_CA_FILE']],
   ];
   for (const [what, env, variables] of wrong) {

@@ -171,7 +171,7 @@ const RULES: readonly Rule[] = [
   {
     what: 'a client secret that everybody may read',
     change: { GATEWAY_CLIENT_SECRET_FILE: file('a-secret', 0o644) },
-    names: 'GATEWAY_CLIENT_SECRET',
+    names: 'GATEWAY_CLIENT_SECRET_FILE',
     by: PRODUCTION,
   },
   {

@@ -1,14 +1,14 @@
 /** Where metrics and health are read and where traces go: off unless said, and never where they may not be. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadClientSettings, loadTraceEndpoint } from '../../src/config/config.ts';
-import { EnvironmentReader } from '../../src/config/environment-reader.ts';
-import { readTelemetry } from '../../src/config/telemetry-settings.ts';
+import { loadClientSettings } from '../../src/config/client.ts';
+import { loadTraceEndpoint, readTelemetry } from '../../src/config/config.ts';
+import { EnvironmentReader } from '../../src/config/environment.ts';
 import type { Environment } from '../../src/model/products.ts';
 
 function read(env: NodeJS.ProcessEnv, environment: Environment = 'sandbox') {
-  const reader = new EnvironmentReader(env);
-  const settings = readTelemetry(reader, environment);
+  const reader = new EnvironmentReader({ ...env, GATEWAY_ENVIRONMENT: environment });
+  const settings = readTelemetry(reader);
   return { settings, wrong: reader.problems.map(({ variable }) => variable) };
 }
 

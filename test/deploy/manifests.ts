@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
+import { findVariables } from '../../src/config/variables.ts';
 import { ROOT } from './checks.ts';
 
 export interface ComposeService {
@@ -114,24 +115,9 @@ export async function mounted(
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]));
 }
 
-/** Every name that the configuration looks up, with the `_FILE` that secrets have. */
+/** Every name that the programs look up, those of `@temporalio/envconfig` among them. */
 export function configuredVariables(): Set<string> {
-  const files = [
-    'src/config/config.ts',
-    'src/config/temporal-connection.ts',
-    // Which reads the TEMPORAL_ variables.
-    'node_modules/@temporalio/envconfig/lib/envconfig-toml.js',
-    ...['src/codec/settings.ts', 'src/api/settings.ts', 'src/http/settings.ts'],
-    ...['client-settings', 'default-profile', 'deployment', 'ledger-settings', 'limits', 'proof-keys'].map(inConfig),
-    ...['log-level', 'process-rules', 'protocol', 'secrets', 'telemetry-settings', 'worker-settings'].map(inConfig),
-  ];
-  const text = files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
-  // Those that HTTP services share have each service's prefix.
-  const shared = [...text.matchAll(/\$\{prefix\}(_[A-Z_]+)/g)].flatMap(([, name]) => [`CODEC${name}`, `API${name}`]);
-  const names = [...text.matchAll(/['.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)].map(([, name = '']) => name);
-  return new Set([...names, ...shared].flatMap((name) => [name, `${name}_FILE`]));
-}
-
-function inConfig(name: string): string {
-  return `src/config/${name}.ts`;
+  const envconfig = readFileSync(join(ROOT, 'node_modules/@temporalio/envconfig/lib/envconfig-toml.js'), 'utf8');
+  const ofTemporal = [...envconfig.matchAll(/['.\s](TEMPORAL(?:_[A-Z0-9]+)+)\b/g)].map(([, name = '']) => name);
+  return new Set([...Object.keys(findVariables('sandbox')), ...ofTemporal]);
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../../src/config/config-shape.ts';
+import type { Config } from '../../src/config/config.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';

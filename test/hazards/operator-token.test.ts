@@ -10,7 +10,7 @@ const stop = new AbortController();
 let second: Promise<void> | undefined;
 before(async () => {
   // Each worker has one inquiry at a time, and it takes a while: what is asked for at once takes both.
-  harness = await startHarness({ env: { WORKER_MAX_CONCURRENT_INQUIRIES: '1' }, sandbox: { latencyMs: 500 } });
+  harness = await startHarness({ env: { GATEWAY_CONNECTIONS: '1' }, sandbox: { latencyMs: 500 } });
   const ready = Promise.withResolvers<void>();
   second = runWorker(harness.config, { signal: stop.signal, onReady: ready.resolve });
   await ready.promise;

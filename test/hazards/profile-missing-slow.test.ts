@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { createPrepareJourney } from '../../src/activities/prepare-journey.ts';
-import type { Config } from '../../src/config/config-shape.ts';
+import type { Config } from '../../src/config/config.ts';
 import { runWorker } from '../../src/worker.ts';
 import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';

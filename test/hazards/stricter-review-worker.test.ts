@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { PortfolioHandle, PortfolioStatus } from '../../src/client.ts';
-import type { Config } from '../../src/config/config-shape.ts';
+import type { Config } from '../../src/config/config.ts';
 import { runWorker } from '../../src/worker.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import type { Config } from '../../src/config/config-shape.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import type { JourneyHandle } from './journey-harness.ts';
 import { csvText, FOLDER, writePortfolio } from './portfolio-files.ts';

@@ -1,6 +1,6 @@
 /** Decisions about inquiries on hold: of one run, or the same about many. */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { acceptedSchema, journeyStatusSchema } from '../../messages/journey/result-schemas.ts';

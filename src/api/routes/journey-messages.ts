@@ -1,6 +1,6 @@
 /** Messages to a journey: each is in Temporal before it is answered, and the same again is answered as a duplicate. */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { type ExtendMessage, extend } from '../../messages/extend.ts';

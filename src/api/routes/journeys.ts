@@ -1,6 +1,6 @@
 /** Journeys: started, read, listed. Their messages: journey-messages.ts. */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';

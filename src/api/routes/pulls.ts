@@ -1,6 +1,6 @@
 /** Single pulls: started, read, listed, ended early. Decisions about them: decisions.ts. */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { creditReport, failsafeCheck, pullInputOf } from '../../messages/inputs/pull.ts';

@@ -9,7 +9,10 @@ import { UsageError } from './errors.ts';
  */
 export async function requireSandbox({ taskQueue }: { taskQueue?: string }): Promise<void> {
   // Loaded when a command runs, so that `--help` answers at once.
-  const { loadEnvironment, loadRehearsal, otherEnvironmentIn } = await import('../../config/config.ts');
+  const [{ loadEnvironment, loadRehearsal }, { otherEnvironmentIn }] = await Promise.all([
+    import('../../config/config.ts'),
+    import('../../config/rules.ts'),
+  ]);
   const environment = loadEnvironment(process.env);
   if (environment !== 'sandbox' && !loadRehearsal(process.env)) {
     throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);

@@ -1,7 +1,7 @@
 /** The data converter that the environment asks for. */
 import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
-import type { ClientSettings } from '../../config/config-shape.ts';
+import type { ClientSettings } from '../../config/client.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { ConfigError } from '../../model/problems.ts';
 import { keyRingExists } from '../../protection/keys/open-key-ring.ts';

@@ -7,10 +7,8 @@ import {
   type makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { loadClientSettings } from '../../config/client-config.ts';
-import type { ClientUse } from '../../config/client-settings.ts';
+import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
-import type { ClientSettings } from '../../config/config-shape.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';

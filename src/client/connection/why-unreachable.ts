@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ClientSettings } from '../../config/config-shape.ts';
+import type { ClientSettings } from '../../config/client.ts';
 import { type TemporalUnavailableCode, TemporalUnavailableError } from './errors.ts';
 
 type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];

@@ -7,7 +7,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection } from '../../client/connection/codec-server-connection.ts';
 import { CodecServerError } from '../../client/connection/codec-server-error.ts';
 import { createRemoteCodec } from '../../client/connection/remote-codec.ts';
-import type { CodecServerAccess } from '../../config/config-shape.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import type { ConfigProblem } from '../../model/problems.ts';
 import { KeyRingError, UndecodablePayloadError, UnknownKeyError } from '../../protection/errors.ts';
 import { createPayloadCodec } from '../../protection/payloads/payload-codec.ts';

@@ -1,7 +1,7 @@
 /** Whether workers take the decisions that the HTTP API signs: where they do not, each one is refused. */
 import { existsSync } from 'node:fs';
-import { openFileProblem } from '../../config/private-file.ts';
-import type { DecisionKey } from '../../config/proof-keys.ts';
+import type { DecisionKey } from '../../config/config.ts';
+import { openFileProblem } from '../../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../../model/decision-content.ts';
 import type { Environment } from '../../model/products.ts';
 import { createDecisionProofVerifier } from '../../protection/proofs/decision-proof.ts';

@@ -1,5 +1,5 @@
 /** What makes a grant count and a decision be taken, profile by profile. */
-import type { Config } from '../../config/config-shape.ts';
+import type { Config } from '../../config/config.ts';
 import type { GatewayProfile } from '../../gateway/profile.ts';
 import { readKeySet } from '../../protection/proofs/key-set.ts';
 import type { Check } from './check.ts';

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { SCOPES } from '../../api/scopes.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
-import { DEFAULT_PORT } from '../../api/settings.ts';
 import { defined } from '../../base/defined.ts';
 import { connectTo } from '../../client/connection/connect-options.ts';
-import { GATEWAY_LIMITS } from '../../config/limits.ts';
+import { DEFAULT_PORTS, GATEWAY_LIMITS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
 import { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
@@ -104,7 +103,7 @@ async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile
       onUnexpected: (error) => options.onEvent(`the HTTP API has failed: ${(error as Error).name}`),
     });
   try {
-    return await start(DEFAULT_PORT);
+    return await start(DEFAULT_PORTS.api);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     return start(0);

@@ -23,13 +23,12 @@ export function registerDoctorCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: DoctorOptions) => {
     const timeoutMs = timeoutOf(options);
-    const [{ inspectCodecServer, inspectConfig }, { apiDecisionKey }, { examine }] = await Promise.all([
+    const [{ findDecisionKey, inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../../../config/config.ts'),
-      import('../../../config/proof-keys.ts'),
       import('../../../doctor/examine-installation.ts'),
     ]);
     const env = environmentWith(options);
-    const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signer: apiDecisionKey(env) };
+    const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signer: findDecisionKey(env) };
     const examination = await examine(inspected, timeoutMs === undefined ? {} : { timeoutMs });
     const output = createOutput(options);
     output.answer(examination, () => doctorLines(examination, output));

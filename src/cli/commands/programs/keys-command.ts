@@ -263,7 +263,7 @@ function registerRewrap(keys: Command): void {
 }
 
 async function rewrapLedger(): Promise<RewrapResult> {
-  const { loadLedgerAccess } = await import('../../../config/config.ts');
+  const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env);
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
     import('../../../ledger/sql/open-ledger.ts'),

@@ -58,7 +58,7 @@ export function registerSetupCommand(program: Command): void {
 }
 
 async function setUpLedger(output: Output): Promise<LedgerIdentity> {
-  const { loadLedgerAccess } = await import('../../../config/config.ts');
+  const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env, { needsId: false });
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
     import('../../../ledger/sql/open-ledger.ts'),

@@ -1,0 +1,223 @@
+/**
+ * What a program that only talks to Temporal reads of the environment, and the parts of it that other programs read
+ * too. Loads nothing of the gateway, the ledger or the workers: the client's package has this file, and not config.ts.
+ */
+import { readFileSync } from 'node:fs';
+import type { TLSConfig } from '@temporalio/client';
+import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
+import { defined } from '../base/defined.ts';
+import { isLoopback } from '../base/loopback.ts';
+import type { ConfigProblem } from '../model/problems.ts';
+import type { Environment } from '../model/products.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
+import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
+import { errorCode, SANDBOX_KEY_RING_FILE } from './variables.ts';
+
+/** The options that both kinds of connection take. They contain secrets: never logged. */
+interface TemporalConnectionOptions {
+  address: string;
+  apiKey?: string;
+  tls?: TLSConfig | boolean;
+  metadata?: Record<string, string>;
+}
+
+export interface TemporalOptions {
+  /** As in `connectionOptions`; may be shown. */
+  address: string;
+  namespace: string;
+  connectionOptions: TemporalConnectionOptions;
+}
+
+/** How a client's payloads are encoded. */
+export type PayloadAccess =
+  /** Only where `PAYLOAD_ENCRYPTION` is off. */
+  { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
+
+/** The settings of a program that only talks to Temporal: no secret of the gateway, no ledger. */
+export interface ClientSettings {
+  payloads: PayloadAccess;
+  /** Always present where `payloads` says `codecServer`. */
+  codecServer?: CodecServerAccess;
+  environment: Environment;
+  temporal: TemporalOptions;
+  taskQueue: string;
+  /** As configured for the workers' default profile; the worker decides. */
+  maxApplicants: number;
+  /** Whether calls are traced, by the provider that the program has registered. */
+  traces: boolean;
+}
+
+/** The kind of program that asks. */
+export interface ClientUse {
+  /** Runs beside the ledger with a worker's secrets, so production permits it keys and ledger. Default false. */
+  besideLedger?: boolean;
+  /** Has a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
+  ownDataConverter?: boolean;
+  /** Has a connection of its own: its way to Temporal is not checked. Default false. */
+  ownConnection?: boolean;
+}
+
+/**
+ * The settings of a program that only talks to Temporal: no secret of the gateway and no ledger.
+ *
+ * @throws ConfigError
+ */
+export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}): ClientSettings {
+  return readPart(env, (reader) => readClientSettings(reader, use));
+}
+
+export function readClientSettings(reader: EnvironmentReader, use: ClientUse): ClientSettings {
+  refuseKeys(reader, use);
+  const codecServer = readCodecServer(reader);
+  return {
+    environment: reader.environment,
+    payloads: readPayloadAccess(reader, codecServer, use),
+    ...defined({ codecServer }),
+    temporal: readTemporal(reader, use),
+    taskQueue: reader.get('TASK_QUEUE'),
+    maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
+    traces: reader.raw('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
+  };
+}
+
+/** In production only workers, the codec server and programs beside the ledger hold keys (docs/configuration.md). */
+function refuseKeys(reader: EnvironmentReader, use: ClientUse): void {
+  if (reader.environment !== 'production' || use.besideLedger) return;
+  for (const variable of ['KEY_RING_FILE', 'LEDGER_URL', 'LEDGER_URL_FILE']) {
+    if (reader.raw(variable) === undefined) continue;
+    reader.report(variable, 'must not be given to a client in production: it goes through CODEC_SERVER_URL');
+  }
+}
+
+/** A codec server takes precedence over a key ring. Nothing is sent in the clear unless `PAYLOAD_ENCRYPTION` is off. */
+function readPayloadAccess(
+  reader: EnvironmentReader,
+  codecServer: CodecServerAccess | undefined,
+  use: ClientUse,
+): PayloadAccess {
+  const { environment } = reader;
+  if (reader.get('PAYLOAD_ENCRYPTION') === 'off') return { kind: 'clear' };
+  if (codecServer) return { kind: 'codecServer' };
+  const file = reader.raw('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined);
+  if (file !== undefined) return { kind: 'keyRing', file };
+  if (!use.ownDataConverter) {
+    const orKeys = environment === 'production' && !use.besideLedger ? '' : ', unless KEY_RING_FILE is given';
+    reader.report('CODEC_SERVER_URL', `is required outside the sandbox${orKeys}: nothing is sent in the clear`);
+  }
+  return { kind: 'clear' };
+}
+
+/** `CODEC_SERVER_URL` and its companion variables; `undefined` where it is not set. */
+export function readCodecServer(reader: EnvironmentReader): CodecServerAccess | undefined {
+  if (reader.raw('CODEC_SERVER_URL') === undefined) return undefined;
+  const url = reader.get('CODEC_SERVER_URL') ?? '';
+  const readToken = openSecret(reader, findSecret(reader, 'CODEC_SERVER_TOKEN'));
+  if (!readToken && reader.environment === 'production') {
+    reader.report('CODEC_SERVER_TOKEN_FILE', 'is required in production');
+  }
+  return { url, ...defined({ readToken, caCertificate: reader.get('CODEC_SERVER_CA_FILE') }) };
+}
+
+/** Secrets that libraries read from the environment by themselves, and their proper place in production. */
+const SECRETS_IN_VARIABLES: Readonly<Record<string, string>> = {
+  TEMPORAL_API_KEY: 'TEMPORAL_CONFIG_FILE',
+  TEMPORAL_TLS_CLIENT_KEY_DATA: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  TEMPORAL_GRPC_META_AUTHORIZATION: 'TEMPORAL_CONFIG_FILE',
+  PGPASSWORD: 'LEDGER_URL_FILE',
+  AWS_SECRET_ACCESS_KEY: 'AWS_SHARED_CREDENTIALS_FILE, or give the machine a role',
+};
+
+/** Options of Node that write or show the content of TLS connections or memory. */
+const TELLTALE_OPTIONS = /--(tls-keylog|trace-tls|inspect|heapsnapshot|heap-prof|report-)/;
+
+/**
+ * Checks settings of the process that would undo the other rules without being part of them (docs/configuration.md,
+ * "What each environment refuses").
+ */
+export function checkProcess(reader: EnvironmentReader): void {
+  if (reader.environment === 'sandbox') return;
+  if (reader.raw('NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
+    reader.report('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0 outside the sandbox: it accepts any certificate');
+  }
+  if (reader.raw('NODE_DEBUG') !== undefined) {
+    reader.report('NODE_DEBUG', 'must not be set outside the sandbox: it prints headers and tokens past the logger');
+  }
+  if (reader.environment !== 'production') return;
+  if (TELLTALE_OPTIONS.test(reader.raw('NODE_OPTIONS') ?? '')) {
+    reader.report('NODE_OPTIONS', 'must not open a debugger, or write TLS keys, heaps or reports, in production');
+  }
+  for (const [variable, place] of Object.entries(SECRETS_IN_VARIABLES)) {
+    if (reader.raw(variable) === undefined) continue;
+    reader.report(variable, `must come from a file in production: see ${place}`);
+  }
+  for (const variable of ['TEMPORAL_CONFIG_FILE', 'TEMPORAL_TLS_CLIENT_KEY_PATH']) reader.requireClosedFile(variable);
+}
+
+/**
+ * The connection to Temporal, as `@temporalio/envconfig` reads it: profile file, environment, TLS, API key. The same
+ * options serve the client's `Connection` and the worker's `NativeConnection`. Defaults: `127.0.0.1:7233` and `default`.
+ */
+export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): TemporalOptions {
+  const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
+  const problems = unreadableFiles(env);
+  const temporal = problems.length > 0 ? problems : readTemporalOptions(env);
+  if (Array.isArray(temporal)) {
+    for (const { variable, rule } of temporal) reader.report(variable, rule);
+    return { address: '', namespace: '', connectionOptions: { address: '' } };
+  }
+  const { address, connectionOptions } = temporal;
+  const needsTls = reader.environment === 'production' && !use.ownConnection;
+  if (needsTls && !connectionOptions.tls && !isOnThisMachine(address)) {
+    reader.report('TEMPORAL_TLS', 'is required in production, unless the server is on this machine');
+  }
+  return temporal;
+}
+
+function isOnThisMachine(address: string): boolean {
+  return URL.canParse(`http://${address}`) && isLoopback(new URL(`http://${address}`).hostname);
+}
+
+function readTemporalOptions(env: Record<string, string>): TemporalOptions | ConfigProblem[] {
+  let profile: ReturnType<typeof loadClientConfigProfile>;
+  try {
+    profile = loadClientConfigProfile({ overrideEnvVars: env });
+  } catch {
+    // The parser's own message quotes the file, which may contain an API key.
+    const variable = env.TEMPORAL_PROFILE === undefined ? 'TEMPORAL_CONFIG_FILE' : 'TEMPORAL_PROFILE';
+    return [{ variable, rule: 'must lead to a readable Temporal configuration file that holds the profile' }];
+  }
+  try {
+    const { connectionOptions, namespace = 'default' } = toClientOptions(profile);
+    // Not `localhost`, which may mean `::1`, where the development server does not listen.
+    const { address = '127.0.0.1:7233', apiKey, tls, metadata } = connectionOptions;
+    const given = {
+      apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+      tls: tls || undefined,
+      metadata: metadata as Record<string, string> | undefined,
+    };
+    return { address, namespace, connectionOptions: { address, ...defined(given) } };
+  } catch (error) {
+    const rule = `must lead to a profile whose TLS files can be read (${errorCode(error)})`;
+    return [{ variable: 'TEMPORAL_CONFIG_FILE', rule }];
+  }
+}
+
+/** Checked here, because envconfig would not name the variable, and would report only the first file. */
+function unreadableFiles(env: Record<string, string>): ConfigProblem[] {
+  const variables = [
+    'TEMPORAL_CONFIG_FILE',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_TLS_CLIENT_KEY_PATH',
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  ];
+  return variables.flatMap((variable) => {
+    const path = env[variable];
+    if (path === undefined) return [];
+    try {
+      readFileSync(path);
+      return [];
+    } catch (error) {
+      return [{ variable, rule: `must name a file that can be read (${errorCode(error)})` }];
+    }
+  });
+}

@@ -1,0 +1,392 @@
+/**
+ * The gateway profiles: `default` from the `GATEWAY_*` variables, and those of `GATEWAY_PROFILES_FILE`, with what each
+ * allows. One file may serve every environment: profiles of the others are not loaded, and still may not share a host
+ * with this one's.
+ *
+ *     {
+ *       "credentials": { "east": { "clientIdFile": "…", "clientSecretFile": "…" } },
+ *       "profiles": {
+ *         "default": { "allowed": { "SECONDUSE": { "permissiblePurposeCodes": ["05"] } } },
+ *         "east": { "environment": "uat", "customerId": "EAST0001", "credentials": "east" }
+ *       }
+ *     }
+ *
+ * What a profile leaves out is as in `default`.
+ */
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import { DEFAULT_CHANGE_OPTIONS } from '../changes/change-options.ts';
+import { alphanumeric } from '../fields/alphanumeric.ts';
+import { messageFields, text } from '../fields/fields.ts';
+import { parseWith } from '../fields/problems.ts';
+import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
+import { type EnvironmentReader, findSecret, openSecret, type SecretPlace } from './environment.ts';
+import { addressProblem, apiVersionProblem, findHost, rehearsalAddressProblem } from './rules.ts';
+import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
+import { webhookEndpoints, webhookFromEnvironment, webhooksSchema } from './webhooks.ts';
+
+const VARIABLE = 'GATEWAY_PROFILES_FILE';
+
+/** The settings of a profile that are one text: each has a variable, whose rules hold in the file too. */
+const TEXTS = {
+  authUrl: 'GATEWAY_AUTH_URL',
+  baseUrl: 'GATEWAY_BASE_URL',
+  apiVersion: 'GATEWAY_API_VERSION',
+  audience: 'GATEWAY_AUDIENCE',
+  customerId: 'GATEWAY_CUSTOMER_ID',
+  softwareProviderId: 'GATEWAY_SOFTWARE_PROVIDER_ID',
+  timeZone: 'GATEWAY_TIME_ZONE',
+  ssnMismatch: 'GATEWAY_SSN_MISMATCH',
+  ssnsWithNine: 'GATEWAY_SSNS_WITH_9',
+  accents: 'GATEWAY_ACCENTS',
+  resendTraceNumber: 'GATEWAY_RESEND_TRACE_NUMBER',
+  originalInquiryDateSource: 'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',
+  consentTrust: 'CONSENT_TRUST',
+  decisionTrust: 'DECISION_TRUST',
+} as const;
+type Texts = Pick<GatewayProfile, keyof typeof TEXTS>;
+
+/** The limits that an operator may set; the others follow from them. */
+type ConfiguredLimits = Pick<GatewayLimits, keyof typeof GATEWAY_LIMITS>;
+
+function completeLimits(limits: ConfiguredLimits): GatewayLimits {
+  return {
+    ...limits,
+    // JSON compresses ten to one, a compression bomb a thousand to one.
+    maxDecodedBytes: 4 * limits.maxResponseBytes,
+    // Below what proxies and balancers allow. A request on a connection that the other side is closing ends with an
+    // unknown outcome, while a new connection costs one round trip.
+    keepAliveTimeoutMs: 4_000,
+  };
+}
+
+/** The stand-in's own (sandbox/answers/moving-file.ts). The interface shows none (2.4). */
+const SANDBOX_CLOSED_STATUS_CODES = ['13'];
+
+/** The profile `default`, from the variables alone. */
+function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
+  const { environment } = reader;
+  const texts = Object.entries(TEXTS).map(([field, variable]) => [field, reader.get(variable)]);
+  const isRehearsal = reader.get('GATEWAY_REHEARSAL') === 'on';
+  const profile: GatewayProfile = {
+    ...(Object.fromEntries(texts) as Texts),
+    name: 'default',
+    environment,
+    credentials: readDefaultCredentials(reader),
+    limits: completeLimits({
+      connections: reader.get('GATEWAY_CONNECTIONS'),
+      connectTimeoutMs: reader.get('GATEWAY_CONNECT_TIMEOUT_MS'),
+      headersTimeoutMs: reader.get('GATEWAY_HEADERS_TIMEOUT_MS'),
+      bodyTimeoutMs: reader.get('GATEWAY_BODY_TIMEOUT_MS'),
+      maxResponseBytes: reader.get('GATEWAY_MAX_RESPONSE_BYTES'),
+      maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
+    }),
+    notProcessedStatuses: reader.get('GATEWAY_NOT_PROCESSED_STATUSES'),
+    returnCodes: {},
+    changes:
+      environment === 'sandbox'
+        ? { ...DEFAULT_CHANGE_OPTIONS, closedStatusCodes: SANDBOX_CLOSED_STATUS_CODES }
+        : DEFAULT_CHANGE_OPTIONS,
+    allowed: {},
+    webhooks: webhookFromEnvironment(reader),
+    ...defined({ caCertificate: reader.get('GATEWAY_CA_FILE'), rehearsal: isRehearsal || undefined }),
+  };
+  checkRehearsal(profile, (field, rule) => reader.report(TEXTS[field], rule));
+  return profile;
+}
+
+/** Rehearsals need stand-ins: only made-up applicants are sent, and only a sandbox's answer counts. */
+function checkRehearsal(profile: GatewayProfile, report: (field: 'authUrl' | 'baseUrl', rule: string) => void): void {
+  if (!profile.rehearsal || profile.environment !== 'uat') return;
+  for (const field of ['authUrl', 'baseUrl'] as const) {
+    const rule = rehearsalAddressProblem(profile[field]);
+    if (rule) report(field, rule);
+  }
+}
+
+function readDefaultCredentials(reader: EnvironmentReader): CredentialsSource {
+  const isSandbox = reader.environment === 'sandbox';
+  // The provider sends the client id by plain e-mail (section 1): only the client secret is secret.
+  return openCredentials(reader, 'default', {
+    clientId: {
+      ...findSecret(reader, 'GATEWAY_CLIENT_ID', false),
+      ...(isSandbox ? { fallback: 'sandbox-client' } : {}),
+    },
+    clientSecret: {
+      ...findSecret(reader, 'GATEWAY_CLIENT_SECRET'),
+      ...(isSandbox ? { fallback: 'sandbox-secret' } : {}),
+    },
+  });
+}
+
+type Credential = SecretPlace & { fallback?: string };
+
+/** Checks at the start that both can be read. */
+function openCredentials(
+  reader: EnvironmentReader,
+  name: string,
+  places: { clientId: Credential; clientSecret: Credential },
+): CredentialsSource {
+  const open = (credential: Credential) => {
+    const { fallback, names, place = '' } = credential;
+    const read = openSecret(reader, credential);
+    if (!read && fallback === undefined) reader.report(names.value, `${place}is required, by itself or as a file`);
+    return read ?? (async () => fallback ?? '');
+  };
+  const [clientId, clientSecret] = [open(places.clientId), open(places.clientSecret)];
+  return { name, read: async () => ({ clientId: await clientId(), clientSecret: await clientSecret() }) };
+}
+
+/** Problems name both, so that an operator can find them: limited in length, without line breaks. */
+const CREDENTIALS_NAME = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
+/** The form that an answer may have (gateway/answers.ts). */
+const RETURN_CODE = z.string().regex(/^[\x20-\x7e]{1,40}$/);
+
+const limitsSchema = z.strictObject(
+  Object.fromEntries(
+    Object.entries(GATEWAY_LIMITS).map(([name, { min, max }]) => [name, z.int().min(min).max(max).exactOptional()]),
+  ),
+);
+
+const allowedSchema = z.partialRecord(
+  z.enum(PRODUCTS),
+  z.strictObject({
+    endUserCodes: z.array(alphanumeric(16)).exactOptional(),
+    permissiblePurposeCodes: z.array(alphanumeric(2)).exactOptional(),
+  }),
+);
+
+const returnCodesSchema = z.partialRecord(
+  // For SECONDUSE only `Record` means posted (docs/protocol.md): no code may be added.
+  z.enum(PRODUCTS).exclude(['SECONDUSE']),
+  z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
+);
+
+/** Nothing is sent there: only the form is checked. */
+const formerAddress = ruledText((address) => addressProblem(address, 'sandbox'));
+
+const formerlySchema = z
+  .array(
+    z.strictObject({
+      authUrl: formerAddress,
+      baseUrl: formerAddress,
+      audience: text(200),
+      apiVersion: ruledText(apiVersionProblem),
+    }),
+  )
+  .max(20);
+
+const AMOUNT = /^\d{1,15}(?:\.\d{1,4})?$/;
+const PERCENT = /^(?:100(?:\.0{1,4})?|\d{1,2}(?:\.\d{1,4})?)$/;
+const STATUS_CODE = /^[A-Za-z0-9]{1,10}$/;
+
+const thresholdSchema = z.strictObject({
+  amount: z.string().regex(AMOUNT, 'must be a decimal string, not negative').default('0'),
+  percent: z.string().regex(PERCENT, 'must be a decimal string from 0 to 100').default('0'),
+});
+
+/** When a figure of a report counts as moved, and which status codes mean a closed tradeline: docs/changes.md. */
+const changesSchema = z.strictObject({
+  balance: thresholdSchema.exactOptional(),
+  creditLimit: thresholdSchema.exactOptional(),
+  closedStatusCodes: z
+    .array(z.string().regex(STATUS_CODE, 'must be letters and digits, at most 10'))
+    .max(100)
+    .exactOptional(),
+});
+
+const additionsShape = {
+  allowed: allowedSchema.exactOptional(),
+  formerly: formerlySchema.exactOptional(),
+  returnCodes: returnCodesSchema.exactOptional(),
+  webhooks: webhooksSchema.exactOptional(),
+  changes: changesSchema.exactOptional(),
+};
+
+const credentialsSchema = z.strictObject({
+  clientIdFile: text(4_096).exactOptional(),
+  clientIdVariable: text(200).exactOptional(),
+  clientSecretFile: text(4_096).exactOptional(),
+  clientSecretVariable: text(200).exactOptional(),
+});
+
+const fileSchema = z.strictObject({
+  credentials: z.record(CREDENTIALS_NAME, credentialsSchema).exactOptional(),
+  profiles: z.looseObject({ default: z.strictObject(additionsShape).exactOptional() }),
+});
+
+/**
+ * A profile of the file. The rules of its own environment hold for it.
+ *
+ * @param credentials the names that it may have; any for a profile that is not loaded
+ */
+function profileSchema(environment: Environment, credentials: readonly string[] | null) {
+  const variables = findVariables(environment);
+  const texts = Object.entries(TEXTS).map(([field, variable]) => {
+    const schema = variables[variable];
+    return [field, (schema instanceof z.ZodPrefault ? schema.unwrap() : schema).exactOptional()];
+  });
+  const isPermitted = (isOn: boolean) => !isOn || environment !== 'production';
+  return z.strictObject({
+    ...(Object.fromEntries(texts) as { [K in keyof Texts]: z.ZodExactOptional<z.ZodType<Texts[K]>> }),
+    environment: z.enum(ENVIRONMENTS),
+    customerId: alphanumeric(16),
+    credentials: ruledText((name) =>
+      credentials?.includes(name) === false ? 'must be a name under /credentials, or default' : null,
+    ).exactOptional(),
+    caFile: text(4_096).exactOptional(),
+    limits: limitsSchema.exactOptional(),
+    notProcessedStatuses: z.array(z.int().min(400).max(599)).exactOptional(),
+    rehearsal: z.boolean().refine(isPermitted, REHEARSAL_RULE).exactOptional(),
+    ...additionsShape,
+  });
+}
+
+type FileProfile = z.infer<ReturnType<typeof profileSchema>>;
+type File = z.infer<typeof fileSchema>;
+
+/** All profiles by name, including `default`. Without a file, `default` alone. Problems go to the reader. */
+export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProfile> {
+  const base = readDefaultProfile(reader);
+  const path = reader.get(VARIABLE);
+  const file = path === undefined ? undefined : parseFile(reader, path);
+  if (!file) return new Map([['default', base]]);
+  const { default: additions = {}, ...others } = file.profiles;
+  const defaults = withAdditions(reader, base, additions);
+  const hosts = new Map<string, Environment>();
+  noteHosts(reader, hosts, base, 'GATEWAY_BASE_URL');
+  const profiles = new Map([['default', defaults]]);
+  const sources = new Map<string, CredentialsSource>([['default', base.credentials]]);
+  for (const [name, profile] of parseProfiles(reader, others, Object.keys(file.credentials ?? {}))) {
+    const place = `/profiles/${name}`;
+    noteHosts(reader, hosts, profile, VARIABLE, place);
+    if (profile.environment !== base.environment) continue;
+    const source = findCredentials(reader, profile, { sources, declared: file.credentials ?? {} });
+    profiles.set(name, mergeProfile(reader, defaults, { name, profile, place, source }));
+  }
+  return profiles;
+}
+
+/** The default profile with the file's additions. The file's webhooks follow the one that variables name. */
+function withAdditions(
+  reader: EnvironmentReader,
+  base: GatewayProfile,
+  { changes, webhooks = [], ...additions }: NonNullable<File['profiles']['default']>,
+): GatewayProfile {
+  const { environment, webhooks: named = [] } = base;
+  const place = '/profiles/default/webhooks';
+  const ofFile = webhookEndpoints(reader, webhooks, { environment, variable: VARIABLE, place });
+  if (named.some(({ name }) => webhooks.some((endpoint) => endpoint.name === name))) {
+    reader.report(VARIABLE, `${place} must not name an endpoint default beside WEBHOOK_URL`);
+  }
+  return { ...base, ...additions, changes: { ...base.changes, ...changes }, webhooks: [...named, ...ofFile] };
+}
+
+function parseFile(reader: EnvironmentReader, path: string): File | undefined {
+  const content = reader.file(VARIABLE, path);
+  if (content === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch {
+    // The parser's own message quotes the file.
+    reader.report(VARIABLE, 'must name a file that holds JSON');
+    return undefined;
+  }
+  return parsePart(reader, fileSchema, value);
+}
+
+function parseProfiles(
+  reader: EnvironmentReader,
+  entries: Record<string, unknown>,
+  credentials: readonly string[],
+): [string, FileProfile][] {
+  return Object.entries(entries).flatMap(([name, entry]): [string, FileProfile][] => {
+    if (!messageFields().profileName.safeParse(name).success) {
+      reader.report(VARIABLE, '/profiles must have names of 1 to 31 lower-case letters, digits or dashes');
+      return [];
+    }
+    const { data } = z.looseObject({ environment: z.enum(ENVIRONMENTS) }).safeParse(entry);
+    const environment = data?.environment ?? reader.environment;
+    const schema = profileSchema(environment, environment === reader.environment ? ['default', ...credentials] : null);
+    const profile = parsePart(reader, schema, entry, `/profiles/${name}`);
+    return profile ? [[name, profile]] : [];
+  });
+}
+
+function parsePart<T>(reader: EnvironmentReader, schema: z.ZodType<T>, value: unknown, place = ''): T | undefined {
+  try {
+    return parseWith(schema, value, place);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    for (const { path, rule } of error.problems) reader.report(VARIABLE, `${path || '/'} ${rule}`);
+    return undefined;
+  }
+}
+
+/** If two environments share a host, one mistake is enough for an inquiry on a real person's file. */
+function noteHosts(
+  reader: EnvironmentReader,
+  hosts: Map<string, Environment>,
+  profile: { environment: Environment; authUrl?: string; baseUrl?: string },
+  variable: string,
+  place = '',
+): void {
+  for (const field of ['authUrl', 'baseUrl'] as const) {
+    const host = findHost(profile[field] ?? '');
+    if (host === null) continue;
+    const known = hosts.get(host);
+    if (known !== undefined && known !== profile.environment) {
+      reader.report(variable, `${place}/${field} must not share its host with a profile of ${known}`);
+    }
+    hosts.set(host, profile.environment);
+  }
+}
+
+/** One source for each name, so that profiles with the same credentials share their tokens too. */
+function findCredentials(
+  reader: EnvironmentReader,
+  { credentials: name = 'default' }: FileProfile,
+  known: { sources: Map<string, CredentialsSource>; declared: NonNullable<File['credentials']> },
+): CredentialsSource {
+  const find = (field: 'clientId' | 'clientSecret'): SecretPlace => ({
+    value: reader.raw(known.declared[name]?.[`${field}Variable`] ?? ''),
+    file: known.declared[name]?.[`${field}File`],
+    names: { value: VARIABLE, file: VARIABLE },
+    place: `/credentials/${name}/${field} `,
+    isSecret: field === 'clientSecret',
+  });
+  const source =
+    known.sources.get(name) ??
+    openCredentials(reader, name, { clientId: find('clientId'), clientSecret: find('clientSecret') });
+  known.sources.set(name, source);
+  return source;
+}
+
+function mergeProfile(
+  reader: EnvironmentReader,
+  defaults: GatewayProfile,
+  own: { name: string; profile: FileProfile; place: string; source: CredentialsSource },
+): GatewayProfile {
+  const { place, name, source } = own;
+  const { caFile, limits, changes, webhooks = [], credentials: _, ...settings } = own.profile;
+  const { environment } = settings;
+  const caCertificate = caFile === undefined ? undefined : parsePart(reader, certificate(), caFile, `${place}/caFile`);
+  const merged: GatewayProfile = {
+    ...defaults,
+    ...settings,
+    name,
+    credentials: source,
+    limits: completeLimits({ ...defaults.limits, ...(limits as Partial<ConfiguredLimits> | undefined) }),
+    changes: { ...defaults.changes, ...changes },
+    // The permissions of one customer say nothing about another's.
+    allowed: settings.allowed ?? {},
+    // One customer's events never go to another's endpoints either.
+    webhooks: webhookEndpoints(reader, webhooks, { environment, variable: VARIABLE, place: `${place}/webhooks` }),
+    ...defined({ caCertificate }),
+  };
+  checkRehearsal(merged, (field, rule) => reader.report(VARIABLE, `${place}/${field} ${rule}`));
+  return merged;
+}

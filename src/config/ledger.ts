@@ -1,0 +1,72 @@
+/** The addresses of the ledger and the key ring. */
+import { defined } from '../base/defined.ts';
+import type { Environment } from '../model/products.ts';
+import { type EnvironmentReader, readPart } from './environment.ts';
+import { ledgerAddressProblem } from './rules.ts';
+
+/** The ledger's address, and the id that it must have. */
+export interface LedgerSettings {
+  /** `file:<path>` or `postgres://…` */
+  url: string;
+  /** `LEDGER_ID`: required outside the sandbox. */
+  expectedId?: string;
+  /** `LEDGER_DURABILITY`: what keeps commits when a server fails, and who decided so. */
+  durability: { kind: 'replication' | 'storage' | 'accepted'; by?: string };
+}
+
+/** Everything that is needed to open the ledger. */
+export interface LedgerAccess {
+  environment: Environment;
+  ledger: LedgerSettings;
+  keyRingFile: string;
+  /** Whether a missing key ring is made: in the sandbox, when no file is named. */
+  keyRingMayBeMade: boolean;
+}
+
+/**
+ * Access to the ledger. `setup`, which makes the ledger, needs no `LEDGER_ID` yet.
+ *
+ * @throws ConfigError
+ */
+export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: true }): LedgerAccess {
+  return readPart(env, (reader) => readLedgerAccess(reader, options));
+}
+
+/** @param needsId false for `setup` alone, which makes the ledger and prints its id */
+export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { needsId: true }): LedgerAccess {
+  const { environment } = reader;
+  const isSandbox = environment === 'sandbox';
+  const expectedId = reader.get('LEDGER_ID');
+  if (expectedId === undefined && !isSandbox && needsId) {
+    const rule = 'is required outside the sandbox: `credit-journey setup` makes a ledger and tells its id';
+    reader.report('LEDGER_ID', rule);
+  }
+  return {
+    environment,
+    ledger: { url: readUrl(reader), durability: readDurability(reader), ...defined({ expectedId }) },
+    keyRingFile: reader.get('KEY_RING_FILE'),
+    keyRingMayBeMade: isSandbox && reader.raw('KEY_RING_FILE') === undefined,
+  };
+}
+
+/** A decision by an operator, who is named: what PostgreSQL shows is overruled by it. */
+function readDurability(reader: EnvironmentReader): LedgerSettings['durability'] {
+  const kind = reader.get('LEDGER_DURABILITY');
+  if (kind === 'replication') return { kind };
+  const by = reader.get('LEDGER_DURABILITY_BY');
+  if (by === undefined && reader.environment === 'sandbox') return { kind };
+  if (by === undefined) {
+    reader.report('LEDGER_DURABILITY_BY', `is required with LEDGER_DURABILITY=${kind}: who decided so, and why`);
+  }
+  return { kind, by: by ?? '' };
+}
+
+function readUrl(reader: EnvironmentReader): string {
+  const path = reader.get('LEDGER_URL_FILE');
+  if (path === undefined) return reader.get('LEDGER_URL');
+  if (reader.raw('LEDGER_URL') !== undefined) reader.report('LEDGER_URL', 'must not be given beside its file');
+  reader.requireClosedFile('LEDGER_URL_FILE');
+  const url = reader.file('LEDGER_URL_FILE', path)?.trim();
+  if (url !== undefined) reader.report('LEDGER_URL_FILE', ledgerAddressProblem(url, reader.environment));
+  return url ?? '';
+}

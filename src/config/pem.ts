@@ -1,5 +1,0 @@
-/** Certificates as text. */
-
-export function isPem(text: string): boolean {
-  return text.includes('-----BEGIN CERTIFICATE-----');
-}

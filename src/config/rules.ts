@@ -1,0 +1,161 @@
+/** Rules for single texts of the configuration. Each function returns the rule that a text breaks, or `null`. */
+import { statSync } from 'node:fs';
+import { isLoopback } from '../base/loopback.ts';
+import { ENVIRONMENTS, type Environment } from '../model/products.ts';
+
+/** An address that each environment may have, so that environments cannot be confused (docs/protection.md). */
+export function addressProblem(address: string, environment: Environment): string | null {
+  const url = httpAddress(address);
+  if (!url) return 'must be an http or https address';
+  if (url.username || url.password) return 'must not hold credentials';
+  if (url.search || url.hash) return 'must not have a query or a fragment';
+  if (environment === 'sandbox') return null;
+  if (environment === 'production') {
+    if (url.protocol !== 'https:') return 'must be https in production';
+    if (isLoopback(url.hostname)) return 'must not be this machine in production';
+    if (isCalledSandbox(url.hostname)) return 'must not be a sandbox in production';
+    return null;
+  }
+  // A local stand-in sends nothing over a shared network.
+  if (url.protocol !== 'https:' && !isLoopback(url.hostname)) return 'must be https outside the sandbox';
+  return null;
+}
+
+/**
+ * An address of a gateway or its token service. The sandbox environment may run unencrypted and makes ledgers by itself,
+ * so it must never reach a gateway that posts.
+ */
+export function gatewayAddressProblem(address: string, environment: Environment): string | null {
+  const rule = addressProblem(address, environment);
+  if (rule || environment !== 'sandbox') return rule;
+  return isStandIn(new URL(address).hostname) ? null : `must be a stand-in in the sandbox: ${STAND_INS}`;
+}
+
+const STAND_INS =
+  'this machine, a private address, a name without a dot, a service of a cluster (.svc), or a host called sandbox';
+
+/** An address of a rehearsal, which has this rule beside those of its environment. */
+export function rehearsalAddressProblem(address: string): string | null {
+  if (!URL.canParse(address) || isStandIn(new URL(address).hostname)) return null;
+  return `must be a stand-in in a rehearsal: ${STAND_INS}`;
+}
+
+/** Hosts where no provider's gateway can be: container networks name their hosts without a dot. */
+function isStandIn(hostname: string): boolean {
+  if (isLoopback(hostname) || isCalledSandbox(hostname)) return true;
+  if (!hostname.includes('.') && !hostname.startsWith('[')) return true;
+  if (/\.svc(\.cluster\.local)?$/.test(hostname)) return true;
+  return /^(10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+$/.test(hostname);
+}
+
+function isCalledSandbox(hostname: string): boolean {
+  return /(^|[.-])sandbox([.-]|$)/.test(hostname);
+}
+
+/** The part that two environments may not share: the host, and on one machine host and port. */
+export function findHost(address: string): string | null {
+  if (!URL.canParse(address)) return null;
+  const { host, hostname } = new URL(address);
+  return isLoopback(hostname) ? host : hostname;
+}
+
+/** An endpoint for events. The connector checks where its name leads. */
+export function webhookAddressProblem(address: string, environment: Environment): string | null {
+  const url = httpAddress(address);
+  if (!url) return 'must be an http or https address';
+  if (url.protocol !== 'https:' && environment !== 'sandbox') return 'must be https outside the sandbox';
+  if (url.username || url.password) return 'must not hold credentials';
+  return url.hash ? 'must not have a fragment' : null;
+}
+
+/** A collector of traces. Spans hold journey ids, and the hosts and times of calls: no network sees them in the clear. */
+export function collectorProblem(address: string, environment: Environment): string | null {
+  const url = httpAddress(address);
+  if (!url) return 'must be an http or https address';
+  if (url.username || url.password || url.search || url.hash) return 'must hold no credentials, query or fragment';
+  if (environment === 'sandbox' || url.protocol === 'https:' || isLoopback(url.hostname)) return null;
+  return 'must be https outside the sandbox, or this machine';
+}
+
+/** The origin of a page that may call. */
+export function originProblem(origin: string, environment: Environment): string | null {
+  if (!URL.canParse(origin) || new URL(origin).origin !== origin || origin === 'null') {
+    return 'must be origins such as https://temporal.example.com, with commas between';
+  }
+  const { protocol, hostname } = new URL(origin);
+  if (protocol === 'https:' || environment === 'sandbox') return null;
+  return environment === 'production' || !isLoopback(hostname) ? 'must be https outside the sandbox' : null;
+}
+
+function httpAddress(address: string): URL | null {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null;
+}
+
+const LEDGER_ADDRESSES = 'file:<path> or postgres://<host>/<database>';
+
+/**
+ * The address of a ledger. In production a connection over a network is encrypted, and the server's certificate is
+ * checked.
+ */
+export function ledgerAddressProblem(url: string, environment: Environment): string | null {
+  if (/^file:./.test(url)) return null;
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return `must be ${LEDGER_ADDRESSES}`;
+  if (environment !== 'production') return null;
+  const { hostname, searchParams } = new URL(url);
+  // A Unix socket has no host, or names its directory in `host`.
+  const host = searchParams.get('host') ?? hostname;
+  if (host === '' || host.startsWith('/') || host.startsWith('%2F') || isLoopback(host)) return null;
+  const isChecked = searchParams.get('sslmode') === 'verify-full' && !searchParams.has('ssl');
+  return isChecked ? null : 'must have sslmode=verify-full in production, unless the database is on this machine';
+}
+
+/** The same in a variable. In production a password comes from a file (docs/protection.md). */
+export function ledgerVariableProblem(url: string, environment: Environment): string | null {
+  if (environment === 'production' && url.startsWith('postgres') && URL.canParse(url)) {
+    const { password, searchParams } = new URL(url);
+    const hasPassword = password !== '' || searchParams.has('password');
+    if (hasPassword) return 'must not hold a password in production: name a file in LEDGER_URL_FILE';
+  }
+  return ledgerAddressProblem(url, environment);
+}
+
+export function apiVersionProblem(value: string): string | null {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(value) ? null : 'must be one part of a path, such as grs_v001';
+}
+
+export function timeZoneProblem(value: string): string | null {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: value });
+    // An offset has no daylight saving time; the interface's times are those of a place.
+    return /^[+-]/.test(value) ? 'must be an IANA name, not an offset' : null;
+  } catch {
+    return 'must be an IANA time zone, such as America/Chicago';
+  }
+}
+
+/** A task queue. Workers of two environments never take each other's work. */
+export function taskQueueProblem(name: string, environment: Environment): string | null {
+  if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
+    return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
+  }
+  const other = otherEnvironmentIn(name, environment);
+  return other ? `must not be called after the environment ${other}` : null;
+}
+
+/** The environment in a task queue's name, where it is not this one. */
+export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
+  const words = taskQueue.split(/[._/-]/);
+  return ENVIRONMENTS.find((name) => name !== environment && words.includes(name));
+}
+
+/**
+ * A secret's file in production. Its group may read it: containers get files that way (`fsGroup`). A missing file breaks
+ * no rule here; its reader reports it.
+ */
+export function openFileProblem(path: string): string | null {
+  if (process.platform === 'win32') return null;
+  const about = statSync(path, { throwIfNoEntry: false });
+  const isOpen = about !== undefined && (about.mode & 0o007) !== 0;
+  return isOpen ? 'must be in a file that is closed to other users in production: `chmod o-rwx` it' : null;
+}

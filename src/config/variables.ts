@@ -1,0 +1,433 @@
+/**
+ * Every environment variable that the programs read, by subject: its name, what it may hold and its default.
+ * docs/configuration.md says what each is for, and a test holds its tables to these.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { parseDurationMs } from '../base/durations.ts';
+import { PRINTABLE } from '../base/portable-patterns.ts';
+import { ACCENTS } from '../fields/accents.ts';
+import { alphanumericProblem } from '../fields/alphanumeric.ts';
+import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
+import { ENVIRONMENTS, type Environment } from '../model/products.ts';
+import {
+  addressProblem,
+  apiVersionProblem,
+  collectorProblem,
+  gatewayAddressProblem,
+  ledgerVariableProblem,
+  originProblem,
+  taskQueueProblem,
+  timeZoneProblem,
+  webhookAddressProblem,
+} from './rules.ts';
+
+/** Where `credit-journey dev` and `credit-journey sandbox` listen by default. */
+const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
+
+/** Where `credit-journey dev` has its UI. */
+const DEV_UI_ORIGINS = 'http://127.0.0.1:8233,http://localhost:8233';
+
+/** Beside the sandbox's 7280. */
+export const DEFAULT_PORTS = { codecServer: 7281, api: 7282 } as const;
+
+export const SANDBOX_KEY_RING_FILE = '.credit-journey/keys.json';
+
+export const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const TRUST = ['namespace', 'proof'] as const;
+
+interface Range {
+  min: number;
+  max: number;
+}
+
+/** The longest time-out of a request. The activity's own time-out must be longer still. */
+const TIMEOUT: Range = { min: 1, max: 600_000 };
+const HOUR_MS = 3_600_000;
+const UP_TO_AN_HOUR: Range = { min: 1, max: HOUR_MS };
+const UP_TO_A_DAY: Range = { min: 1, max: 24 * HOUR_MS };
+
+/** The ranges of a gateway profile's limits. A profile of the profiles file has them too. */
+export const GATEWAY_LIMITS = {
+  connections: { min: 1, max: 256 },
+  connectTimeoutMs: TIMEOUT,
+  headersTimeoutMs: TIMEOUT,
+  bodyTimeoutMs: TIMEOUT,
+  maxResponseBytes: { min: 1_024, max: 128 * 1024 * 1024 },
+  // Two digits of applicantId are the most that a request can have (interface 8).
+  maxApplicants: { min: 1, max: 99 },
+} as const;
+
+export function text(problem: (value: string) => string | null = () => null) {
+  return z.string({ error: 'is required' }).superRefine((value, context) => {
+    const rule = problem(value);
+    if (rule) context.addIssue({ code: 'custom', message: rule });
+  });
+}
+
+function form(pattern: RegExp, rule: string) {
+  return text((value) => (pattern.test(value) ? null : rule));
+}
+
+function choice<const T extends readonly string[]>(values: T) {
+  const rule = values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
+  return z.enum(values, { error: rule });
+}
+
+function whole({ min, max }: Range) {
+  return z
+    .string()
+    .transform((value) => (/^\d{1,15}$/.test(value) ? Number(value) : Number.NaN))
+    .refine((number) => number >= min && number <= max, `must be a whole number from ${min} to ${max}`);
+}
+
+/** Milliseconds. */
+function duration({ zero = false } = {}) {
+  const rule = 'must be an ISO 8601 duration in days and time, such as PT24H';
+  return z
+    .string()
+    .transform((value) => (zero && value === 'PT0S' ? 0 : (parseDurationMs(value) ?? Number.NaN)))
+    .refine((ms) => !Number.isNaN(ms), rule);
+}
+
+/** Entries with commas between. One problem is enough, however many of them are wrong. */
+function list(problem: (entry: string) => string | null = () => null) {
+  return z
+    .string()
+    .transform((value) => value.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])))
+    .superRefine((entries, context) => {
+      const rule = entries.map(problem).find((found) => found !== null);
+      if (rule) context.addIssue({ code: 'custom', message: rule });
+    });
+}
+
+/** The text of a file with a certificate, which is read once, at the start. */
+export function certificate() {
+  return z.string().transform((path, context) => {
+    const rule = { code: 'custom' as const, message: 'must hold a PEM certificate', input: path };
+    try {
+      const pem = readFileSync(path, 'utf8');
+      if (!pem.includes('-----BEGIN CERTIFICATE-----')) context.issues.push(rule);
+      return pem;
+    } catch (error) {
+      context.issues.push({ ...rule, message: `must name a file that can be read (${errorCode(error)})` });
+      return z.NEVER;
+    }
+  });
+}
+
+/** `ENOENT` and the like; the message of a file error would contain its path. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+}
+
+export interface ListenAddress {
+  /** An IP address; IPv6 without brackets. */
+  host: string;
+  port: number;
+}
+
+/** `9464`, `0.0.0.0:9464` or `[::]:9464`; without an address, this machine alone. */
+function listenAddress() {
+  return z.string().transform((value, context): ListenAddress => {
+    const [, given = '127.0.0.1', digits = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(value) ?? [];
+    const host = given === 'localhost' ? '127.0.0.1' : given.replace(/^\[(.*)\]$/, '$1');
+    const port = Number(digits);
+    const version = isIP(host);
+    const isRight = port >= 1 && port <= 65_535 && version !== 0 && (version === 6) === given.startsWith('[');
+    if (isRight) return { host, port };
+    const message = 'must be a port, or an IP address and a port such as 0.0.0.0:9464';
+    context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+}
+
+const withoutSlash = (address: string) => address.replace(/\/+$/, '');
+
+const limitedTo = (characters: number) => (value: string) => alphanumericProblem(value, characters);
+
+const isLine = (value: string, most: number) => value.length <= most && new RegExp(PRINTABLE).test(value);
+
+function isDirectory(path: string): boolean {
+  return isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function statuses() {
+  return z
+    .string()
+    .transform((value) => (/^(none)?$/.test(value.trim()) ? [] : value.split(',').map((part) => part.trim())))
+    .refine(
+      (parts) => parts.every((part) => /^[45]\d\d$/.test(part)),
+      'must be HTTP statuses from 400 to 599 with commas between, or empty',
+    )
+    .transform((parts) => [...new Set(parts.map(Number))]);
+}
+
+/** The Temporal UI makes an address of the text in a hold's details up to a length. */
+function runbookProblem(url: string): string | null {
+  return url.length > 200 ? 'must have at most 200 characters' : addressProblem(url, 'sandbox');
+}
+
+function namespaceProblem(name: string): string | null {
+  return /^[!-9;-~]{1,255}$/.test(name) ? null : 'must be names of namespaces, with commas between';
+}
+
+function proxyProblem(entry: string): string | null {
+  const isProxy = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(entry).success;
+  return isProxy ? null : 'must be addresses or CIDR blocks, with commas between';
+}
+
+const PORT: Range = { min: 0, max: 65_535 };
+
+const RATE = /^(?=.*[1-9])\d{1,5}(\.\d{1,6})?$/;
+
+/** A header whose name means something in the protocol is refused. */
+const TOKEN_HEADER =
+  /^(?!(?:authorization|cookie|host|origin|forwarded|sec-|x-forwarded-(?:for|host|proto)$))[a-z][a-z\d-]{0,63}$/i;
+
+/** Two slashes would begin another host's address. */
+const OWN_PATH = /^\/(?![/\\])[\w./?=&%~:{}-]{1,500}$/;
+const OWN_PATH_RULE = 'must be a path of the page’s own host, such as /oauth2/start';
+
+/** Temporal puts "." or ":" between name and build id. A controller's name is `<namespace>/<name of the resource>`. */
+const DEPLOYMENT =
+  /^([A-Za-z0-9][A-Za-z0-9_-]{0,63}|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/;
+const DEPLOYMENT_RULE = 'must be 1 to 64 letters, digits, dashes or underscores, or <namespace>/<name> of a controller';
+
+/** A tag, a commit or the hex digits of a digest. */
+const BUILD = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const BUILD_RULE = 'must be 1 to 128 letters, digits, dots, dashes or underscores';
+
+export const REHEARSAL_RULE = 'must be off in production: a rehearsal is for uat';
+
+/** What texts a table needs of its environment. */
+function makeWords(environment: Environment) {
+  return {
+    /** The default of the sandbox. Elsewhere the variable is required. */
+    inSandbox: <T extends z.ZodType<string, string>>(value: string, schema: T) =>
+      environment === 'sandbox' ? schema.prefault(value as never) : schema,
+    /** A text whose rule depends on the environment. */
+    ruled: (problem: (value: string, environment: Environment) => string | null) =>
+      text((value) => problem(value, environment)),
+    /** An address without the slash at its end. */
+    address: () => text((url) => addressProblem(url, environment)).transform(withoutSlash),
+  };
+}
+
+function gateway(environment: Environment) {
+  const { inSandbox, ruled } = makeWords(environment);
+  return {
+    GATEWAY_ENVIRONMENT: choice(ENVIRONMENTS).prefault('sandbox'),
+    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, ruled(gatewayAddressProblem)),
+    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, ruled(gatewayAddressProblem)),
+    GATEWAY_API_VERSION: text(apiVersionProblem).prefault('grs_v001'),
+    // Interface 2.1: only the sample value is known.
+    GATEWAY_AUDIENCE: text().prefault('servicegateway'),
+    // The defaults of the sandbox stand with the credentials (environment.ts).
+    GATEWAY_CLIENT_ID: text().optional(),
+    GATEWAY_CLIENT_ID_FILE: text().optional(),
+    GATEWAY_CLIENT_SECRET: text().optional(),
+    GATEWAY_CLIENT_SECRET_FILE: text().optional(),
+    GATEWAY_CUSTOMER_ID: inSandbox('SANDBOX0001', text(limitedTo(16))),
+    GATEWAY_SOFTWARE_PROVIDER_ID: inSandbox('CJ01', text(limitedTo(4))),
+    GATEWAY_TIME_ZONE: inSandbox('UTC', text(timeZoneProblem)),
+    GATEWAY_CA_FILE: certificate().optional(),
+    GATEWAY_NOT_PROCESSED_STATUSES: statuses().prefault('401,429'),
+    GATEWAY_SSN_MISMATCH: choice(['hold', 'flag']).prefault('hold'),
+    GATEWAY_SSNS_WITH_9: choice(SSNS_WITH_NINE)
+      .refine((value) => value !== 'send' || environment !== 'production', 'must be refuse or itinOnly in production')
+      .prefault('refuse'),
+    GATEWAY_ACCENTS: choice(ACCENTS).prefault('refuse'),
+    GATEWAY_REHEARSAL: choice(['off', 'on'])
+      .refine((value) => value === 'off' || environment !== 'production', REHEARSAL_RULE)
+      .prefault('off'),
+    GATEWAY_RESEND_TRACE_NUMBER: choice(['same', 'new']).prefault('same'),
+    GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE: choice(['secondaryUse', 'originalRequest']).prefault('secondaryUse'),
+    GATEWAY_PROFILES_FILE: text().optional(),
+    // The provider's limits are not shown (interface 8). Eight carry some 16 inquiries a second.
+    GATEWAY_CONNECTIONS: whole(GATEWAY_LIMITS.connections).prefault('8'),
+    // One or two lost SYN packets. Before the first byte a failure is harmless and is retried.
+    GATEWAY_CONNECT_TIMEOUT_MS: whole(GATEWAY_LIMITS.connectTimeoutMs).prefault('10000'),
+    // The longer end of what is advised (docs/decisions/gateway.md): giving up early costs a hold.
+    GATEWAY_HEADERS_TIMEOUT_MS: whole(GATEWAY_LIMITS.headersTimeoutMs).prefault('60000'),
+    // Half a minute of silence within a report means a broken connection.
+    GATEWAY_BODY_TIMEOUT_MS: whole(GATEWAY_LIMITS.bodyTimeoutMs).prefault('30000'),
+    // Ten times the longest joint file: the interface shows no limits of payloads (8).
+    GATEWAY_MAX_RESPONSE_BYTES: whole(GATEWAY_LIMITS.maxResponseBytes).prefault('10485760'),
+    // "Typically 1 to 2" (interface 8) is no maximum.
+    GATEWAY_MAX_APPLICANTS: whole(GATEWAY_LIMITS.maxApplicants).prefault('2'),
+  };
+}
+
+/** Ledger, keys and files. */
+function storage(environment: Environment) {
+  const { inSandbox, ruled } = makeWords(environment);
+  return {
+    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', ruled(ledgerVariableProblem)),
+    LEDGER_URL_FILE: text().optional(),
+    LEDGER_ID: text().optional(),
+    LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
+    // Shown in logs and by `doctor`.
+    LEDGER_DURABILITY_BY: text((by) =>
+      isLine(by, 200) ? null : 'must be one line of at most 200 characters',
+    ).optional(),
+    KEY_RING_FILE: inSandbox(SANDBOX_KEY_RING_FILE, text()),
+    // Only the sandbox may run in the clear, for example to try a caller in a language without a codec.
+    PAYLOAD_ENCRYPTION: choice(['on', 'off'])
+      .refine((value) => value === 'on' || environment === 'sandbox', 'may be off in the sandbox alone')
+      .prefault('on'),
+    PORTFOLIO_DIR: text((path) => (isDirectory(path) ? null : 'must be the absolute path of a directory')).optional(),
+    // Any sender with write access to the namespace could invent a consent. For real credit files that is not enough.
+    CONSENT_TRUST: choice(TRUST).prefault(environment === 'production' ? 'proof' : 'namespace'),
+    CONSENT_JWKS_FILE: text().optional(),
+    // By default an operator may also decide in Temporal's UI, which cannot sign.
+    DECISION_TRUST: choice(TRUST).prefault('namespace'),
+    DECISION_JWKS_FILE: text().optional(),
+  };
+}
+
+/** The way to Temporal and the codec server, and logs: what clients read too. */
+function client(environment: Environment) {
+  const { address, ruled } = makeWords(environment);
+  return {
+    CODEC_SERVER_URL: address().optional(),
+    CODEC_SERVER_TOKEN: text().optional(),
+    CODEC_SERVER_TOKEN_FILE: text().optional(),
+    CODEC_SERVER_CA_FILE: certificate().optional(),
+    // The default contains the environment, so that workers of two environments never take each other's work.
+    TASK_QUEUE: ruled(taskQueueProblem).prefault(`credit-journeys-${environment}`),
+    // At TRACE the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
+    LOG_LEVEL: choice(LOG_LEVELS)
+      .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE in the sandbox alone')
+      .prefault('INFO'),
+    METRICS_ADDRESS: listenAddress().optional(),
+    // As exact as an alert needs it. Each time costs a few statements and at most 50 calls to Temporal.
+    METRICS_REFRESH_SECONDS: whole({ min: 1, max: 3_600 }).prefault('60'),
+    HEALTH_ADDRESS: listenAddress().optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: ruled(collectorProblem).optional(),
+  };
+}
+
+function protocol(environment: Environment) {
+  return {
+    // After a day of waiting, an operator should know of the loan.
+    GIVE_UP_AFTER: duration().prefault('PT24H'),
+    BACKOFF_INITIAL_MS: whole(UP_TO_AN_HOUR).prefault('1000'),
+    // An outage of the provider lasts a second or an hour. Five minutes is the longest acceptable delay after it ends.
+    BACKOFF_MAX_MS: whole(UP_TO_A_DAY).prefault('300000'),
+    // A gateway that asks for more than an hour has an error or is down. Asking again hourly costs nothing.
+    RETRY_AFTER_MAX_MS: whole(UP_TO_A_DAY).prefault('3600000'),
+    // Long enough for a queue of eight connections to begin, and short enough that a decision does not wait for it.
+    SEND_BY_MS: whole({ min: 1, max: 60_000 }).prefault('5000'),
+    // After its process has ended, a kernel goes on sending its buffer. Linux gives up after 15 retransmissions, at most
+    // 924 s (`tcp_retries2`). The sandbox runs on this machine, where nothing arrives late.
+    RESEND_AFTER: duration({ zero: true }).prefault(environment === 'sandbox' ? 'PT0S' : 'PT16M'),
+    SUBMIT_TIMEOUT_MS: whole(UP_TO_AN_HOUR).optional(),
+    // How soon a killed worker is noticed. A shorter time would mistake a pause of the process for its end.
+    HEARTBEAT_TIMEOUT_MS: whole({ min: 500, max: 300_000 }).prefault('10000'),
+    // The server ends a run at 51,200 events and takes 2,000 updates, 4,600 events or more. A fresh run has about
+    // 20 events before its first wait. With fewer than 100 it would do little but hand over.
+    HAND_OVER_AFTER_EVENTS: whole({ min: 100, max: 10_000 }).prefault('3000'),
+  };
+}
+
+function worker(environment: Environment) {
+  const { ruled } = makeWords(environment);
+  return {
+    RUNBOOK_URL: text(runbookProblem).transform(withoutSlash).optional(),
+    // A restored ledger may lack attempts since the last look without notice.
+    LEDGER_WATCH_EVERY_MS: whole({ min: 200, max: 86_400_000 }).prefault('60000'),
+    // Without a cache each workflow task is a replay: slow, and right all the same.
+    WORKER_MAX_CACHED_WORKFLOWS: whole({ min: 0, max: 100_000 }).optional(),
+    // No default: the interface does not show the provider's limits (8), and a guess would slow providers without one.
+    GATEWAY_MAX_INQUIRIES_PER_SECOND: form(RATE, 'must be a number above 0, such as 0.5 or 20')
+      .transform(Number)
+      .optional(),
+    WORKFLOW_BUNDLE_FILE: text((path) => (existsSync(path) ? null : 'must name a file that exists')).optional(),
+    DEPLOYMENT_NAME: form(DEPLOYMENT, DEPLOYMENT_RULE).optional(),
+    BUILD_ID: form(BUILD, BUILD_RULE).optional(),
+    TEMPORAL_DEPLOYMENT_NAME: form(DEPLOYMENT, DEPLOYMENT_RULE).optional(),
+    TEMPORAL_WORKER_BUILD_ID: form(BUILD, BUILD_RULE).optional(),
+    WEBHOOK_URL: ruled(webhookAddressProblem).optional(),
+    WEBHOOK_SECRET_FILE: list().prefault(''),
+    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: choice(['yes', 'no']).prefault('no'),
+    // A receiver that broke on a Friday evening is repaired by Monday.
+    WEBHOOK_GIVE_UP_AFTER: duration().prefault('P3D'),
+  };
+}
+
+/** What both HTTP services have, each with its prefix. */
+function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Environment) {
+  const shared = {
+    JWKS_URL: makeWords(environment).address().optional(),
+    JWKS_FILE: text().optional(),
+    JWT_ISSUER: text(),
+    JWT_AUDIENCE: text(),
+    JWT_ALGORITHMS: list().optional(),
+    TLS_CERT_FILE: text().optional(),
+    TLS_KEY_FILE: text().optional(),
+    TRUSTED_PROXIES: list(proxyProblem).prefault(''),
+    AUDIT_FILE: text().optional(),
+    // The default is a figure among the service's other limits.
+    RATE_PER_SECOND: whole({ min: 1, max: 100_000 }).optional(),
+  };
+  const entries = Object.entries(shared).map(([name, schema]) => [`${prefix}_${name}`, schema]);
+  return Object.fromEntries(entries) as { [K in keyof typeof shared as `${P}_${K}`]: (typeof shared)[K] };
+}
+
+function services(environment: Environment) {
+  const { address } = makeWords(environment);
+  return {
+    ...service('API', environment),
+    API_HOST: text().prefault('127.0.0.1'),
+    API_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.api)),
+    API_BY_CLAIM: form(/^[\w:./-]{1,100}$/, 'must be the name of a claim').prefault('sub'),
+    API_TOKEN_HEADER: form(TOKEN_HEADER, 'must be the name of a header that means nothing else').optional(),
+    API_SIGN_IN: choice(['proxy', 'token'])
+      .refine((value) => value === 'proxy' || environment !== 'production', 'must be proxy in production')
+      .prefault('proxy'),
+    API_SIGN_IN_PATH: form(OWN_PATH, OWN_PATH_RULE).optional(),
+    API_SIGN_OUT_PATH: form(OWN_PATH, OWN_PATH_RULE).optional(),
+    API_TEMPORAL_UI: address().optional(),
+    API_DECISION_KEY_FILE: text().optional(),
+    API_DECISION_KEY_ID: text().optional(),
+    ...service('CODEC', environment),
+    CODEC_SERVER_HOST: text().prefault('127.0.0.1'),
+    CODEC_SERVER_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.codecServer)),
+    CODEC_SERVER_UI_ORIGINS: list((origin) => originProblem(origin, environment)).prefault(
+      environment === 'sandbox' ? DEV_UI_ORIGINS : '',
+    ),
+    CODEC_NAMESPACES: list(namespaceProblem).prefault(''),
+    CODEC_ORIGIN_NAMESPACES: list(namespaceProblem).prefault(''),
+    CODEC_JWT_PERMISSIONS_CLAIM: text().prefault('permissions'),
+    CODEC_PATH_ROLES: list().optional(),
+  };
+}
+
+function makeTable(environment: Environment) {
+  return {
+    ...gateway(environment),
+    ...storage(environment),
+    ...client(environment),
+    ...protocol(environment),
+    ...worker(environment),
+    ...services(environment),
+  };
+}
+
+type Table = ReturnType<typeof makeTable>;
+export type VariableName = keyof Table;
+export type VariableValue<N extends VariableName> = z.output<Table[N]>;
+
+const tables = new Map<Environment, Table>();
+
+/** The variables as an environment has them: some defaults and rules are different in each. */
+export function findVariables(environment: Environment): Table {
+  const table = tables.get(environment) ?? makeTable(environment);
+  tables.set(environment, table);
+  return table;
+}
