@@ -176,11 +176,6 @@ function namespaceProblem(name: string): string | null {
   return /^[!-9;-~]{1,255}$/.test(name) ? null : 'must be names of namespaces, with commas between';
 }
 
-function proxyProblem(entry: string): string | null {
-  const isProxy = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(entry).success;
-  return isProxy ? null : 'must be addresses or CIDR blocks, with commas between';
-}
-
 const PORT: Range = { min: 0, max: 65_535 };
 
 const RATE = /^(?=.*[1-9])\d{1,5}(\.\d{1,6})?$/;
@@ -370,7 +365,7 @@ function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Enviro
     JWT_ALGORITHMS: list().optional(),
     TLS_CERT_FILE: text().optional(),
     TLS_KEY_FILE: text().optional(),
-    TRUSTED_PROXIES: list(proxyProblem).prefault(''),
+    TRUSTED_PROXIES: list().prefault(''),
     AUDIT_FILE: text().optional(),
     // The default is a figure among the service's other limits.
     RATE_PER_SECOND: whole({ min: 1, max: 100_000 }).optional(),

@@ -6,6 +6,7 @@ import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
 import type { HttpLimits } from './limits.ts';
 import { isLoopbackHost } from './server.ts';
 import type { TokenSettings } from './token-verifier.ts';
+import { isProxyAddress } from './trusted-proxies.ts';
 
 type Prefix = 'CODEC' | 'API';
 
@@ -45,6 +46,9 @@ export function readListening(
 ): { host: string; tls?: { cert: string; key: string }; trustedProxies: string[] } {
   const tls = readTls(reader, prefix);
   const trustedProxies = reader.get(`${prefix}_TRUSTED_PROXIES`);
+  if (!trustedProxies.every(isProxyAddress)) {
+    reader.report(`${prefix}_TRUSTED_PROXIES`, 'must be addresses or CIDR blocks, with commas between');
+  }
   if (reader.environment !== 'sandbox' && !isLoopbackHost(host) && !tls && trustedProxies.length === 0) {
     const rule = `is required beyond this machine, unless ${prefix}_TRUSTED_PROXIES names who may connect`;
     reader.report(`${prefix}_TLS_CERT_FILE`, rule);

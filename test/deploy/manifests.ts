@@ -115,9 +115,9 @@ export async function mounted(
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]));
 }
 
-/** Every name that the programs look up, those of `@temporalio/envconfig` among them. */
+/** Every name that the programs look up, those of `@temporalio/envconfig` and of Node among them. */
 export function configuredVariables(): Set<string> {
   const envconfig = readFileSync(join(ROOT, 'node_modules/@temporalio/envconfig/lib/envconfig-toml.js'), 'utf8');
   const ofTemporal = [...envconfig.matchAll(/['.\s](TEMPORAL(?:_[A-Z0-9]+)+)\b/g)].map(([, name = '']) => name);
-  return new Set([...Object.keys(findVariables('sandbox')), ...ofTemporal]);
+  return new Set([...Object.keys(findVariables('sandbox')), ...ofTemporal, 'NODE_OPTIONS']);
 }
