@@ -18,6 +18,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'api', what: 'the HTTP API: one table of operations, over client and ledger' },
   { folder: 'codec', what: 'the codec server: makes the Temporal UI readable' },
   { folder: 'health', what: 'liveness and readiness over HTTP' },
+  { folder: 'operations', what: 'what HTTP and the command line print: inputs, outputs, words and how each is read' },
   {
     folder: 'operator',
     what: 'the client with the ledger, for the command line and the API: decisions, reports, disposal',

@@ -27,7 +27,7 @@ const NEEDED = [
   'sameDecision',
   'decisionPreview',
   'decidedMany',
-  'inquiryList',
+  'inquiriesPage',
   'session',
   'searchResult',
   'runStory',

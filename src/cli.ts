@@ -15,15 +15,7 @@ import { registerWebhooksCommand } from './cli/commands/programs/webhooks-comman
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
-import { registerInquiriesCommand } from './cli/commands/records/inquiries-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
-import {
-  registerAccessesCommand,
-  registerConsentsCommand,
-  registerDecisionsCommand,
-  registerDisposalsCommand,
-  registerSharesCommand,
-} from './cli/commands/records/record-listing.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
 import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
 import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
@@ -46,8 +38,11 @@ import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
 import { packageVersion } from './cli/output/version.ts';
 import { variablesOfRunningDev } from './local/dev/dev-variables.ts';
 
-/** Every command, not yet run. */
-export function createProgram(): Command {
+/**
+ * Every command, not yet run. The commands of the table of operations load its schemas: `argv` that names another command
+ * goes without them.
+ */
+export async function createProgram(argv: readonly string[] = []): Promise<Command> {
   const program = new Command('credit-journey')
     .description('The credit-report side of a loan, run durably on Temporal')
     .helpCommand(false)
@@ -94,17 +89,16 @@ export function createProgram(): Command {
     registerChangesCommand,
     registerReferencesCommand,
     registerListCommand,
-    registerInquiriesCommand,
-    registerDecisionsCommand,
-    registerConsentsCommand,
     registerWebhooksCommand,
-    registerSharesCommand,
     registerDisposeCommand,
-    registerDisposalsCommand,
-    registerAccessesCommand,
     registerLegalHoldCommand,
   ]) {
     register(program);
+  }
+  const named = argv[0] === 'help' ? argv[1] : argv[0];
+  if (program.commands.every((command) => command.name() !== named)) {
+    const { registerListings } = await import('./cli/commands/listing-commands.ts');
+    registerListings(program);
   }
   return program;
 }
@@ -141,8 +135,9 @@ function withHelpOption(argv: readonly string[], program: Command): readonly str
 }
 
 /** Runs one command and returns its exit code; what it says goes to the process's own streams. */
-export async function runProgram(argv: readonly string[], program = createProgram()): Promise<number> {
+export async function runProgram(argv: readonly string[], given?: Command): Promise<number> {
   let options: OutputOptions = {};
+  const program = given ?? (await createProgram(argv));
   program.hook('preAction', (_, command) => {
     options = command.opts();
     if (!isByItself(command)) Object.assign(process.env, variablesOfRunningDev(process.env, process.cwd()));

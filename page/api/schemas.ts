@@ -182,6 +182,13 @@ export type HoldList = {
   next?: string;
 };
 
+export type InquiriesPage = {
+  /** The oldest first. */
+  inquiries: readonly InquiryAttempt[];
+  /** For the query parameter `after`; absent on the last page. */
+  next?: string;
+};
+
 export type InquiryAttempt = {
   claimedAt: string;
   requestedAt?: string;
@@ -189,22 +196,14 @@ export type InquiryAttempt = {
   workflowType: string;
   customerTraceNumber: string;
   attempt: number;
-  /** The number under which it was sent, where that is not the inquiry’s own. */
-  sentTraceNumber?: string;
   environment: 'sandbox' | 'uat' | 'production';
   profile: string;
   customerId: string;
   productCode: 'CR' | 'PREQUAL' | 'PREAPP' | 'PRECLOSE' | 'ACCTRVW' | 'REFUPD' | 'SECONDUSE' | 'FAILSAFE';
   shareId?: string;
-  /** Counts amendments and deliberate repeats; 0 for the first. */
-  ordinal: number;
   endUserCode?: string;
   endUser?: string;
   permissiblePurposeCode?: string;
-  /** The trace number that it amends. */
-  amends?: string;
-  /** How many it is about. */
-  applicants?: number;
   outcome:
     | 'record'
     | 'noRecord'
@@ -221,22 +220,6 @@ export type InquiryAttempt = {
     | 'untrusted';
   /** Whether the consumer’s file has an inquiry, as far as is known. */
   posted: 'yes' | 'no' | 'unknown';
-  returnCode?: string;
-  returnReasonCode?: string;
-  applicantOutcomes?: readonly {
-    applicantId: string;
-    outcome: 'record' | 'noRecord' | 'noReport';
-    /** Where the gateway gives one for each applicant. */
-    returnCode?: string;
-    /** The provider’s, where it gives one. */
-    returnReasonCode?: string;
-  }[];
-  noRecordReference?: string;
-  accesses?: {
-    count: number;
-    reissues: number;
-    lastAt: string;
-  };
   httpStatus?: number;
   failureType?:
     | 'TokenUnavailable'
@@ -260,12 +243,29 @@ export type InquiryAttempt = {
     | 'Paused'
     | 'InvalidInput'
     | 'ActivityFailed';
+  /** The trace number that it amends. */
+  amends?: string;
   permittedBy?: AuditedDecision;
   decision?: AuditedDecision;
-  consents: readonly {
+  returnCode?: string;
+  returnReasonCode?: string;
+  applicantOutcomes?: readonly {
     applicantId: string;
-    consentId: string;
+    outcome: 'record' | 'noRecord' | 'noReport';
+    /** Where the gateway gives one for each applicant. */
+    returnCode?: string;
+    /** The provider’s, where it gives one. */
+    returnReasonCode?: string;
   }[];
+  noRecordReference?: string;
+  /** How many it is about. */
+  applicants?: number;
+  accesses?: {
+    count: number;
+    reissues: number;
+    lastAt: string;
+  };
+  /** An answer that came after a decision or a later attempt. */
   late?: {
     at: string;
     outcome?:
@@ -282,6 +282,17 @@ export type InquiryAttempt = {
       | 'notEntitled'
       | 'credentialsRefused'
       | 'untrusted';
+    returnCode?: string;
+    returnReasonCode?: string;
+    applicantOutcomes?: readonly {
+      applicantId: string;
+      outcome: 'record' | 'noRecord' | 'noReport';
+      /** Where the gateway gives one for each applicant. */
+      returnCode?: string;
+      /** The provider’s, where it gives one. */
+      returnReasonCode?: string;
+    }[];
+    noRecordReference?: string;
   };
   abandonedAt?: string;
   disposedAt?: string;
@@ -294,13 +305,14 @@ export type InquiryAttempt = {
     by: string;
     reason: string;
   }[];
-};
-
-export type InquiryList = {
-  /** Attempt by attempt, the oldest first. */
-  inquiries: readonly InquiryAttempt[];
-  /** For the query parameter `after`; absent on the last page. */
-  next?: string;
+  /** Counts amendments and deliberate repeats; 0 for the first. */
+  ordinal: number;
+  /** The number under which it was sent, where that is not the inquiry’s own. */
+  sentTraceNumber?: string;
+  consents: readonly {
+    applicantId: string;
+    consentId: string;
+  }[];
 };
 
 export type JourneyDecision = {

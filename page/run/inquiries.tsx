@@ -1,7 +1,7 @@
 /** For who reads what happened: what was asked of the gateway, by whose leave, and what came of it. */
 import { useState } from 'preact/hooks';
 import { get, SignedOutError, withQuery, wordsOf } from '../api/call.ts';
-import type { InquiryAttempt, InquiryList, Session } from '../api/schemas.ts';
+import type { InquiriesPage, InquiryAttempt, Session } from '../api/schemas.ts';
 import { Time } from '../base/when.tsx';
 import { may, signedOut } from '../shell/session.ts';
 import { Report } from './kept-data.tsx';
@@ -22,7 +22,9 @@ export function Inquiries({ ownerId, session }: { ownerId: string; session: Sess
   const read = async (after?: string) => {
     setReading(true);
     try {
-      const { inquiries, next } = await get<InquiryList>(withQuery('/v1/inquiries', { ownerId, after, limit: '100' }));
+      const { inquiries, next } = await get<InquiriesPage>(
+        withQuery('/v1/inquiries', { ownerId, after, limit: '100' }),
+      );
       show({ list: [...(after ? (shown?.list ?? []) : []), ...inquiries], next });
     } catch (error) {
       if (error instanceof SignedOutError) signedOut();

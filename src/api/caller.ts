@@ -10,7 +10,7 @@ import {
   wordsIn,
 } from '../http/token-verifier.ts';
 import type { ReadersReach } from '../ledger/readers-reach.ts';
-import { isScope, type Scope } from './scopes.ts';
+import { isScope, type Scope } from '../operations/scopes.ts';
 import type { SignedInBy } from './session/credentials.ts';
 
 /** All of them, or those that are listed. */

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { PROBLEM_CODES } from '../http/problem-codes.ts';
 import { problemSchema } from '../messages/journey/result-schemas.ts';
+import { SCOPES } from '../operations/scopes.ts';
 import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
 import { STATUS_WORDS } from './problem.ts';
 import type { AnswerForm, Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
-import { SCOPES } from './scopes.ts';
 
 export type Json = { [member: string]: unknown };
 
@@ -41,6 +41,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'portfolio-reviews': 'Accounts reviewed by the file.',
   holds: 'What needs a person.',
   'unmatched-consents': 'Consents that belong to no run.',
+  audit: 'What the ledger has recorded, for auditors.',
   inquiries: 'What was asked of the gateway, attempt by attempt.',
   decisions: 'One decision about many inquiries.',
   session: 'Who calls.',

@@ -1,4 +1,5 @@
 /** Every operation of the API, of one file for each resource. */
+import { listingRoutes } from './listing-routes.ts';
 import { searchRoutes } from './page/search-route.ts';
 import { sessionRoutes } from './page/session-route.ts';
 import { storyRoutes } from './page/story-route.ts';
@@ -7,7 +8,6 @@ import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { holdRoutes } from './routes/holds.ts';
-import { inquiryRoutes } from './routes/inquiries.ts';
 import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
 import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
@@ -26,7 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...holdRoutes,
   ...decisionRoutes,
   ...unmatchedConsentRoutes,
-  ...inquiryRoutes,
+  ...listingRoutes,
   ...reportRoutes,
   ...sessionRoutes,
   ...searchRoutes,

@@ -8,9 +8,9 @@ import type { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Problem } from '../model/problems.ts';
+import type { Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
 import type { ParametersOf } from './parameters.ts';
-import type { Scope } from './scopes.ts';
 import type { ApiServices } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';

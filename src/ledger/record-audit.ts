@@ -3,12 +3,16 @@ import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import type { Unmatched } from './kept-consents.ts';
+import type { ReadersReach } from './readers-reach.ts';
 import type { DecisionRecord, ShareWithdrawal, StandingShareWithdrawal } from './records.ts';
 import type { RetentionEvent } from './retention.ts';
 import type { RunDecision } from './run-decisions.ts';
 
-/** Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. */
-export interface RecordsQuery {
+/**
+ * Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. A reader's reach
+ * leaves out runs of which the ledger knows that they are another's.
+ */
+export interface RecordsQuery extends ReadersReach {
   /** RFC 3339: recorded then or later. */
   from?: string;
   /** RFC 3339: recorded before then. */

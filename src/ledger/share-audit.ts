@@ -2,9 +2,10 @@
 
 import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { AuditedAttempt } from './inquiry-audit.ts';
+import type { ReadersReach } from './readers-reach.ts';
 
 /** Conditions, all of which a share must meet; without any, every share. */
-export interface SharesQuery {
+export interface SharesQuery extends ReadersReach {
   /** RFC 3339: claimed then or later. */
   from?: string;
   /** RFC 3339: claimed before then. */

@@ -5,7 +5,7 @@ import { incompatibilities } from '../../scripts/openapi-compatibility.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { parametersIn } from '../../src/api/parameters.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
-import { isScope } from '../../src/api/scopes.ts';
+import { isScope } from '../../src/operations/scopes.ts';
 
 const committed = JSON.parse(readFileSync(new URL('../../schemas/api.openapi.json', import.meta.url), 'utf8'));
 const document = openApiDocument();

@@ -89,8 +89,8 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
 
   test('is not looked for under what makes no sense, and no value is told', async () => {
     for (const [args, rule] of [
-      [['--product', 'S912345678'], /--product must be one of/],
-      [['--outcome', 'S912345678'], /--outcome must be one of/],
+      [['--product', 'S912345678'], /"must be one of CR, PREQUAL.*","option":"--product"/],
+      [['--outcome', 'S912345678'], /"must be one of record, .*","option":"--outcome"/],
       [['--from', '912-34-5678'], /--from must be a day/],
       [['--time-zone', 'S912345678', '--csv'], /--time-zone must be an IANA name/],
     ] as const) {

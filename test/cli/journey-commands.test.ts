@@ -206,14 +206,14 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).duplicate, true);
     assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share', 'S-2', ...who)).code, 2);
     assert.equal((await cli('share', '--ended', journeyId, '--share-id', 'S-3', ...who)).code, 2);
-    const { withdrawn } = await done('shares', '--withdrawn', '--journey', journeyId);
+    const { withdrawnShares: withdrawn } = await done('withdrawn-shares', '--journey', journeyId);
     const about = { journeyId, by: 'ops', reason: 'typed wrong' };
     const times = withdrawn.map(({ recordedAt }: { recordedAt: string }) => recordedAt);
     assert.deepEqual(withdrawn, [
       { ...about, shareId: 'S-1', replacedBy: 'S-2', recordedAt: times[0] },
       { ...about, shareId: 'S-2', recordedAt: times[1] },
     ]);
-    assert.equal((await cli('shares', '--withdrawn', '--report', 'REF-1')).code, 2);
+    assert.equal((await cli('withdrawn-shares', '--report', 'REF-1')).code, 2);
     const { shares } = await done('status', journeyId);
     assert.deepEqual(
       shares.map(({ state }: { state: string }) => state),

@@ -50,7 +50,7 @@ describe('who shared what with whom', { concurrency: 3 }, () => {
     const { stdout } = await shares('--csv');
     const [head = '', row = ''] = stdout.split('\r\n');
     assert.match(head, /^claimedAt,/);
-    assert.ok(row.includes(`,PREQUAL,${TRACE},01 C-1,`), row);
+    assert.ok(row.includes(`,PREQUAL,${TRACE},EU1,01,C-1,`), row);
     assert.ok(row.includes("'=2+2"), row);
     const terminal = await runInTerminal(['shares'], [], env);
     assert.match(terminal.screen, /EU1 → EU2/);

@@ -26,7 +26,7 @@ async function commandsOfProgram(): Promise<Command[]> {
   });
   const leaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
-  return leaves(createProgram());
+  return leaves(await createProgram());
 }
 
 function typed(command: Command): string {

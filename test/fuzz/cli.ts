@@ -125,7 +125,7 @@ export async function openCli(): Promise<OpenTarget> {
   const restore = enter(directory);
   const wasTerminal = process.stdout.isTTY;
   const program = await loadProgram();
-  const specs = specsOf(program.createProgram());
+  const specs = specsOf(await program.createProgram());
   const fileFlags = new Set(specs.flatMap(({ flags }) => flags.filter(({ isFile }) => isFile).map(({ name }) => name)));
   const argumentsOf = fc.oneof(
     ...specs.map((spec) => tokensOf(spec).map((tokens) => [...spec.path, ...tokens])),
@@ -190,7 +190,7 @@ async function loadProgram(): Promise<Program> {
 }
 
 async function run({ createProgram, runProgram }: Program, argv: string[], stdin: string): Promise<Ran> {
-  const program = createProgram();
+  const program = await createProgram();
   for (const command of program.commands) if (PARSED_ONLY.includes(command.name())) command.action(() => {});
   const input = Object.getOwnPropertyDescriptor(process, 'stdin');
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(stdin)]), configurable: true });

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { SCOPES } from '../../src/api/scopes.ts';
+import { SCOPES } from '../../src/operations/scopes.ts';
 
 export interface OidcProvider {
   url: string;

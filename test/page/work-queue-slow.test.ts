@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { SCOPES } from '../../src/api/scopes.ts';
+import { SCOPES } from '../../src/operations/scopes.ts';
 import { until } from '../api/until.ts';
 import { consentMessage, journeyInput, newSsn, update } from '../support/journey-harness.ts';
 import {

@@ -1,20 +1,45 @@
 /** CSV that is safe to be opened in a spreadsheet. */
+import type { z } from 'zod';
 
 export type Cell = string | number | undefined;
 
 export type Columns<T> = Readonly<Record<string, (one: T) => Cell>>;
 
-/** Columns in their order: members under their own names, and others by how they are read. */
-export function columnsFor<T>(
-  ...groups: readonly (readonly { [K in keyof T]: T[K] extends Cell ? K & string : never }[keyof T][] | Columns<T>)[]
-): Columns<T> {
+/**
+ * A column for each text, number and flag of the rows, in the schema's order, named by its path. A list has all of its
+ * elements in one cell. `ownerId` is called `journeyId` everywhere on the command line.
+ */
+export function columnsFor(schema: z.ZodType): Columns<object> {
   return Object.fromEntries(
-    groups.flatMap((group) =>
-      Array.isArray(group)
-        ? (group as readonly (keyof T & string)[]).map((name) => [name, (one: T) => one[name] as Cell])
-        : Object.entries(group),
-    ),
+    pathsIn(schema).map((path) => [
+      path.join('.').replace(/\bownerId$/, 'journeyId'),
+      (row: object) => {
+        const values = valuesAt(row, path);
+        if (values.length === 1 && typeof values[0] === 'number') return values[0];
+        return values.every((value) => value === '') ? '' : values.map(String).join('; ');
+      },
+    ]),
   );
+}
+
+function pathsIn(schema: z.ZodType): string[][] {
+  const { shape, element, innerType } = schema.def as {
+    shape?: Record<string, z.ZodType>;
+    element?: z.ZodType;
+    innerType?: z.ZodType;
+  };
+  const inner = innerType ?? element;
+  if (inner) return pathsIn(inner);
+  if (!shape) return [[]];
+  return Object.entries(shape).flatMap(([name, member]) => pathsIn(member).map((path) => [name, ...path]));
+}
+
+function valuesAt(value: unknown, path: readonly string[]): unknown[] {
+  if (value === undefined || value === null) return [];
+  // An element without a value keeps its place: the cells of one list fit together.
+  if (Array.isArray(value)) return value.map((element) => valuesAt(element, path).join(' '));
+  const [name, ...rest] = path;
+  return name === undefined ? [value] : valuesAt((value as Record<string, unknown>)[name], rest);
 }
 
 export function csvRow<T>(columns: Columns<T>, one: T): string {

@@ -16,6 +16,7 @@ import type {
   RecordsQuery,
 } from '../record-audit.ts';
 import { type ConsentRow, consentRecord } from '../rows/consent-rows.ts';
+import { withoutForeignRuns } from '../rows/readers-reach.ts';
 import { eventOf, RETENTION_LOG } from '../rows/retention-events.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../rows/shares/withdrawn-shares.ts';
 
@@ -83,14 +84,14 @@ export function auditedAccesses(engine: SqlEngine, query: AccessesQuery): AsyncI
 
 interface Source {
   rows: string;
-  /** Columns and the values that they must have. */
+  /** Columns and the values that they must have. The first is the owner's. */
   conditions: Readonly<Record<string, string | undefined>>;
 }
 
 async function* pages<Row extends object, Audited>(
   engine: SqlEngine,
   { rows, conditions }: Source,
-  { from, before }: RecordsQuery,
+  { from, before, ...reach }: RecordsQuery,
   auditedOf: (row: Row) => Audited,
 ): AsyncGenerator<Audited> {
   const beforeMs = instantMs(before, Number.MAX_SAFE_INTEGER);
@@ -100,10 +101,12 @@ async function* pages<Row extends object, Audited>(
     const wanted = Object.entries(conditions).flatMap(([column, value]) =>
       value === undefined ? [] : [`AND ${column} = $${values.push(value)}`],
     );
+    const [owner] = Object.keys(conditions);
+    const foreign = withoutForeignRuns(`found.${owner}`, reach, (value) => `$${values.push(value)}`);
     const page = await engine.read((session) =>
       session.rows<Row & Ordered>(
         `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2)
-           AND recorded_at < $3 ${wanted.join(' ')} ORDER BY recorded_at, row_key LIMIT $4`,
+           AND recorded_at < $3 ${[...wanted, ...foreign.map((one) => `AND ${one}`)].join(' ')} ORDER BY recorded_at, row_key LIMIT $4`,
         values,
       ),
     );

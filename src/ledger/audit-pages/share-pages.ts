@@ -15,11 +15,11 @@ const BATCH = 200;
 export function auditedShares(
   engine: SqlEngine,
   cipher: LedgerCipher,
-  { from, before, ...conditions }: SharesQuery,
+  { from, before, profiles, endUsers, ...conditions }: SharesQuery,
 ): AsyncIterable<AuditedShare> {
   const attempts = auditedAttempts(engine, cipher, {
     productCode: 'SECONDUSE',
-    ...defined({ from, before }),
+    ...defined({ from, before, profiles, endUsers }),
   });
   return shares(engine, attempts, wanted(cipher, conditions));
 }
@@ -31,7 +31,7 @@ interface Found {
 
 function wanted(
   cipher: LedgerCipher,
-  { endUser, report, ownerId }: Omit<SharesQuery, 'from' | 'before'>,
+  { endUser, report, ownerId }: Pick<SharesQuery, 'endUser' | 'report' | 'ownerId'>,
 ): (found: Found) => boolean {
   const digest = report === undefined ? undefined : referenceDigest(cipher, report);
   return ({ share, referenceDigest: own }) =>

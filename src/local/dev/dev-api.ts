@@ -2,12 +2,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { SCOPES } from '../../api/scopes.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { defined } from '../../base/defined.ts';
 import { connectTo } from '../../client/connection/connect-options.ts';
 import { DEFAULT_PORTS, GATEWAY_LIMITS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
+import { SCOPES } from '../../operations/scopes.ts';
 import { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';

@@ -1,6 +1,7 @@
 /** What people send, as operations of the HTTP API. */
-import type { Scope } from '../../../src/api/scopes.ts';
+
 import { ID_NAMES, ownerOf, type RunKind } from '../../../src/model/owner-id.ts';
+import type { Scope } from '../../../src/operations/scopes.ts';
 
 export interface Operation {
   /** `start`, or the name of the run's update. */

@@ -1,0 +1,101 @@
+/** What applicants have consented to: every consent, and those that match nothing. */
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
+import { UNMATCHED, type UnmatchedConsent } from '../ledger/kept-consents.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { ReadersReach } from '../ledger/readers-reach.ts';
+import type { AuditedConsent } from '../ledger/record-audit.ts';
+import { describeConsent } from '../words/records.ts';
+import { count, defineListing, instant, recordFilters, text } from './operation.ts';
+
+const decision = z.enum(['granted', 'denied', 'revoked']);
+
+export const evidence = z
+  .object({ method: text, textVersion: text, capturedAt: instant, reference: text })
+  .exactOptional();
+
+type ListedConsent = AuditedConsent & { hasProof: boolean };
+
+export const consents = defineListing({
+  name: 'consents',
+  summary: 'who granted or refused what, when and with which evidence; also where nothing was posted',
+  scope: 'inquiries:read',
+  input: z.strictObject({
+    ...recordFilters,
+    proofs: z
+      .enum(['true'])
+      .exactOptional()
+      .describe('With the proofs (compact JWS) that consent systems have signed.'),
+  }),
+  output: z
+    .object({
+      ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
+      ...{ journeyId: text, shareId: text, applicantId: text, consentId: text, decision },
+      endUserCode: text.exactOptional(),
+      endUser: text.exactOptional(),
+      evidence,
+      hasProof: z.boolean(),
+      permittedAttempts: count,
+      unmatched: z.enum(UNMATCHED).exactOptional(),
+      proof: text.exactOptional(),
+    })
+    .meta({ id: 'recordedConsent' }),
+  order: ['recordedAt', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'journeyId',
+  read: readConsents,
+  describe: describeConsent,
+});
+
+/** A proof's content is the consent system's, and long: it is given out on demand. */
+async function* readConsents(
+  ledger: Ledger,
+  { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
+): AsyncGenerator<ListedConsent> {
+  for await (const { proof, ...row } of ledger.consentsBetween(query)) {
+    yield { ...row, hasProof: proof !== undefined, ...defined({ proof: proofs && proof }) };
+  }
+}
+
+export const unmatchedConsents = defineListing({
+  name: 'unmatched-consents',
+  path: '/v1/unmatched-consents',
+  summary: 'consents that match no journey, share or applicant: the oldest first',
+  description:
+    'They are kept, and count once the ledger knows what they name. Of an unknown id nobody can say whose the run will ' +
+    'be: that takes a token for everything.',
+  scope: 'holds:read',
+  input: z.strictObject({}),
+  output: z
+    .object({
+      since: instant,
+      journeyId: text.meta({ description: 'As the consent names it: a journeyId, or share:<shareId>.' }),
+      ...{ shareId: text, applicantId: text, consentId: text, decision },
+      unmatched: z.enum(UNMATCHED).meta({ description: 'What is not known yet.' }),
+    })
+    .meta({ id: 'unmatchedConsent' }),
+  order: ['since', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'journeyId',
+  read: readUnmatched,
+  describe: (one) => ({
+    at: one.since,
+    text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId}, ${one.consentId}. It matches no ${one.unmatched} that the ledger knows.`,
+    ownerId: one.journeyId,
+    facts: [],
+  }),
+});
+
+const READ_AT_ONCE = 200;
+
+async function* readUnmatched(
+  ledger: Ledger,
+  { from, ...reach }: ReadersReach & { from?: string },
+): AsyncGenerator<UnmatchedConsent> {
+  const nothing = { journeyId: '', shareId: '', applicantId: '', consentId: '', decision: '' };
+  let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
+  for (let isFull = true; isFull; ) {
+    const rows = await ledger.kept.unmatched({ limit: READ_AT_ONCE, ...defined({ after }), ...reach });
+    yield* rows;
+    after = rows.at(-1);
+    isFull = rows.length === READ_AT_ONCE;
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The table of operations: what each takes and answers with. The HTTP API (api/listing-routes.ts) and the command line
+ * (cli/commands/listing-commands.ts) print their fronts from it.
+ */
+import { z } from 'zod';
+import { parseInstantMs } from '../base/instants.ts';
+import { INSTANT } from '../base/portable-patterns.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { ReadersReach } from '../ledger/readers-reach.ts';
+import { ownerIdProblem } from '../model/owner-id.ts';
+import type { ListedRecord } from '../words/records.ts';
+import type { Scope } from './scopes.ts';
+
+/** Sums over the rows of a listing: printed below them, and by themselves. */
+export interface Totals<Row> {
+  summary: string;
+  description?: string;
+  row: z.ZodObject;
+  create(): { add(row: Row): void; readonly list: readonly object[] };
+}
+
+interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>> {
+  /** Names the command, the member of its document and the last part of the path. */
+  name: string;
+  /** The path of a resource. Every other listing is below `/v1/audit`. */
+  path?: `/v1/${string}`;
+  summary: string;
+  description?: string;
+  scope: Scope;
+  /** The conditions, all of them text: they come from a query or from a command line. */
+  input: Input;
+  /** One row. Its members are the columns of CSV, in their order. */
+  output: Output;
+  /** The member with the instant by which the ledger orders its rows, and those that tell rows of one instant apart. */
+  order: readonly [at: keyof Row & string, ...others: (keyof Row & string)[]];
+  /** The member with the id of the run that a row is about. */
+  owner: keyof Row & string;
+  /** The oldest rows come first. `from` may be later than the caller has asked for: where the page before has ended. */
+  read(ledger: Ledger, query: z.infer<Input> & ReadersReach): AsyncIterable<Row>;
+  /** A row in words. */
+  describe(row: Row): ListedRecord;
+  totals?: Totals<Row>;
+}
+
+/** What the ledger keeps of one kind, in pages over HTTP, and as a stream on the command line. */
+// biome-ignore lint/suspicious/noExplicitAny: a table has listings of any row
+export type Listing = ListingOf<z.ZodObject, z.ZodObject, any>;
+
+/** Checks a listing's types, and forgets them. */
+export function defineListing<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>>(
+  listing: ListingOf<Input, Output, Row>,
+): Listing {
+  return listing as unknown as Listing;
+}
+
+/** `listInquiries`, of a resource; `auditDecisions`, of another listing. */
+export function operationIdOf({ name, path }: Listing): string {
+  const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${path === undefined ? 'audit' : 'list'}${words.join('')}`;
+}
+
+/** `withdrawnShares` of `withdrawn-shares`. */
+export function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export const text = z.string();
+export const instant = z.string().meta({ format: 'date-time' });
+export const count = z.int().min(0);
+
+const instantText = z
+  .string()
+  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
+  .meta({ format: 'date-time', pattern: INSTANT });
+
+/** Conditions of every listing by time: a period, and a run. */
+export const recordFilters = {
+  from: instantText.exactOptional().describe('Only what was recorded then or later, RFC 3339.'),
+  before: instantText.exactOptional().describe('Only what was recorded before then, RFC 3339.'),
+  ownerId: z
+    .string()
+    .refine((id) => ownerIdProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .exactOptional()
+    .describe('Only of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
+};
+
+export const customerTraceNumber = z.string().max(40).exactOptional().describe('Only of this inquiry.');
+export const namedBy = z.string().max(200).exactOptional();
+
+/** The instant that orders the row. */
+export function instantOfRow({ order: [at] }: Listing, row: Record<string, unknown>): string {
+  return String(row[at]);
+}
+
+/** What tells a row apart from the others of its instant. */
+export function keyOfRow({ order }: Listing, row: Record<string, unknown>): string {
+  return JSON.stringify(order.map((name) => row[name] ?? null));
+}

@@ -1,0 +1,33 @@
+/** Who disposed of what, and who set or released legal holds. */
+import { z } from 'zod';
+import { PRODUCTS } from '../model/products.ts';
+import { describeDisposal } from '../words/records.ts';
+import { count, defineListing, instant, recordFilters, text } from './operation.ts';
+
+export const legalHoldFields = {
+  journeyId: text.meta({ description: 'What it was set on: a run, one row of a review, or a review.' }),
+  ...{ matter: text, setAt: instant, by: text, reason: text },
+};
+
+export const disposals = defineListing({
+  name: 'disposals',
+  summary: 'who disposed of what, and who set or released legal holds, when and why',
+  scope: 'inquiries:read',
+  input: z.strictObject(recordFilters),
+  output: z
+    .object({
+      recordedAt: instant,
+      kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
+      ownerId: text,
+      productCode: z.enum(PRODUCTS).exactOptional(),
+      ...{ by: text, reason: text },
+      details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
+      matter: text.exactOptional().meta({ description: 'Of a legal hold.' }),
+      run: z.object({ workflowId: text, runId: text }).exactOptional().meta({ description: 'Of a deleted history.' }),
+    })
+    .meta({ id: 'recordedDisposal' }),
+  order: ['recordedAt', 'kind', 'ownerId', 'productCode', 'matter'],
+  owner: 'ownerId',
+  read: (ledger, query) => ledger.disposalsBetween(query),
+  describe: describeDisposal,
+});
