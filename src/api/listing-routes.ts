@@ -69,7 +69,7 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
   const { path, operationId, ...rest } = frame(listing);
   const schema = z
     .object({
-      totals: z.array(row).meta({ description: 'In one order.' }),
+      totals: z.array(row),
       next: z.string().exactOptional().meta({
         description: 'More is to be counted: for the query parameter `after`. The sums of all answers are the totals.',
       }),
