@@ -400,7 +400,6 @@ export type Problem = {
     | 'noJourney'
     | 'disposed'
     | 'invalidInput'
-    | 'inputDiffers'
     | 'idTaken'
     | 'differs'
     | 'decided'
