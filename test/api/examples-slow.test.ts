@@ -115,7 +115,7 @@ describe('a consent system', { concurrency: 1 }, () => {
       assert.deepEqual([again.code, again.stdout], [0, 'kept\n'], again.stderr);
       const other = await send(await put({ ...message, decidedAt: '2026-01-01T00:00:00Z' } as Message));
       assert.equal(other.code, 1, other.stdout);
-      assert.match(other.stdout, /^refused: /);
+      assert.match(other.stdout, /^differs: /);
       const misspelt = await send(await put({ ...message, decision: 'maybe' } as Message));
       assert.equal(misspelt.code, 1);
       assert.match(misspelt.stdout, /^invalidInput: /);
