@@ -100,9 +100,13 @@ test('setup makes the first version current, and never replaces one', async () =
     return JSON.parse(stdout).deployment;
   };
   const fresh = `${deploymentName}-fresh`;
+  const version = (name: string, buildId: string) => {
+    const named = { deploymentName: name, buildId };
+    return { ...named, promotion: promotionCommand(named) };
+  };
   assert.deepEqual(await Promise.all([setUp(fresh, '7'), setUp(deploymentName, '2')]), [
-    { deploymentName: fresh, buildId: '7', currentBuildId: '7' },
-    { deploymentName, buildId: '2', currentBuildId: '1' },
+    { ...version(fresh, '7'), currentBuildId: '7' },
+    { ...version(deploymentName, '2'), currentBuildId: '1' },
   ]);
 });
 

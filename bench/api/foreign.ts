@@ -87,7 +87,7 @@ async function readTraceNumber(api: BenchApi, token: string, ownerId: string): P
   const endsAt = performance.now() + READS_WITHIN_MS;
   while (performance.now() < endsAt) {
     const { json } = await call(api, `/v1/inquiries?ownerId=${ownerId}`, { token });
-    const trace = json.inquiries[0]?.customerTraceNumber;
+    const trace = json.data[0]?.customerTraceNumber;
     if (typeof trace === 'string') return trace;
     await sleep(100);
   }

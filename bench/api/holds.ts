@@ -40,7 +40,7 @@ export async function holds(
   const beganAt = performance.now();
   const { json } = await call(api, '/v1/holds?limit=50', { token: everything }, [200]);
   const firstMs = performance.now() - beganAt;
-  if (json.holds.length !== 50) throw new Error('the first page is not whole');
+  if (json.data.length !== 50) throw new Error('the first page is not whole');
   const page = await timed('/v1/holds?limit=50');
   const next = await timed(`/v1/holds?limit=50&after=${encodeURIComponent(json.next)}`);
   const filtered = await timed('/v1/holds?limit=50&kind=held&endUserCode=EU200');

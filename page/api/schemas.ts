@@ -177,15 +177,17 @@ export type HoldGuide = {
 export type HoldList = {
   asOf: string;
   /** The oldest first. */
-  holds: readonly Hold[];
-  /** For the query parameter `after`; absent on the last page. */
+  data: readonly Hold[];
+  hasMore: boolean;
+  /** For the query parameter `after`, where there is more. */
   next?: string;
 };
 
 export type InquiriesPage = {
   /** The oldest first. */
-  inquiries: readonly InquiryAttempt[];
-  /** For the query parameter `after`; absent on the last page. */
+  data: readonly InquiryAttempt[];
+  hasMore: boolean;
+  /** For the query parameter `after`, where there is more. */
   next?: string;
 };
 
@@ -585,7 +587,6 @@ export type WaitingRuns = {
   /** What they wait for, after "waits for". */
   words: string;
   /** Those that began last come first. */
-  runs: readonly ListedRun[];
-  /** false: there are more. */
-  isWhole: boolean;
+  data: readonly ListedRun[];
+  hasMore: boolean;
 };

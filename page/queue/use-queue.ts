@@ -61,10 +61,10 @@ export function useQueue(filters: Filters): Queue {
     const isMore = wantsMore.current && from !== undefined;
     wantsMore.current = false;
     if (isMore) {
-      const { holds, next } = await pageAfter(from, signal);
+      const { data, next } = await pageAfter(from, signal);
       answers('ledger');
       const known = new Set(shown.current.rows.map(({ hold }) => hold.holdId));
-      const added = holds.filter(({ holdId }) => !known.has(holdId)).map((hold) => ({ hold, isGone: false }));
+      const added = data.filter(({ holdId }) => !known.has(holdId)).map((hold) => ({ hold, isGone: false }));
       return shownNow([...shown.current.rows, ...added], { next, pages: shown.current.pages + 1 });
     }
     const fresh: Hold[] = [];
@@ -73,7 +73,7 @@ export function useQueue(filters: Filters): Queue {
     for (let page = 0; page < shown.current.pages; page++) {
       const answer = await pageAfter(next, signal);
       answers('ledger');
-      fresh.push(...answer.holds);
+      fresh.push(...answer.data);
       asOf ||= answer.asOf;
       next = answer.next;
       if (next === undefined) break;

@@ -29,12 +29,12 @@ export function WaitingView({ waitsFor }: { waitsFor: string }) {
       {!data && !error ? <p class="none">Looking …</p> : null}
       {data ? (
         <p class="note">
-          {data.runs.length === 0 ? 'No run does.' : plural(data.runs.length, 'run')}
-          {data.isWhole ? '' : ', and there are more'}, as of <Time at={data.asOf} />. Temporal may be a second behind.
+          {data.data.length === 0 ? 'No run does.' : plural(data.data.length, 'run')}
+          {data.hasMore ? ', and there are more' : ''}, as of <Time at={data.asOf} />. Temporal may be a second behind.
         </p>
       ) : null}
       <ul>
-        {(data?.runs ?? []).map(({ ownerId, startedAt, stage, needsAttention }) => (
+        {(data?.data ?? []).map(({ ownerId, startedAt, stage, needsAttention }) => (
           <li key={ownerId}>
             <a href={runAddress(ownerId)}>{ownerId}</a>{' '}
             <span class="note">

@@ -22,10 +22,8 @@ export function Inquiries({ ownerId, session }: { ownerId: string; session: Sess
   const read = async (after?: string) => {
     setReading(true);
     try {
-      const { inquiries, next } = await get<InquiriesPage>(
-        withQuery('/v1/inquiries', { ownerId, after, limit: '100' }),
-      );
-      show({ list: [...(after ? (shown?.list ?? []) : []), ...inquiries], next });
+      const { data, next } = await get<InquiriesPage>(withQuery('/v1/inquiries', { ownerId, after, limit: '100' }));
+      show({ list: [...(after ? (shown?.list ?? []) : []), ...data], next });
     } catch (error) {
       if (error instanceof SignedOutError) signedOut();
       show({ list: shown?.list ?? [], words: wordsOf(error) });

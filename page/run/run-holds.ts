@@ -10,7 +10,7 @@ export interface RunHolds {
 
 /** Of a run, by the ledger alone: at once, also where its story cannot be told. */
 export async function holdsOfRun(ownerId: string, signal: AbortSignal): Promise<RunHolds> {
-  const { holds, next } = await get<HoldList>(withQuery('/v1/holds', { ownerId, limit: '200' }), signal);
+  const { data: holds, next } = await get<HoldList>(withQuery('/v1/holds', { ownerId, limit: '200' }), signal);
   const known = new Set(holds.map(({ holdId }) => holdId));
   const last = holds.at(-1)?.since ?? '';
   return {

@@ -158,7 +158,7 @@ async function matchedWith(answers: ReadonlyMap<string, Said>): Promise<Matched>
   let after: string | undefined;
   for (let page = 0; page < MOST_PAGES && left.size > 0; page++) {
     const path = withQuery('/v1/holds', { kind: 'held', limit: String(PAGE), after });
-    const { holds, next } = await get<HoldList>(path);
+    const { data: holds, next } = await get<HoldList>(path);
     for (const hold of holds) {
       const said = answers.get(hold.customerTraceNumber ?? '');
       if (said === undefined || !hold.attempt || !left.delete(hold.customerTraceNumber ?? '')) continue;

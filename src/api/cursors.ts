@@ -51,8 +51,9 @@ function namesIn(reach: Reach): string | readonly string[] {
   return reach === '*' ? reach : [...reach].sort();
 }
 
-/** One answer judges at most about so many rows: a second or two of questions. */
+/** A page ends behind about so many judged rows, a second or two of questions; one without a row of the caller's reads on. */
 const MOST_JUDGED = 1_000;
+const MOST_JUDGED_IN_VAIN = 20_000;
 
 interface Batch<Row> {
   rows: readonly Row[];
@@ -61,7 +62,7 @@ interface Batch<Row> {
 
 /**
  * Fills a page with rows that the caller reaches. `last` is the row after which the next page begins. It is absent where
- * no reached row follows. Beyond `MOST_JUDGED` rows the page ends early, at a row that may be another's.
+ * no reached row follows. Among many rows of others the page ends early, at a row that may be another's.
  */
 export async function fillPage<Row>(
   batches: AsyncIterable<Batch<Row>>,
@@ -74,7 +75,8 @@ export async function fillPage<Row>(
     judged += rows.length;
     const isFull = found.length > limit || (found.length === limit && judge === null && hasMore);
     const page = found.slice(0, limit);
-    const last = isFull ? page.at(-1) : hasMore && judged >= MOST_JUDGED ? rows.at(-1) : undefined;
+    const isLong = judged >= (page.length > 0 ? MOST_JUDGED : MOST_JUDGED_IN_VAIN);
+    const last = isFull ? page.at(-1) : hasMore && isLong ? rows.at(-1) : undefined;
     if (last !== undefined) return { rows: page, last };
   }
   return { rows: found };

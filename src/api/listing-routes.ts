@@ -12,7 +12,7 @@ import { LISTINGS } from '../operations/table.ts';
 import { capitalize } from '../words/writer.ts';
 import { reachesAll, readersReach } from './caller.ts';
 import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
-import { limitIn, limitParameter } from './page-limit.ts';
+import { limitIn, limitParameter, pageOf, pageSchema } from './pages.ts';
 import { keepReached } from './reach.ts';
 import type { Call, Reply, Route } from './route.ts';
 
@@ -41,16 +41,7 @@ function frame(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' 
 
 function listRoute(listing: Listing): Route {
   const { summary, description, input, output, name } = listing;
-  const member = name === 'unmatched-consents' ? 'consents' : camelCase(name);
-  const page = z
-    .object({
-      [member]: z.array(output).meta({ description: 'The oldest first.' }),
-      next: z
-        .string()
-        .exactOptional()
-        .meta({ description: 'For the query parameter `after`; absent on the last page.' }),
-    })
-    .meta({ id: `${camelCase(name)}Page` });
+  const page = pageSchema(`${camelCase(name)}Page`, output, 'The oldest first.');
   return {
     ...frame(listing),
     summary: capitalize(summary),
@@ -60,7 +51,7 @@ function listRoute(listing: Listing): Route {
     async handle(call): Promise<Reply<200>> {
       const { rows, next } = await readPage(listing, call, limitIn(call.query as { limit?: string }));
       call.noted({ count: rows.length });
-      return { status: 200, body: { [member]: rows, ...(next === undefined ? {} : { next }) } };
+      return { status: 200, body: pageOf(rows, next) };
     },
   };
 }

@@ -11,7 +11,7 @@ import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../model/search
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import { reachesAll } from './caller.ts';
 import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
-import { limitIn, limitParameter } from './page-limit.ts';
+import { limitIn, limitParameter, type Page, pageOf, pageSchema } from './pages.ts';
 import { keepReached } from './reach.ts';
 import { reachFilter } from './reach-filter.ts';
 import type { Call } from './route.ts';
@@ -30,13 +30,16 @@ export const listedRunSchema = z
   })
   .meta({ id: 'listedRun' });
 
-export const runListSchema = z
-  .object({
+type ListedRun = z.infer<typeof listedRunSchema>;
+
+export const runListSchema = pageSchema(
+  'runList',
+  listedRunSchema,
+  'Those that run first, then those that ended last.',
+  {
     asOf: z.string().meta({ format: 'date-time', description: 'Runs that started later are in none of the pages.' }),
-    runs: z.array(listedRunSchema),
-    next: z.string().exactOptional().meta({ description: 'For the query parameter `after`; absent on the last page.' }),
-  })
-  .meta({ id: 'runList' });
+  },
+);
 
 export const listQuery = z.strictObject({
   limit: limitParameter,
@@ -55,7 +58,7 @@ const JUDGED_TOGETHER = 50;
 export async function listRuns(
   call: { query: ListQuery } & Pick<Call, 'services' | 'caller'>,
   kind: RunKind,
-): Promise<z.infer<typeof runListSchema>> {
+): Promise<{ asOf: string } & Page<ListedRun>> {
   const { query, caller } = call;
   const { client } = call.services;
   const limit = limitIn(query);
@@ -80,8 +83,9 @@ export async function listRuns(
     limit,
     judge: isAll ? null : (batch) => keepReached(call, batch, ({ run }) => run.ownerId),
   });
-  const runs = rows.map(({ run }) => run);
-  return { asOf, runs, ...(last ? { next: await cursors.seal({ asOf, ...last.place } satisfies Cursor) } : {}) };
+  const next = last && (await cursors.seal({ asOf, ...last.place } satisfies Cursor));
+  const data = rows.map(({ run }) => run);
+  return { asOf, ...pageOf(data, next) };
 }
 
 /** Where a page ends: behind one run of a page of Temporal's. */
@@ -103,7 +107,7 @@ function firstPage(): Cursor {
 async function* batchesAfter(client: Client, asked: { query: string; pageSize: number }, first: Place) {
   let { token, runId } = first;
   for (let hasMore = true; hasMore; ) {
-    const page = await pageOf(client, { ...asked, nextPageToken: Buffer.from(token, 'base64url') });
+    const page = await askPage(client, { ...asked, nextPageToken: Buffer.from(token, 'base64url') });
     const next = Buffer.from(page.next).toString('base64url');
     hasMore = next !== '';
     const behind = page.runs.findIndex(({ execution }) => runId !== undefined && execution?.runId === runId);
@@ -139,7 +143,7 @@ type RawInfo = NonNullable<
 >[number];
 
 /** One page of the server's own. Its token is a key into the order: no run is in two pages, unless it closes meanwhile. */
-async function pageOf(
+async function askPage(
   client: Client,
   request: { query: string; pageSize: number; nextPageToken: Uint8Array },
 ): Promise<{ runs: RawInfo[]; next: Uint8Array }> {
@@ -165,7 +169,7 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
   ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
 ];
 
-export function listedRun(raw: RawInfo): z.infer<typeof listedRunSchema> | undefined {
+export function listedRun(raw: RawInfo): ListedRun | undefined {
   const ownerId = ownerIdOfWorkflow(raw.execution?.workflowId ?? '');
   const startedAt = instantOf(raw.startTime);
   if (ownerId === null || startedAt === undefined) return undefined;

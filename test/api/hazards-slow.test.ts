@@ -242,7 +242,7 @@ describe('what is away', () => {
     const statuses = Array.from({ length: 3 }, () => busy.call(`/v1/journeys/${journeyId}`));
     await sleep(200);
     const first = await Promise.race([...statuses, busy.call('/v1/journeys')]);
-    assert.deepEqual([first.status, Array.isArray(first.json.runs)], [200, true], first.text);
+    assert.deepEqual([first.status, Array.isArray(first.json.data)], [200, true], first.text);
     for (const { status, headers, text } of await Promise.all(statuses)) {
       assert.deepEqual([status, headers.has('retry-after')], [503, true], text);
     }

@@ -49,7 +49,7 @@ after(async () => {
 type Json = any;
 
 function holdOf(ownerId: string): Promise<Json> {
-  return until(async () => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.holds[0]);
+  return until(async () => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data[0]);
 }
 
 /** A journey whose first inquiry was posted, and whose answer never came. */
@@ -100,7 +100,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const late = await api.call(hold.decideAt, { token: second, body: abandoning(hold, { providerSaid: 'unknown' }) });
     assert.equal(late.status, 409);
     assert.deepEqual(decidedOf(late), { code: 'decided', by: 'platform-7', action: 'abandon' });
-    assert.deepEqual((await api.call(`/v1/holds?ownerId=${hold.ownerId}`)).json.holds, []);
+    assert.deepEqual((await api.call(`/v1/holds?ownerId=${hold.ownerId}`)).json.data, []);
     assert.deepEqual(api.unexpected, []);
   });
 
@@ -134,7 +134,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const hold = await held();
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     const page = await api.call(`/v1/holds?ownerId=${hold.ownerId}`, { token: elsewhere });
-    assert.deepEqual([page.status, page.json.holds], [200, []]);
+    assert.deepEqual([page.status, page.json.data], [200, []]);
     const counts = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`, { token: elsewhere });
     assert.deepEqual([counts.json.counts, counts.json.isWhole], [[], true]);
     const mine = await token({ profiles: ['default'], endUsers: ['EU123'] });
@@ -247,8 +247,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
       for (let after = ''; ; ) {
         const path = `/v1/unmatched-consents?limit=1${after}`;
         const { json, text } = await api.call(path, bearer ? { token: bearer } : {});
-        assert.ok(json.consents.length <= 1, text);
-        for (const { journeyId, unmatched } of json.consents) found.push([journeyId, unmatched]);
+        assert.ok(json.data.length <= 1, text);
+        for (const { journeyId, unmatched } of json.data) found.push([journeyId, unmatched]);
         if (json.next === undefined) return found.filter(([id]) => id === mine || id === unknown.journeyId).toSorted();
         after = `&after=${json.next}`;
       }
@@ -306,7 +306,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.equal((await api.call(flag.decideAt, { body })).json.duplicate, true);
     const other = await api.call(flag.decideAt, { body: { ...body, reason: 'something else' } });
     assert.deepEqual([other.status, other.json.code], [409, 'differs']);
-    assert.deepEqual((await api.call(`/v1/holds?ownerId=${journeyId}`)).json.holds, []);
+    assert.deepEqual((await api.call(`/v1/holds?ownerId=${journeyId}`)).json.data, []);
   });
 
   test('what was flagged about a run as a whole is taken off by who has seen it, each reason by itself', async () => {
@@ -319,7 +319,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
       reason,
     }));
     await ledger.work.note(ledger.identity.ledgerId, { asOf: since, opened, ended: [] });
-    const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.holds;
+    const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data;
     const flag = (await rows()).find(({ reason }) => reason === 'ssnMismatch');
     const path = `/v1/runs/${encodeURIComponent(ownerId)}/seen`;
     assert.deepEqual([flag.allowedActions, flag.decideAt, flag.guide.actions[0].action], [['seen'], path, 'seen']);

@@ -236,7 +236,7 @@ describe('messages to a journey over HTTP', () => {
         const query = after === undefined ? '' : `&after=${after}`;
         const { status, json, text } = await api.call(`/v1/journeys?limit=2${query}`, { token: mine });
         assert.equal(status, 200, text);
-        ids.push(...json.runs.map(({ ownerId }: { ownerId: string }) => ownerId));
+        ids.push(...json.data.map(({ ownerId }: { ownerId: string }) => ownerId));
         after = json.next;
         more = after !== undefined;
       }

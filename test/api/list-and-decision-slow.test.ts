@@ -46,7 +46,7 @@ async function started(ownerId: string, input: object): Promise<void> {
 async function isListed(at: TestApi, ownerId: string, bearer: string): Promise<boolean> {
   const { status, json, text } = await at.call(`/v1/holds?ownerId=${ownerId}`, { token: bearer });
   assert.equal(status, 200, text);
-  return json.holds.length > 0;
+  return json.data.length > 0;
 }
 
 async function isDecided(ownerId: string, customerTraceNumber: string, bearer: string): Promise<boolean> {
@@ -102,7 +102,7 @@ test('where Temporal is away the ledger alone says whose a hold is, for all of a
   });
   assert.equal(status, 200, text);
   assert.ok(performance.now() - beganAt < 5_000);
-  const listed = new Set(json.holds.map(({ ownerId }: { ownerId: string }) => ownerId));
+  const listed = new Set(json.data.map(({ ownerId }: { ownerId: string }) => ownerId));
   assert.ok(ownerIds.every((ownerId) => listed.has(ownerId)));
   assert.equal(await isListed(cutOff, ownerIds[0] ?? '', await token({ endUsers: ['EU2'] })), false);
 });

@@ -213,7 +213,7 @@ describe('the API is killed once Temporal has the message, before it has answere
     const other = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'another' } });
     assert.deepEqual([other.status, other.json.code], [409, 'journeyFinished'], other.text);
     const inquiries = await api.call(`/v1/inquiries?ownerId=${input.journeyId}`);
-    assert.equal(inquiries.json.inquiries.length, 1);
+    assert.equal(inquiries.json.data.length, 1);
   });
 });
 

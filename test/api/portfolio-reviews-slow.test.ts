@@ -121,7 +121,7 @@ describe('portfolio reviews over HTTP', () => {
       await untilState(input.reviewId, [state]);
     }
     const { json } = await api.call(`/v1/holds?ownerId=portfolio:${input.reviewId}`);
-    const [{ ownerId, decideAt, customerTraceNumber, attempt }] = json.holds;
+    const [{ ownerId, decideAt, customerTraceNumber, attempt }] = json.data;
     assert.deepEqual([ownerId, decideAt], [`portfolio:${input.reviewId}/ACC-0`, `${path}/decisions`]);
     const decision = { decisionId: 'D-1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'posted' };
     const named = { inquiries: [{ ownerId, customerTraceNumber, attempt }] };
@@ -184,7 +184,7 @@ describe('portfolio reviews over HTTP', () => {
     const taken = { accepted: true, duplicate: false, recorded: true };
     assert.deepEqual([cancelled.status, cancelled.json], [200, taken], cancelled.text);
     await untilState(input.reviewId, ['cancelled']);
-    assert.equal((await api.call(`/v1/holds?ownerId=portfolio:${input.reviewId}`)).json.holds.length, 1);
+    assert.equal((await api.call(`/v1/holds?ownerId=portfolio:${input.reviewId}`)).json.data.length, 1);
     // The ledger has who cancelled it, and why, beside who had withdrawn it.
     const decided = await withLedger(harness, async (ledger) => {
       const found: string[] = [];

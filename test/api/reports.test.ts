@@ -82,23 +82,22 @@ describe('inquiries over HTTP', () => {
     do {
       const { status, json } = await api.call(`/v1/inquiries?limit=1${after}`);
       assert.equal(status, 200, JSON.stringify(json));
-      found.push(...json.inquiries.map(({ ownerId }: { ownerId: string }) => ownerId));
+      found.push(...json.data.map(({ ownerId }: { ownerId: string }) => ownerId));
       after = json.next ? `&after=${json.next}` : '';
     } while (after);
     assert.deepEqual(found.toSorted(), ids.toSorted());
-    const [inquiry] = (await api.call(`/v1/inquiries?ownerId=${ids[1]}&productCode=PREQUAL&outcome=record`)).json
-      .inquiries;
+    const [inquiry] = (await api.call(`/v1/inquiries?ownerId=${ids[1]}&productCode=PREQUAL&outcome=record`)).json.data;
     assert.deepEqual(
       [inquiry.ownerId, inquiry.posted, inquiry.endUserCode, inquiry.applicants],
       [ids[1], 'yes', 'EU123', 1],
     );
-    assert.deepEqual((await api.call('/v1/inquiries?outcome=noRecord')).json.inquiries, []);
+    assert.deepEqual((await api.call('/v1/inquiries?outcome=noRecord')).json.data, []);
     const [mine, elsewhere] = await Promise.all([
       token({ profiles: ['default'], endUsers: ['EU123'] }),
       token({ endUsers: ['ELSEWHERE'] }),
     ]);
-    assert.equal((await api.call('/v1/inquiries', { token: mine })).json.inquiries.length, 3);
-    assert.deepEqual((await api.call('/v1/inquiries', { token: elsewhere })).json.inquiries, []);
+    assert.equal((await api.call('/v1/inquiries', { token: mine })).json.data.length, 3);
+    assert.deepEqual((await api.call('/v1/inquiries', { token: elsewhere })).json.data, []);
     for (const [query, status] of [
       ['after=nonsense', 400],
       ['limit=0', 422],

@@ -84,7 +84,7 @@ async function startEverything(endUserCode: string): Promise<void> {
   });
   await until(async () => {
     const { json } = await api.call(`/v1/holds?ownerId=pull:${id}-held`);
-    return json.holds?.length > 0 ? true : undefined;
+    return json.data?.length > 0 ? true : undefined;
   });
   await until(async () => {
     const { json } = await api.call(`/v1/journeys/${journey.journeyId}`);
@@ -174,7 +174,7 @@ describe('two callers on one profile', () => {
         ['', `/runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/waiting${rest}`, { token: bearer as string })),
       );
       const { count } = counts?.json.counts.find((kind: { waitsFor: string }) => kind.waitsFor === waitsFor) ?? {};
-      return { count, runs: runs?.json.runs.map(({ ownerId }: { ownerId: string }) => ownerId).toSorted() };
+      return { count, runs: runs?.json.data.map(({ ownerId }: { ownerId: string }) => ownerId).toSorted() };
     };
     for (const [waitsFor, nameRun] of [
       ['consents', (id: string) => `share:${id}-share`],
@@ -202,7 +202,7 @@ async function nameThings(): Promise<Map<string, [theirs: string, nobodys: strin
   const [id = ''] = ids.get(THEIRS) ?? [];
   const nobody = `T-${randomUUID().slice(0, 13)}`;
   const { json } = await api.call(`/v1/inquiries?ownerId=pull:${id}-pull`);
-  const [{ customerTraceNumber }] = json.inquiries;
+  const [{ customerTraceNumber }] = json.data;
   const { reportReferenceNumber } = (await api.call(`/v1/pulls/${id}-pull/references`)).json.references[0].reference;
   const change = (text: string) => text.slice(0, -6) + [...text.slice(-6)].toReversed().join('');
   return new Map([

@@ -48,7 +48,7 @@ test('signing in by oauth2-proxy', async (t) => {
     return { context, page };
   }
   const decisionOf = async ({ ownerId }: Json): Promise<Json> =>
-    (await world.api.call(`/v1/inquiries?ownerId=${ownerId}`)).json.inquiries[0]?.decision;
+    (await world.api.call(`/v1/inquiries?ownerId=${ownerId}`)).json.data[0]?.decision;
 
   await t.test('a person signs in at the provider, sees the queue, decides in that name, and signs out', async () => {
     const hold = await world.hold('LOAN-PROXY');

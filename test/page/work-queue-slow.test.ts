@@ -23,12 +23,12 @@ const WITHOUT_REVEAL = Object.keys(SCOPES).filter((scope) => scope !== 'reports:
 const rowOf = (page: Page, { ownerId }: Json) => page.getByRole('row').filter({ hasText: ownerId });
 
 async function isOpen({ api }: PageWorld, { ownerId }: Json): Promise<boolean> {
-  return (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.holds.length > 0;
+  return (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data.length > 0;
 }
 
 async function decisionOf({ api }: PageWorld, { ownerId }: Json): Promise<Json> {
   const { json } = await api.call(`/v1/inquiries?ownerId=${ownerId}`);
-  return json.inquiries[0]?.decision;
+  return json.data[0]?.decision;
 }
 
 test('the work queue page', async (t) => {

@@ -22,6 +22,7 @@ import {
 import { AS_TEXT } from '../../words/writer.ts';
 import { type ApiCaller, reachesAll, readersReach } from '../caller.ts';
 import { cursorsFor, fillPage } from '../cursors.ts';
+import { type Page, pageOf } from '../pages.ts';
 import type { ApiServices } from '../services.ts';
 import { withinReach } from './rows-in-reach.ts';
 
@@ -148,18 +149,13 @@ const COLLECTIONS: Record<RunKind, string> = {
   portfolio: 'portfolio-reviews',
 };
 
-interface Page {
-  holds: Hold[];
-  next?: string;
-}
-
 type Services = Pick<ApiServices, 'openLedger' | 'runScope' | 'client'>;
 
 /** A page holds rows of runs that the caller reaches, and its cursor names none of the others. */
 export async function openWork(
   call: { services: Services; caller: ApiCaller },
   query: WorkFilters & { limit: number; after?: string },
-): Promise<Page> {
+): Promise<Page<Hold>> {
   const { services, caller } = call;
   const { limit, after, ...filters } = query;
   const cursors = cursorsFor(call, 'holds', filters);
@@ -169,7 +165,7 @@ export async function openWork(
     limit,
     judge: reachesAll(caller) ? null : (batch) => withinReach(services, caller, batch),
   });
-  return { holds: rows.map(holdOf), ...(last ? { next: await cursors.seal(placeAfter(last)) } : {}) };
+  return pageOf(rows.map(holdOf), last && (await cursors.seal(placeAfter(last))));
 }
 
 async function* batchesAfter(ledger: Ledger, query: WorkFilters & { limit: number }, first: string | undefined) {

@@ -9,7 +9,7 @@ import { askSearchAttributes } from '../../temporal/registered-search-attributes
 import { type ApiCaller, reachesAll } from '../caller.ts';
 import { withinReach } from '../holds/rows-in-reach.ts';
 import { listedRun, listedRunSchema } from '../listing.ts';
-import { limitIn, limitParameter } from '../page-limit.ts';
+import { limitIn, limitParameter } from '../pages.ts';
 import { reachFilter } from '../reach-filter.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
@@ -62,8 +62,8 @@ const waitingRunsSchema = z
   .object({
     asOf: z.string().meta({ format: 'date-time' }),
     words: z.string().meta({ description: 'What they wait for, after "waits for".' }),
-    runs: z.array(listedRunSchema).meta({ description: 'Those that began last come first.' }),
-    isWhole: z.boolean().meta({ description: 'false: there are more.' }),
+    data: z.array(listedRunSchema).meta({ description: 'Those that began last come first.' }),
+    hasMore: z.boolean(),
   })
   .meta({ id: 'waitingRuns' });
 
@@ -118,12 +118,12 @@ export const waitingRoutes: readonly Route[] = [
       const asOf = new Date().toISOString();
       const { waitsFor } = query;
       const limit = limitIn(query);
-      const found = await asked(services.client, { runs: [], isWhole: true }, async () => {
+      const found = await asked(services.client, { data: [], hasMore: false }, async () => {
         // Where some are out of reach, enough are read to fill the list.
         const pageSize = reachesAll(caller) ? limit : MOST_JUDGED;
         const known = await whereKnown(() => reached(services, conditionOf(waitsFor), caller, pageSize));
         const { runs, isWhole } = known ?? { runs: [], isWhole: true };
-        return { runs: runs.slice(0, limit), isWhole: isWhole && runs.length <= limit };
+        return { data: runs.slice(0, limit), hasMore: !isWhole || runs.length > limit };
       });
       return { status: 200, body: { asOf, words: WORDS[waitsFor], ...found } };
     },

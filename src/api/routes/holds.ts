@@ -11,7 +11,7 @@ import { ownerIdProblem } from '../../model/owner-id.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { describeCursor } from '../cursors.ts';
 import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
-import { limitIn, limitParameter } from '../page-limit.ts';
+import { limitIn, limitParameter, pageSchema } from '../pages.ts';
 import { conflict } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
@@ -45,13 +45,9 @@ function filtersIn({ kind, reason, profile, endUserCode, ownerId }: z.infer<type
   return defined({ kind, reason, gatewayProfile: profile, endUserCode, ownerId });
 }
 
-const pageSchema = z
-  .object({
-    asOf: z.string().meta({ format: 'date-time' }),
-    holds: z.array(holdSchema).meta({ description: 'The oldest first.' }),
-    next: z.string().exactOptional().meta({ description: 'For the query parameter `after`; absent on the last page.' }),
-  })
-  .meta({ id: 'holdList' });
+const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
+  asOf: z.string().meta({ format: 'date-time' }),
+});
 
 const countsSchema = z
   .object({
@@ -85,12 +81,12 @@ export const holdRoutes: readonly Route[] = [
     description: 'By the ledger, without a worker. `decideAt` says where the decision goes.',
     scope: 'holds:read',
     query: listQuery,
-    answers: { 200: { description: 'One page.', schema: pageSchema } },
+    answers: { 200: { description: 'One page.', schema: holdList } },
     async handle({ services, caller, query, noted }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       const wanted = { ...filtersIn(query), limit: limitIn(query), ...defined({ after: query.after }) };
       const page = await openWork({ services, caller }, wanted);
-      noted({ count: page.holds.length });
+      noted({ count: page.data.length });
       return { status: 200, body: { asOf, ...page } };
     },
   }),

@@ -101,7 +101,7 @@ export const journeyRoutes: readonly Route[] = [
     answers: { 200: { description: 'One page.', schema: runListSchema } },
     async handle(call): Promise<Reply<200>> {
       const page = await listRuns(call, 'journey');
-      call.noted({ count: page.runs.length });
+      call.noted({ count: page.data.length });
       return { status: 200, body: page };
     },
   }),

@@ -66,7 +66,7 @@ export const pullRoutes: readonly Route[] = [
     answers: { 200: { description: 'One page.', schema: runListSchema } },
     async handle(call): Promise<Reply<200>> {
       const page = await listRuns(call, 'pull');
-      call.noted({ count: page.runs.length });
+      call.noted({ count: page.data.length });
       return { status: 200, body: page };
     },
   }),

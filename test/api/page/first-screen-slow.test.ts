@@ -98,14 +98,14 @@ async function check(name: string, harness: Harness): Promise<void> {
       const page = await timed(() => api.call('/v1/holds?limit=50', { token: bearer }));
       const counts = await timed(() => api.call('/v1/holds/counts', { token: bearer }));
       console.log(`${name}, ${who}: page ${page.ms} ms, counts ${counts.ms} ms`);
-      const { holds, next } = page.last.json;
+      const { data: holds, next } = page.last.json;
       assert.deepEqual([holds.length, holds[1].ownerId, typeof next], [50, second, 'string'], who);
       assert.ok(holds.every(({ guide }: { guide: { actions: object[] } }) => guide.actions.length > 0));
       const total = counts.last.json.counts.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
       assert.deepEqual([total, counts.last.json.isWhole], [own, true], who);
       assert.ok(page.ms < WITHIN_MS && counts.ms < WITHIN_MS, `${who}: ${page.ms} ms and ${counts.ms} ms`);
       const after = await api.call(`/v1/holds?limit=50&after=${next}`, { token: bearer });
-      const both = new Set([...holds, ...after.json.holds].map(({ holdId }: { holdId: string }) => holdId));
+      const both = new Set([...holds, ...after.json.data].map(({ holdId }: { holdId: string }) => holdId));
       assert.equal(both.size, 100, 'no row is on two pages');
     }
     assert.equal(asked(), 0, 'no worker is asked anything');

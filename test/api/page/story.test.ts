@@ -117,7 +117,7 @@ test('it names each legal hold that covers the run, by its matter, and so does t
     holds.map(({ text, by }: Json) => [text, by]),
     ['M-1', 'M-2'].map((matter) => [`It came under a legal hold. Matter: ${matter}.`, 'counsel']),
   );
-  const { inquiries } = (await api.call(`/v1/inquiries?ownerId=${journeyId}`)).json;
+  const { data: inquiries } = (await api.call(`/v1/inquiries?ownerId=${journeyId}`)).json;
   assert.deepEqual(
     inquiries[0].legalHolds.map(({ journeyId: of, matter, reason }: Json) => [of, matter, reason]),
     ['M-1', 'M-2'].map((matter) => [journeyId, matter, who.reason]),
@@ -190,7 +190,7 @@ test('a list has no hold of a run that may still pull for somebody out of reach'
   assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
   const seenBy = async (endUsers: string[]) => {
     const bearer = await token({ endUsers });
-    return (await api.call(`/v1/holds?ownerId=${input.journeyId}`, { token: bearer })).json.holds.length;
+    return (await api.call(`/v1/holds?ownerId=${input.journeyId}`, { token: bearer })).json.data.length;
   };
   await until(async () => ((await seenBy(['EU123', 'EU2'])) === 1 ? true : undefined));
   assert.deepEqual([await seenBy(['EU123']), await seenBy(['EU2']), await seenBy(['*'])], [0, 0, 1]);
