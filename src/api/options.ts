@@ -6,7 +6,7 @@ import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { ApiLimits } from './limits.ts';
-import type { FeedLimits } from './status-feeds.ts';
+import type { FeedLimits } from './status/status-feeds.ts';
 
 export interface ApiOptions {
   environment: Environment;

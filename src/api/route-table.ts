@@ -1,5 +1,5 @@
 /** Every operation of the API, of one file for each resource. */
-import { listingRoutes } from './listing-routes.ts';
+import { listingRoutes } from './lists/listing-routes.ts';
 import { searchRoutes } from './page/search-route.ts';
 import { sessionRoutes } from './page/session-route.ts';
 import { storyRoutes } from './page/story-route.ts';

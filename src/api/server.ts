@@ -29,8 +29,8 @@ import { runScopes } from './run-scope.ts';
 import type { ApiServices } from './services.ts';
 import { credentialOf, requireOwnPage, requireProxyFor } from './session/credentials.ts';
 import { addSignIn, sessionCookie } from './session/sign-in.ts';
-import { SharedReads } from './shared-reads.ts';
-import { StatusFeeds } from './status-feeds.ts';
+import { SharedReads } from './status/shared-reads.ts';
+import { StatusFeeds } from './status/status-feeds.ts';
 
 export type { ApiOptions } from './options.ts';
 

@@ -6,8 +6,8 @@ import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { RunScopes } from './run-scope.ts';
-import type { SharedReads } from './shared-reads.ts';
-import type { StatusFeeds } from './status-feeds.ts';
+import type { SharedReads } from './status/shared-reads.ts';
+import type { StatusFeeds } from './status/status-feeds.ts';
 
 export interface ApiServices {
   journeys: LedgerJourneys;

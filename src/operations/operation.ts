@@ -1,5 +1,5 @@
 /**
- * The table of operations: what each takes and answers with. The HTTP API (api/listing-routes.ts) and the command line
+ * The table of operations: what each takes and answers with. The HTTP API (api/lists/listing-routes.ts) and the command line
  * (cli/commands/listing-commands.ts) print their fronts from it.
  */
 import { z } from 'zod';

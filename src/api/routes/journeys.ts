@@ -7,10 +7,10 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
 import type { JourneyResult } from '../../messages/journey/shapes.ts';
 import { requireScope } from '../caller.ts';
-import { listQuery, listRuns, runListSchema } from '../listing.ts';
+import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
-import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
+import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 

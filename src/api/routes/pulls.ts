@@ -8,11 +8,11 @@ import { pullResultSchema, pullStatusSchema } from '../../messages/pull/result-s
 import type { PullResult } from '../../messages/pull/shapes.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import { listQuery, listRuns, runListSchema } from '../listing.ts';
+import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
 import { endingReply, messageAnswerSchema } from '../message-answers.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
-import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
+import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
 

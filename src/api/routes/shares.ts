@@ -7,11 +7,11 @@ import { shareReportResultSchema, shareReportStatusSchema } from '../../messages
 import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';
-import { listQuery, listRuns, runListSchema } from '../listing.ts';
+import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
 import { endingReply, messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
-import { STATUS_HEADERS, statusReply } from '../status-replies.ts';
+import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
 import { resultOf } from './results.ts';
 import { START_PROBLEMS, startAnswers, startReply, startWithinReach } from './starting.ts';
 

@@ -1,20 +1,20 @@
 /** Lists of runs by visibility, in pages: what a token does not reach is not in them. */
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
-import { parseJson } from '../base/json-safety.ts';
-import { translatedServerError } from '../client/connection/error-translation.ts';
-import { TemporalRefusedError } from '../client/connection/errors.ts';
-import { badRequest } from '../http/refusal.ts';
-import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../model/owner-id.ts';
-import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../model/search-attributes.ts';
-import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
-import { reachesAll } from './caller.ts';
+import { defined } from '../../base/defined.ts';
+import { parseJson } from '../../base/json-safety.ts';
+import { translatedServerError } from '../../client/connection/error-translation.ts';
+import { TemporalRefusedError } from '../../client/connection/errors.ts';
+import { badRequest } from '../../http/refusal.ts';
+import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../../model/owner-id.ts';
+import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
+import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
+import { reachesAll } from '../caller.ts';
+import { keepReached } from '../reach.ts';
+import { reachFilter } from '../reach-filter.ts';
+import type { Call } from '../route.ts';
 import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
 import { limitIn, limitParameter, type Page, pageOf, pageSchema } from './pages.ts';
-import { keepReached } from './reach.ts';
-import { reachFilter } from './reach-filter.ts';
-import type { Call } from './route.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
 

@@ -1,6 +1,6 @@
 /** Reads of a status at once: one question to the worker answers all that came before it was asked. */
-import { Refusal } from '../http/refusal.ts';
-import { refusalOfError } from './problem.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { refusalOfError } from '../problem.ts';
 
 interface Asked {
   /** Never rejects. Why nobody could answer, where that holds for who asks next as well. */

@@ -1,9 +1,9 @@
 /** Cursors of lists: `next` of one page, `after` of the request for the following page. */
 import type { z } from 'zod';
-import { badRequest } from '../http/refusal.ts';
-import { SealBrokenError } from '../protection/errors.ts';
-import type { ApiCaller, Reach } from './caller.ts';
-import type { ApiServices } from './services.ts';
+import { badRequest } from '../../http/refusal.ts';
+import { SealBrokenError } from '../../protection/errors.ts';
+import type { ApiCaller, Reach } from '../caller.ts';
+import type { ApiServices } from '../services.ts';
 
 const MAX_CURSOR_CHARACTERS = 6_000;
 

@@ -1,9 +1,9 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
 import type { FastifyRequest } from 'fastify';
-import { unavailable } from '../http/refusal.ts';
-import { callerKey } from '../http/request-guard.ts';
+import { unavailable } from '../../http/refusal.ts';
+import { callerKey } from '../../http/request-guard.ts';
+import type { Call, Reply } from '../route.ts';
 import { etagOf } from './etag.ts';
-import type { Call, Reply } from './route.ts';
 
 type Headers = Pick<FastifyRequest, 'headers'>;
 

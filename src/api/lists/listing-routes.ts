@@ -7,14 +7,14 @@ import {
   type Listing,
   operationIdOf,
   type Totals,
-} from '../operations/operation.ts';
-import { LISTINGS } from '../operations/table.ts';
-import { capitalize } from '../words/writer.ts';
-import { reachesAll, readersReach } from './caller.ts';
+} from '../../operations/operation.ts';
+import { LISTINGS } from '../../operations/table.ts';
+import { capitalize } from '../../words/writer.ts';
+import { reachesAll, readersReach } from '../caller.ts';
+import { keepReached } from '../reach.ts';
+import type { Call, Reply, Route } from '../route.ts';
 import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
 import { limitIn, limitParameter, pageOf, pageSchema } from './pages.ts';
-import { keepReached } from './reach.ts';
-import type { Call, Reply, Route } from './route.ts';
 
 type Row = Record<string, unknown>;
 
