@@ -35,7 +35,7 @@ export const DEFAULT_PORTS = { codecServer: 7281, api: 7282 } as const;
 
 export const SANDBOX_KEY_RING_FILE = '.credit-journey/keys.json';
 
-export const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const TRUST = ['namespace', 'proof'] as const;

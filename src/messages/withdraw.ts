@@ -6,15 +6,10 @@ import { sharedFields } from './shared.ts';
 
 const { signature, journeyId, pullId, shareId, reviewId } = sharedFields();
 
-const ofJourney = z.strictObject({ journeyId, ...signature });
-const ofPull = z.strictObject({ pullId, ...signature });
-const ofShare = z.strictObject({ shareId, ...signature });
-const ofReview = z.strictObject({ reviewId, ...signature });
-
 /** It only stops something, so it counts in the clear. */
 const inTheClear = () => true;
 
-function words(to: RunKind, name: string, example: object) {
+function withdrawalWords(to: RunKind, name: string, example: object) {
   const withdrawal = JSON.stringify(example);
   return {
     withdraw: `Ends the ${name} after any attempt in flight; what is on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${withdrawal}`,
@@ -22,40 +17,42 @@ function words(to: RunKind, name: string, example: object) {
   };
 }
 
-const journeyWords = words('journey', 'journey', {
+/** @param file of the published schema */
+function defineWithdrawal<Schema extends z.ZodObject>(
+  to: Exclude<RunKind, 'portfolio'>,
+  file: string,
+  schema: Schema,
+  example: z.infer<Schema>,
+) {
+  const { withdraw, requestWithdrawal } = withdrawalWords(to, to, example);
+  return defineMessage({
+    to,
+    updates: { withdraw },
+    signals: { requestWithdrawal },
+    published: { file, description: `Ends the ${to} after any attempt in flight.` },
+    schema: () => schema,
+    inTheClear,
+  });
+}
+
+export const withdrawJourney = defineWithdrawal('journey', 'withdraw', z.strictObject({ journeyId, ...signature }), {
   ...{ journeyId: 'LOAN-1', by: 'ops', reason: 'the applicant has withdrawn' },
 });
-const pullWords = words('pull', 'pull', { pullId: 'PULL-1', by: 'ops', reason: 'asked for by mistake' });
-const shareWords = words('share', 'share', { shareId: 'S-1', by: 'ops', reason: 'asked for by mistake' });
+
+export const withdrawPull = defineWithdrawal('pull', 'withdraw-pull', z.strictObject({ pullId, ...signature }), {
+  ...{ pullId: 'PULL-1', by: 'ops', reason: 'asked for by mistake' },
+});
+
+export const withdrawShareReport = defineWithdrawal(
+  'share',
+  'withdraw-share-report',
+  z.strictObject({ shareId, ...signature }),
+  { shareId: 'S-1', by: 'ops', reason: 'asked for by mistake' },
+);
+
 const REVIEW = { reviewId: 'REVIEW-1', by: 'ops', reason: 'the provider has asked for it' };
-const reviewWords = words('portfolio', 'review', REVIEW);
-
-export const withdrawJourney = defineMessage({
-  to: 'journey',
-  updates: { withdraw: journeyWords.withdraw },
-  signals: { requestWithdrawal: journeyWords.requestWithdrawal },
-  published: { file: 'withdraw', description: 'Ends the journey after any attempt in flight.' },
-  schema: () => ofJourney,
-  inTheClear,
-});
-
-export const withdrawPull = defineMessage({
-  to: 'pull',
-  updates: { withdraw: pullWords.withdraw },
-  signals: { requestWithdrawal: pullWords.requestWithdrawal },
-  published: { file: 'withdraw-pull', description: 'Ends the pull after any attempt in flight.' },
-  schema: () => ofPull,
-  inTheClear,
-});
-
-export const withdrawShareReport = defineMessage({
-  to: 'share',
-  updates: { withdraw: shareWords.withdraw },
-  signals: { requestWithdrawal: shareWords.requestWithdrawal },
-  published: { file: 'withdraw-share-report', description: 'Ends the share after any attempt in flight.' },
-  schema: () => ofShare,
-  inTheClear,
-});
+const ofReview = z.strictObject({ reviewId, ...signature });
+const reviewWords = withdrawalWords('portfolio', 'review', REVIEW);
 
 export const steerReview = defineMessage({
   to: 'portfolio',

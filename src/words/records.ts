@@ -147,7 +147,7 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
   };
 }
 
-export function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
+function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
   return `${applicantId} ${consentId}`;
 }
 

@@ -37,7 +37,7 @@ export function reportError(error: unknown, options: OutputOptions): number {
 }
 
 /** A line for each: what is wrong, and the rule. */
-export function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
+function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
   return problems.flatMap(({ path, variable, option, rule }) =>
     wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
   );

@@ -138,7 +138,7 @@ interface HoldContext {
   w: Writer;
 }
 
-export function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
+function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
   const ownerId = ownerIdIn(view.status);
   // A stage may have an end user of its own.
   const { endUserCode = side.endUserCode } = hold;
