@@ -2,8 +2,8 @@
  * One operation of the API, in full: the table of them (route-table.ts) yields the routes, the OpenAPI document, the
  * reference page and the tests of who may what.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import type { AccessRecord } from '../http/audit.ts';
@@ -45,8 +45,8 @@ export interface Call<Params extends string = string, Query = unknown> {
   sending: { signal: AbortSignal; timeoutMs: number };
   /** By `performance.now()`. */
   startedAt: number;
-  request: FastifyRequest;
-  reply: FastifyReply;
+  /** Of the request. */
+  headers: IncomingHttpHeaders;
 }
 
 /** `body`: as the answer's schema says. A text is passed on as it is: it is JSON already. */

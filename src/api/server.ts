@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defined } from '../base/defined.ts';
-import { sdkClientOf } from '../client/credit-journeys.ts';
 import { Readiness } from '../health/readiness.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { type AuditLog, openAuditLog } from '../http/audit.ts';
@@ -10,7 +9,6 @@ import { badRequest, Refusal } from '../http/refusal.ts';
 import { refuseOtherMethods } from '../http/refuse-methods.ts';
 import { type AccessPolicy, addGuard, RequestGuard } from '../http/request-guard.ts';
 import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
-import { Slots } from '../http/slots.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { answerUnreadable, CONNECT, keepAnswersInOrder } from '../http/unreadable-requests.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
@@ -25,12 +23,9 @@ import { untilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
-import { runScopes } from './run-scope.ts';
-import type { ApiServices } from './services.ts';
+import { type ApiServices, createServices } from './services.ts';
 import { credentialOf, requireOwnPage, requireProxyFor } from './session/credentials.ts';
 import { addSignIn, sessionCookie } from './session/sign-in.ts';
-import { SharedReads } from './status/shared-reads.ts';
-import { StatusFeeds } from './status/status-feeds.ts';
 
 export type { ApiOptions } from './options.ts';
 
@@ -100,17 +95,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     ...defined({ isTrustedProxy }),
   });
   const stopping = new AbortController();
-  const client = sdkClientOf(options.journeys);
-  const { journeys, maxApplicants, profiles, environment, signer } = options;
-  const { portfolioDirectory, temporalUi, runbookUrl, signOutPath } = options;
-  const openLedger = () => journeys.openedLedger();
-  const feeds = new StatusFeeds(options.feedLimits);
-  const querySlots = new Slots(limits.work);
-  const runScope = runScopes({ client, openLedger });
-  const services: ApiServices = {
-    ...{ journeys, client, openLedger, maxApplicants, profiles, environment, signer, portfolioDirectory },
-    ...{ runScope, feeds, querySlots, statusReads: new SharedReads(), temporalUi, runbookUrl, signOutPath },
-  };
+  const services = createServices({ ...options, work: limits.work });
   keepAnswersInOrder(app.server);
   app.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));
   refuseOtherMethods(app);
@@ -148,7 +133,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainMs);
       await app.close();
       clearTimeout(timer);
-      feeds.close();
+      services.feeds.close();
       audit.close();
     },
   };
@@ -213,10 +198,15 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
   }
 }
 
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
 async function answerCaller(
   { guard, audit, services, stopping }: Frame,
   route: Route,
-  { caller, noted, startedAt, request, reply }: Pick<Call, 'caller' | 'noted' | 'startedAt' | 'request' | 'reply'>,
+  { caller, noted, startedAt, request, reply }: Pick<Call, 'caller' | 'noted' | 'startedAt'> & Exchange,
 ): Promise<FastifyReply> {
   const params = readParams(route, request);
   if (!params) throw unknownRun();
@@ -239,8 +229,7 @@ async function answerCaller(
     stopping,
     sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
     startedAt,
-    request,
-    reply,
+    headers: request.headers,
   };
   const { status, body, stream, headers = {} } = await route.handle(call);
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);

@@ -1,13 +1,16 @@
-/** What the handlers work with, for all of the API's life. */
+/** What the handlers of operations work with, for all of the program's life. */
 import type { Client } from '@temporalio/client';
-import type { Slots } from '../http/slots.ts';
+import { sdkClientOf } from '../client/credit-journeys.ts';
+import { type SlotLimits, Slots } from '../http/slots.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
-import type { RunScopes } from './run-scope.ts';
-import type { SharedReads } from './status/shared-reads.ts';
-import type { StatusFeeds } from './status/status-feeds.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import type { ApiOptions } from './options.ts';
+import { type RunScopes, runScopes } from './run-scope.ts';
+import { SharedReads } from './status/shared-reads.ts';
+import { StatusFeeds } from './status/status-feeds.ts';
 
 export interface ApiServices {
   journeys: LedgerJourneys;
@@ -34,4 +37,25 @@ export interface ApiServices {
   maxApplicants: number;
   /** Names of the gateway profiles, where the API is configured with them. */
   profiles: readonly string[] | undefined;
+}
+
+type ServiceOptions = Pick<ApiOptions, 'environment' | 'journeys' | 'maxApplicants'> & {
+  [Name in 'feedLimits' | 'portfolioDirectory' | 'profiles' | 'runbookUrl' | 'signer' | 'signOutPath' | 'temporalUi']?:
+    | ApiOptions[Name]
+    | undefined;
+} & { work?: SlotLimits };
+
+export function createServices(options: ServiceOptions): ApiServices {
+  const { journeys, maxApplicants, environment, profiles, signer, portfolioDirectory } = options;
+  const { temporalUi, runbookUrl, signOutPath, feedLimits, work = DEFAULT_LIMITS.work } = options;
+  const client = sdkClientOf(journeys);
+  const openLedger = () => journeys.openedLedger();
+  return {
+    ...{ journeys, client, openLedger, maxApplicants, environment, profiles, signer, portfolioDirectory },
+    ...{ temporalUi, runbookUrl, signOutPath },
+    runScope: runScopes({ client, openLedger }),
+    feeds: new StatusFeeds(feedLimits),
+    statusReads: new SharedReads(),
+    querySlots: new Slots(work),
+  };
 }

@@ -1,11 +1,10 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
-import type { FastifyRequest } from 'fastify';
 import { unavailable } from '../../http/refusal.ts';
 import { callerKey } from '../../http/request-guard.ts';
 import type { Call, Reply } from '../route.ts';
 import { etagOf } from './etag.ts';
 
-type Headers = Pick<FastifyRequest, 'headers'>;
+type Headers = Pick<Call, 'headers'>;
 
 /** Whether `If-None-Match` has it. A weak tag matches, too (RFC 9110, 13.1.2). */
 function hasAlready({ headers }: Headers, etag: string): boolean {
@@ -14,9 +13,9 @@ function hasAlready({ headers }: Headers, etag: string): boolean {
   return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }
 
-export function taggedReply(request: Headers, body: object): Reply<200 | 304> {
+export function taggedReply(call: Headers, body: object): Reply<200 | 304> {
   const etag = etagOf(body);
-  return hasAlready(request, etag) ? { status: 304, headers: { etag } } : { status: 200, body, headers: { etag } };
+  return hasAlready(call, etag) ? { status: 304, headers: { etag } } : { status: 200, body, headers: { etag } };
 }
 
 const LONGEST_WAIT_SECONDS = 60;
@@ -39,7 +38,7 @@ interface StatusRun {
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
-type Waiting = Pick<Call, 'request' | 'services' | 'caller' | 'signal' | 'stopping' | 'giveUpSlot'>;
+type Waiting = Pick<Call, 'headers' | 'services' | 'caller' | 'signal' | 'stopping' | 'giveUpSlot'>;
 
 /**
  * As the run's worker says, asked once for all who come at once. Without a worker the callers wait, and leave the slots to
@@ -62,12 +61,12 @@ function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Pr
 
 /** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */
 export async function statusReply(call: Waiting, run: StatusRun): Promise<Reply<200 | 304>> {
-  const { request, services, caller, signal, stopping, giveUpSlot } = call;
-  const seconds = request.headers['if-none-match'] === undefined ? 0 : waitSeconds(request);
-  if (seconds === 0) return taggedReply(request, await statusOf(call, run));
+  const { headers, services, caller, signal, stopping, giveUpSlot } = call;
+  const seconds = headers['if-none-match'] === undefined ? 0 : waitSeconds(call);
+  if (seconds === 0) return taggedReply(call, await statusOf(call, run));
   giveUpSlot();
   const waiting = { caller: callerKey(caller), waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
-  const found = await services.feeds.next(run, (etag) => hasAlready(request, etag), waiting);
-  const reply = taggedReply(request, found?.status ?? (await statusOf(call, run)));
+  const found = await services.feeds.next(run, (etag) => hasAlready(call, etag), waiting);
+  const reply = taggedReply(call, found?.status ?? (await statusOf(call, run)));
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };
 }

@@ -1,0 +1,68 @@
+/** Runs an operation of the table in this process, for its own user: what the command line does, without a token. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../base/json-safety.ts';
+import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
+import { parseWith } from '../fields/problems.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import { SCOPES, type Scope } from '../operations/scopes.ts';
+import type { SignedInCaller } from './caller.ts';
+import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
+import type { Reply, Route } from './route.ts';
+import type { ApiServices } from './services.ts';
+
+export interface LocalCall {
+  params?: Readonly<Record<string, string>>;
+  query?: object;
+  body?: object;
+  headers?: IncomingHttpHeaders;
+  /** Who acts: required by operations that name a person. */
+  by?: string | undefined;
+  signal?: AbortSignal;
+  /** Default: as long as the client's messages take. */
+  timeoutMs?: number;
+}
+
+/** Whoever may run the program with the ledger's secrets may do everything with it. */
+function localCaller(by: string | undefined): SignedInCaller {
+  return {
+    subject: 'local',
+    scopes: new Set(Object.keys(SCOPES) as Scope[]),
+    profiles: '*',
+    endUsers: '*',
+    by,
+    signedInBy: 'authorization',
+  };
+}
+
+/**
+ * @throws InvalidInputError, with the member's path; what the handler throws
+ */
+export async function callLocally(
+  services: ApiServices,
+  route: Route,
+  { params = {}, query = {}, body = {}, headers = {}, by, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: LocalCall,
+): Promise<Reply> {
+  for (const name of parametersIn(route.path)) {
+    const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
+    if (rule !== null) throw new InvalidInputError([{ path: `/${name}`, rule }]);
+  }
+  const ending = signal ?? new AbortController().signal;
+  return route.handle({
+    services,
+    caller: localCaller(by),
+    params,
+    query: route.query ? parseWith(route.query, query) : {},
+    body: body as JsonObject,
+    by: () => {
+      if (by === undefined) throw new InvalidInputError([{ path: '/by', rule: 'is required' }]);
+      return by;
+    },
+    noted: () => {},
+    giveUpSlot: () => {},
+    signal: ending,
+    stopping: ending,
+    sending: { signal: ending, timeoutMs },
+    startedAt: performance.now(),
+    headers,
+  });
+}
