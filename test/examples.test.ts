@@ -13,22 +13,31 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const page = read('docs/integrating.md');
 const signals = read('docs/signals.md');
 const api = read('docs/http-api.md');
+const first = read('docs/first-program.md');
 
 test('every piece of code on the page is in the example that it is taken from', () => {
   const shown = [...page.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
   const others = page.replaceAll(/^<!-- examples\/\S+ -->\n```/gm, '').matchAll(/^```(?!sh\b)\w+$/gm);
   assert.deepEqual([...others], [], 'each block says where it is from, or is a command');
-  const ofOthers = [...`${api}${signals}`.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
+  const ofOthers = [...`${api}${signals}${first}`.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
   assert.ok(ofOthers.length > 0);
   for (const [, file = '', code = ''] of [...shown, ...ofOthers])
     assert.ok(read(file).includes(code), `${file}:\n${code}`);
+});
+
+test('the first programs are on their page whole, one part after the other', () => {
+  for (const file of ['examples/typescript/first-program.ts', 'examples/api/first-program.sh']) {
+    const parts = [...first.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
+    const shown = parts.filter(([, from]) => from === file).map(([, , code]) => code);
+    assert.equal(shown.join('\n'), read(file));
+  }
 });
 
 test('the page names every schema and every program', () => {
   const schemas = readdirSync(join(root, 'schemas'));
   for (const file of schemas) assert.ok(page.includes(`\`${file}\``), file);
   for (const language of readdirSync(join(root, 'examples'), { withFileTypes: true })) {
-    if (language.isDirectory()) assert.ok(page.includes(`examples/${language.name}/`), language.name);
+    if (language.isDirectory()) assert.ok(`${page}${first}`.includes(`examples/${language.name}/`), language.name);
   }
 });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
+import { environmentOf } from '../cli/command-stage.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { pythonPackages } from '../support/python.ts';
 import { type FaultyFront, startFaultyFront } from './faulty-front.ts';
@@ -45,7 +46,7 @@ interface Ran {
 
 function run(command: string, args: string[], more: NodeJS.ProcessEnv = {}): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile(command, args, { env: { ...env, ...more }, timeout: 90_000 }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd: file('.'), env: { ...env, ...more }, timeout: 90_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr });
     });
   });
@@ -184,5 +185,40 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
     const second = await originate(changed);
     assert.equal(second.code, 1);
     assert.match(second.stderr, /^differs at \/applicants\/0\/emailAddress\n.*differs/s);
+  });
+});
+
+describe('the first programs of docs/first-program.md', { concurrency: 1 }, () => {
+  test('by the typed client, twice', async () => {
+    const program = join(harness.dataDir, 'first-program.ts');
+    const source = await readFile(file('examples/typescript/first-program.ts'), 'utf8');
+    // As a package it would have to be built first.
+    await writeFile(program, source.replace("'credit-journey'", `'${file('src/client.ts')}'`));
+    const own = { ...environmentOf(harness), API_URL: api.url };
+    const first = await run(process.execPath, [program], own);
+    assert.match(first.stdout, /^started\nreport /, first.stderr);
+    const second = await run(process.execPath, [program], own);
+    for (const { code, stdout, stderr } of [first, second]) {
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /passed before\nrefused differs\n$/);
+    }
+    assert.match(second.stdout, /^known\n/);
+  });
+
+  test('by curl, twice', async () => {
+    const own = { API_URL: api.url };
+    const [first, second] = [
+      await run('sh', [file('examples/api/first-program.sh')], own),
+      await run('sh', [file('examples/api/first-program.sh')], own),
+    ];
+    for (const { code, stdout, stderr } of [first, second]) {
+      assert.equal(code, 0, stderr);
+      assert.match(
+        stdout,
+        /"productCode":"PREQUAL".*\n.*"accepted":true.*\n.*"duplicate":true.*\n.*"accepted":true.*\n.*"code":"differs"/,
+      );
+    }
+    assert.match(first.stdout, /"isNew":true/);
+    assert.match(second.stdout, /"isNew":false/);
   });
 });

@@ -78,6 +78,8 @@ test('type-checks without skipLibCheck, and names no type of Temporal’s SDK', 
       return journey.status({ signal: AbortSignal.timeout(1) });
     }`,
   );
+  const example = readFileSync(join(ROOT, 'examples/typescript/first-program.ts'), 'utf8');
+  write('first-program.mts', example.replace("'credit-journey'", "'credit-journey-client'"));
   const compilerOptions = {
     target: 'es2024',
     lib: ['es2024', 'esnext.disposable'],
@@ -89,7 +91,7 @@ test('type-checks without skipLibCheck, and names no type of Temporal’s SDK', 
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules', '@types')],
   };
-  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['platform.mts'] }));
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['platform.mts', 'first-program.mts'] }));
   await node(project, TSC, '--project', '.').catch((error: { stdout?: string }) => assert.fail(error.stdout ?? 'tsc'));
 });
 
