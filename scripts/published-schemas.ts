@@ -170,7 +170,7 @@ const PUBLISHED: Record<string, Published> = {
   },
   'record-late-consent-result': {
     title: 'Result of the workflow recordLateConsent',
-    description: 'It was recorded in the ledger, and nothing was posted.',
+    description: 'The ledger has recorded the consent or refused it. Nothing was posted.',
     schema: lateConsentResultSchema,
   },
   'invalid-input': {

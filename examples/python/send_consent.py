@@ -11,9 +11,8 @@ import sys
 from uuid import uuid4
 
 from codec_server import CodecServer
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 
@@ -37,9 +36,12 @@ async def record_late(client: Client, consent) -> str:
         {"consent": consent},
         id=f"late-consent-{consent['journeyId']}-{uuid4().hex[:16]}",
         task_queue=os.environ["TASK_QUEUE"],
-        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
     )
+    if "problems" in result:
+        # Not recorded: paths and rules, such as a decision that is no word of the list.
+        sys.exit(f"refused: {result['problems']}")
     unmatched = result.get("unmatched")
     if unmatched is not None:
         return f"kept: the ledger does not know this {unmatched}"
@@ -55,13 +57,7 @@ async def main(consent_file: str) -> None:
         os.environ["TEMPORAL_ADDRESS"], namespace=namespace, data_converter=codec_server.data_converter()
     )
     with open(consent_file, encoding="utf-8") as file:
-        try:
-            print(await send_consent(client, json.load(file)))
-        except WorkflowFailureError as failure:
-            # Not recorded: `details` has paths and rules, such as a decision that is no word of the list.
-            cause = failure.cause
-            print(f"refused: {cause.details[0] if isinstance(cause, ApplicationError) else cause}", file=sys.stderr)
-            sys.exit(1)
+        print(await send_consent(client, json.load(file)))
 
 
 if __name__ == "__main__":

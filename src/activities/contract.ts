@@ -23,7 +23,7 @@ import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts'
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
-import type { LateConsentResult } from '../messages/journey/shapes.ts';
+import type { RecordedConsent } from '../messages/journey/shapes.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import type { RequestShareMessage } from '../messages/request-share.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
@@ -267,7 +267,7 @@ export interface JourneyActivities {
    * A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one; any
    * consent where the ledger has another content under its key.
    */
-  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<LateConsentResult>;
+  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordedConsent>;
   /** Hands events of the calling run to its delivery run, which is started where there is none. In the given order. */
   queueWebhooks(args: { profile: string; events: WebhookEvent[] }): Promise<{ queued: number }>;
 }

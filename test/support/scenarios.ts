@@ -317,7 +317,7 @@ const lateGrantRefused: Scenario = {
       taskQueue: harness.config.taskQueue,
       args: [{ consent: consentMessage(input.journeyId, { applicantId: '1A' }) }],
     });
-    await late.result().catch(() => undefined);
+    await late.result();
     return late as unknown as JourneyHandle;
   },
 };

@@ -1,8 +1,8 @@
 /** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ConsentMessage } from '../../messages/consent.ts';
-import type { LateConsentResult } from '../../messages/journey/shapes.ts';
+import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import {
@@ -17,12 +17,13 @@ import type { MessageOptions, RunContext } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
-  | ({ recorded: true } & LateConsentResult)
+  | ({ recorded: true } & RecordedConsent)
   | { recorded: false }
 );
 
 /**
- * Starts `recordLateConsent`, or finds the run that was started for this very message.
+ * Starts `recordLateConsent`, or finds the run that is open for this very message. Whether the ledger has the message
+ * already, the ledger says.
  *
  * @internal
  */
@@ -32,22 +33,16 @@ export async function startLateConsent(
   consent: ConsentMessage,
   messageId?: string,
 ): Promise<Pick<WorkflowHandle, 'result'>> {
-  const workflowId = lateConsentWorkflowId(consent.journeyId, messageId);
-  try {
-    return await client.workflow.start('recordLateConsent', {
-      workflowId,
-      taskQueue,
-      args: [{ consent }],
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      // The message names no other end user; of one who has only a name there is no key.
-      priority: priorityOf('interactive', consent.secondaryUser.endUserCode),
-      staticSummary: `late consent · ${consent.decision}`,
-    });
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return client.workflow.getHandle(workflowId);
-    throw error;
-  }
+  return client.workflow.start('recordLateConsent', {
+    workflowId: lateConsentWorkflowId(consent.journeyId, messageId),
+    taskQueue,
+    args: [{ consent }],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // The message names no other end user; of one who has only a name there is no key.
+    priority: priorityOf('interactive', consent.secondaryUser.endUserCode),
+    staticSummary: `late consent · ${consent.decision}`,
+  });
 }
 
 /** A run answers a consent within 5 s. Where it still takes none after that, the client writes to the ledger. */
@@ -104,8 +99,9 @@ export async function recordLate(
   );
   try {
     const late = () => new ResultNotReadyError(ownerId);
-    const result = await calls.make({ ...left(), ownerId, late }, () => run.result());
-    return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
+    const result: LateConsentResult = await calls.make({ ...left(), ownerId, late }, () => run.result());
+    if ('problems' in result) throw new InvalidInputError(result.problems);
+    return { accepted: true, late: true, recorded: true, ...result };
   } catch (error) {
     if (error instanceof ResultNotReadyError) return { accepted: true, late: true, recorded: false };
     throw error;

@@ -313,7 +313,7 @@ export const updateAnswerSchema = z.object({
   ...consentAnswerFields,
 });
 
-export const lateConsentResultSchema = z.object({
+export const recordedConsentSchema = z.object({
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for a person.',
@@ -328,6 +328,12 @@ export const lateConsentResultSchema = z.object({
 export const invalidInputSchema = z.object({
   problems: z.array(problemSchema),
 });
+
+/** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
+export const lateConsentResultSchema = z.union([
+  recordedConsentSchema.meta({ description: 'It was recorded in the ledger, and nothing was posted.' }),
+  invalidInputSchema.meta({ description: 'It was refused, and nothing was recorded.' }),
+]);
 
 /** `details[0]` of an update that fails with type `UpdateRefused`. */
 export const updateRefusedSchema = z.object({ reason: z.string() });

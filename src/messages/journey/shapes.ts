@@ -29,5 +29,7 @@ export type ConsumerWithoutRecord = z.infer<typeof results.consumerWithoutRecord
 export type JourneyReferences = z.infer<typeof results.journeyReferencesSchema>;
 /** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
 export type UpdateAnswer = z.infer<typeof results.updateAnswerSchema>;
+/** What the ledger says of a consent that it recorded without an open run. */
+export type RecordedConsent = z.infer<typeof results.recordedConsentSchema>;
 /** Result of the workflow `recordLateConsent`. */
 export type LateConsentResult = z.infer<typeof results.lateConsentResultSchema>;

@@ -1,10 +1,10 @@
-import { ApplicationFailure, getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult } from '../../messages/journey/shapes.ts';
 import { ownerIdOf, workflowIdOf } from '../../model/owner-id.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { problemsOfInput } from '../run/application-failure.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
 
@@ -12,11 +12,11 @@ import { undecodableInput } from '../run/undecodable-input.ts';
  * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing of the journey is
  * posted, and posted shares that it concerns are flagged for a person. A share by itself that waits hears of it.
  *
- * @throws `InvalidInput` with `details[0] = { problems }`
+ * @throws `InvalidInput` with `details[0] = { problems }` where the input cannot be decoded
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<LateConsentResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
-  // The input may be anything: an error thrown here parks the run for good, a refusal by the activity ends it.
+  // The input may be anything: an error thrown here parks the run for good, the activity's refusal is an answer.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
@@ -25,10 +25,9 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
     await tellOpenRuns(consent);
     return recorded;
   } catch (error) {
-    const failure = applicationFailureOf(error);
-    if (failure?.type !== 'InvalidInput') throw error;
-    const { message, type, details } = failure;
-    throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+    const problems = problemsOfInput(error);
+    if (problems === undefined) throw error;
+    return { problems: [...problems] };
   }
 }
 

@@ -75,8 +75,8 @@ public final class RunJourney {
   }
 
   /**
-   * Without an open journey, a consent goes to the ledger by a workflow of its own. Says what became of it; where the
-   * ledger refuses it, `WorkflowFailedException` has an `ApplicationFailure` of type `InvalidInput` as its cause.
+   * Without an open journey, a consent goes to the ledger by a workflow of its own. Says what became of it, with the
+   * problems of one that the ledger refuses.
    */
   private static String sendConsent(WorkflowClient client, JsonNode consent) {
     String journeyId = consent.get("journeyId").textValue();
@@ -86,9 +86,16 @@ public final class RunJourney {
     } catch (WorkflowNotFoundException ended) {
       // 16 random hex digits: the message's own id.
       String id = "late-consent-" + journeyId + "-" + String.format("%016x", UUID.randomUUID().getLeastSignificantBits());
-      WorkflowStub late = client.newUntypedWorkflowStub("recordLateConsent", options(id));
+      WorkflowOptions lateOptions =
+          WorkflowOptions.newBuilder(options(id))
+              .setWorkflowIdReusePolicy(WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+              .build();
+      WorkflowStub late = client.newUntypedWorkflowStub("recordLateConsent", lateOptions);
       late.start(Map.of("consent", consent));
       JsonNode recorded = late.getResult(JsonNode.class);
+      if (recorded.has("problems")) {
+        return "refused: " + recorded.get("problems");
+      }
       return recorded.has("unmatched")
           ? "kept: the ledger does not know this " + recorded.get("unmatched").textValue()
           : "recorded";
