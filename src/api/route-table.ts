@@ -8,7 +8,6 @@ import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { holdRoutes } from './routes/holds.ts';
-import { journeyMessageRoutes } from './routes/journey-messages.ts';
 import { journeyRoutes } from './routes/journeys.ts';
 import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
 import { pullRoutes } from './routes/pulls.ts';
@@ -18,7 +17,6 @@ import { unmatchedConsentRoutes } from './routes/unmatched-consents.ts';
 
 export const ROUTES: readonly Route[] = [
   ...journeyRoutes,
-  ...journeyMessageRoutes,
   ...consentRoutes,
   ...pullRoutes,
   ...shareRoutes,

@@ -210,8 +210,10 @@ async function answerCaller(
 ): Promise<FastifyReply> {
   const params = readParams(route, request);
   if (!params) throw unknownRun();
-  if (route.about && !reachesAll(caller)) {
-    const scope = await services.runScope(route.about(params));
+  const about = route.about?.(params);
+  if (about !== undefined) noted({ journeyId: about });
+  if (about !== undefined && !reachesAll(caller)) {
+    const scope = await services.runScope(about);
     if (!scope || !reaches(caller, scope)) throw unknownRun();
   }
   const gone = new AbortController();

@@ -1,112 +1,137 @@
-/** Journeys: started, read, listed. Their messages: journey-messages.ts. */
+/** Journeys: started, read, listed, and every message to them but consents (consents.ts) and decisions (decisions.ts). */
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
-import { lendingJourney } from '../../messages/inputs/lending-journey.ts';
+import { type AdvanceMessage, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
+import { type ExtendMessage, extend } from '../../messages/extend.ts';
+import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
 import type { JourneyResult } from '../../messages/journey/shapes.ts';
+import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { type WithdrawMessage, withdrawJourney } from '../../messages/withdraw.ts';
+import { type WithdrawShareMessage, withdrawShare } from '../../messages/withdraw-share.ts';
 import { requireScope } from '../caller.ts';
-import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
-import { type Reply, type Route, route } from '../route.ts';
-import { scopeOfInput } from '../run-scope.ts';
-import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
-import { resultOf } from './results.ts';
-import { START_PROBLEMS, startAnswers, startQuery, startReply, startWithinReach } from './starting.ts';
+import { signedAdvance } from '../holds/signing.ts';
+import type { Route } from '../route.ts';
+import { type KindOfRun, messageRoute, runRoutes } from './runs.ts';
 
-const startSchema = lendingJourney.schema(applicantsSchema(GATEWAY_LIMITS.maxApplicants.max)).meta({
-  id: 'startJourney',
-});
+const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
+const given = { journeyId: true, by: true } as const;
 
-/** `consumerId` is personal. */
-const resultSchema = z
-  .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
-  .meta({ id: 'journeyResult' });
-
-export const journeyRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/v1/journeys',
-    operationId: 'startJourney',
+const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
+  kind: 'journey',
+  path: '/v1/journeys',
+  name: 'Journey',
+  words: ['a journey', 'Journeys'],
+  reads: 'journeys:read',
+  find: (client, id) => client.get(id),
+  status: journeyStatusSchema,
+  result: {
+    schema: z
+      .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
+      .meta({ id: 'journeyResult' }),
+    description: 'Without report references, which are read with `reports:read`.',
+    // `consumerId` is personal.
+    withoutPersonal: ({ stages, ...result }) => ({
+      ...result,
+      stages: stages.map(({ reference: _personal, ...stage }) => stage),
+    }),
+  },
+  start: {
     summary: 'Start a journey',
     description:
       'Takes `shares:request` as well where it names shares. Repeated with the same input it starts nothing.',
     scope: 'journeys:start',
-    query: startQuery,
-    body: startSchema,
-    answers: startAnswers('journeyId', 'startedJourney'),
-    problems: START_PROBLEMS,
-    async handle(call): Promise<Reply<200 | 201>> {
-      const { services, caller, noted } = call;
-      const input = parseMessage(lendingJourney, call.body, services);
-      const { journeyId } = input;
-      noted({ journeyId });
+    body: lendingJourney.schema(applicants).meta({ id: 'startJourney' }),
+    hasWorkClass: true,
+    check({ body, services, caller }) {
+      const input = parseMessage(lendingJourney, body, services);
       if (input.shares !== undefined) requireScope(caller, 'shares:request');
-      const isNew = await startWithinReach(call, {
-        ownerId: journeyId,
-        scope: scopeOfInput(input),
-        profile: input.profile,
-        start: () => services.journeys.start(input, { ...call.sending, ...call.query }),
-      });
-      return startReply(`/v1/journeys/${journeyId}`, { journeyId, isNew });
+      return input;
+    },
+    send: (client, input, options) => client.start(input, options),
+  },
+};
+
+export const journeyRoutes: readonly Route[] = [
+  ...runRoutes(journeys),
+  messageRoute<AdvanceMessage>(journeys, {
+    path: '/advance',
+    operationId: 'advanceJourney',
+    summary: 'Pass the gate before a stage, or pull the latest stage once more',
+    description: 'Each stage’s gate opens once; each repeat has its `occurrence`. The token says who decides.',
+    scope: 'journeys:advance',
+    body: z
+      .union([
+        passGateSchema(applicants)
+          .omit(given)
+          // A member and a value that say more than one operation's description can.
+          .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } }),
+        repeatStageSchema(applicants).omit(given).meta({ id: 'repeatStage' }),
+      ])
+      .meta({ id: 'advanceJourney' }),
+    namesActor: false,
+    async send({ services, by, sending }, journeyId, content) {
+      // Only who accepts an old report, skips a stage or repeats one decides anything.
+      const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
+      const message = await signedAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
+      return services.journeys.get(journeyId).advance(message, sending);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/v1/journeys/{journeyId}',
-    operationId: 'getJourney',
-    summary: 'Where a journey stands',
-    description: 'Nothing personal.',
-    scope: 'journeys:read',
-    about: ({ journeyId }) => journeyId,
-    headers: STATUS_HEADERS,
-    answers: {
-      200: { description: 'The status.', schema: journeyStatusSchema, headers: { ETag: 'Of this status.' } },
-      304: { description: 'It is still as If-None-Match says.' },
-    },
-    handle: (call) => {
-      const { journeyId } = call.params;
-      call.noted({ journeyId });
-      return statusReply(call, call.services.journeys.get(journeyId));
+  messageRoute<Omit<ExtendMessage, 'journeyId'>>(journeys, {
+    path: '/extend',
+    operationId: 'extendJourney',
+    summary: 'Make the wait at a gate, or of a share for consent, longer',
+    scope: 'journeys:advance',
+    body: extend
+      .schema()
+      .omit(given)
+      .meta({ id: 'extendJourney', oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
+    send: ({ services, sending }, id, message) => services.journeys.get(id).extend(message, sending),
+  }),
+  messageRoute<Omit<RequestShareMessage, 'journeyId'>>(journeys, {
+    path: '/shares',
+    operationId: 'requestShare',
+    summary: 'Ask for one more share',
+    description: 'With `replaces` it takes the place of a share that is not sent yet, and `shares:withdraw` as well.',
+    scope: 'shares:request',
+    body: requestShare
+      .schema()
+      .omit(given)
+      .meta({
+        id: 'requestShare',
+        dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
+      }),
+    namesActor: false,
+    send({ services, caller, by, sending }, id, { share, ...rest }) {
+      const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
+      if (isReplacing) requireScope(caller, 'shares:withdraw');
+      const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
+      return services.journeys.get(id).requestShare(share, { ...sending, replacing });
     },
   }),
-  route({
-    method: 'GET',
-    path: '/v1/journeys/{journeyId}/result',
-    operationId: 'getJourneyResult',
-    summary: 'What came of a journey',
-    description: 'Without report references, which are read with `reports:read`.',
-    scope: 'journeys:read',
-    about: ({ journeyId }) => journeyId,
-    answers: { 200: { description: 'It has ended.', schema: resultSchema } },
-    problems: {
-      409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
-    },
-    async handle({ services, params: { journeyId }, noted, signal }): Promise<Reply<200>> {
-      noted({ journeyId });
-      return {
-        status: 200,
-        body: withoutReferences(await resultOf(services, services.journeys.get(journeyId), signal)),
-      };
-    },
+  messageRoute<Omit<WithdrawShareMessage, 'journeyId'>>(journeys, {
+    path: '/shares/{shareId}/withdrawal',
+    operationId: 'withdrawShare',
+    summary: 'Take a share back before it is sent',
+    description: '`recorded` says whether the ledger keeps it from ever being sent already.',
+    scope: 'shares:withdraw',
+    body: withdrawShare
+      .schema()
+      .omit({ ...given, shareId: true })
+      .meta({ id: 'withdrawShare' }),
+    ends: 'withdraw',
+    send: ({ services, sending }, id, message) => services.journeys.get(id).withdrawShare(message, sending),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/journeys',
-    operationId: 'listJourneys',
-    summary: 'Journeys: those that run first, then those that ended last',
-    description: 'By visibility, which may lag by a second.',
-    scope: 'journeys:read',
-    query: listQuery,
-    answers: { 200: { description: 'One page.', schema: runListSchema } },
-    async handle(call): Promise<Reply<200>> {
-      const page = await listRuns(call, 'journey');
-      call.noted({ count: page.data.length });
-      return { status: 200, body: page };
-    },
+  messageRoute<Omit<WithdrawMessage, 'journeyId'>>(journeys, {
+    path: '/withdrawal',
+    operationId: 'withdrawJourney',
+    summary: 'End a journey after any attempt in flight',
+    description: 'It takes effect at once. `recorded` says whether the ledger has it already.',
+    scope: 'journeys:withdraw',
+    body: withdrawJourney.schema().omit(given).meta({ id: 'withdrawJourney' }),
+    ends: 'withdraw',
+    send: ({ services, sending }, id, message) => services.journeys.get(id).withdraw(message, sending),
   }),
 ];
-
-function withoutReferences({ stages, ...result }: JourneyResult): z.infer<typeof resultSchema> {
-  return { ...result, stages: stages.map(({ reference: _personal, ...stage }) => stage) };
-}

@@ -182,7 +182,6 @@ function referencesRoute({ path, name, words, about, ownerOf }: Source): Route {
     async handle(call): Promise<Reply<200>> {
       const { services, params, noted } = call;
       const ownerId = ownerOf(params);
-      noted({ journeyId: ownerId });
       const { view } = readingOf(call, call.query as Words);
       const { answer, count } = await referencesAnswer(await services.openLedger(), ownerId, view);
       noted({ count, revealed: view === 'whole' });
@@ -207,7 +206,6 @@ export const reportRoutes: readonly Route[] = [
     problems,
     async handle(call): Promise<Reply<200>> {
       const { services, params, query, noted } = call;
-      noted({ journeyId: params.journeyId });
       const reading = readingOf(call, query);
       const body = await changesAnswer(await services.openLedger(), params.journeyId, reading);
       noted({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: reading.view === 'whole' });

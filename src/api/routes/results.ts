@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { unknownRun } from '../problem.ts';
 import type { ApiServices } from '../services.ts';
 
-interface EndedRun<Result> {
+export interface EndedRun<Result> {
   ownerId: string;
   workflowId: string;
   result(options: { signal: AbortSignal; timeoutMs: number }): Promise<Result>;

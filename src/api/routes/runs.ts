@@ -1,0 +1,255 @@
+/**
+ * Every kind of run is started, listed, read and sent messages alike. A kind's own file says what differs; this one prints
+ * the operations.
+ */
+import { z } from 'zod';
+import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
+import { forbidden } from '../../http/refusal.ts';
+import type { EndingMessage } from '../../ledger/run-decisions.ts';
+import { acceptedSchema } from '../../messages/journey/result-schemas.ts';
+import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { WORK_CLASSES } from '../../model/work-class.ts';
+import type { Scope } from '../../operations/scopes.ts';
+import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
+import { type RunScope, reaches, reachesAll } from '../caller.ts';
+import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
+import { conflict } from '../problem.ts';
+import type { AnswerForm, Call, Reply, Route } from '../route.ts';
+import { scopeOfInput } from '../run-scope.ts';
+import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
+import { type EndedRun, resultOf } from './results.ts';
+
+type Sending = Call['sending'];
+type Run<Result> = EndedRun<Result> & Parameters<typeof statusReply>[1];
+
+/** @typeParam Input of a start, once it is checked */
+export interface KindOfRun<Input extends object, Result extends object> {
+  kind: RunKind;
+  path: `/v1/${string}`;
+  /** In the names of operations: `getPull`, `listPulls`. */
+  name: string;
+  /** In sentences. */
+  words: readonly [one: string, many: string];
+  reads: Scope;
+  find(journeys: LedgerJourneys, id: string): Run<Result>;
+  status: z.ZodType;
+  result: { schema: z.ZodType; description?: string; withoutPersonal?: (result: Result) => object };
+  start: {
+    summary: string;
+    description: string;
+    scope: Scope;
+    body: z.ZodType;
+    /** Whether the start may say that its work gives way to other work. */
+    hasWorkClass?: true;
+    check(call: Call): Input;
+    /** Whose the run will be. Default: as its input says. */
+    scopeOf?(call: Call, input: Input): Promise<RunScope>;
+    /** Refuses what else the start needs. It is not asked where the run is there already. */
+    require?(call: Call, input: Input): Promise<void>;
+    send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
+  };
+}
+
+export function ownerOfKind(kind: RunKind): (params: Readonly<Record<string, string>>) => string {
+  return (params) => ownerIdOf(kind, params[ID_NAMES[kind]] as string);
+}
+
+/** Starts, lists and reads runs of one kind. */
+export function runRoutes<Input extends object, Result extends object>(
+  kindOfRun: KindOfRun<Input, Result>,
+): readonly Route[] {
+  const { kind, path, name, words, reads, find, status, result, start } = kindOfRun;
+  const [one, many] = words;
+  const about = ownerOfKind(kind);
+  const runOf = ({ services, params }: Call) => find(services.journeys, params[ID_NAMES[kind]] as string);
+  return [
+    {
+      ...{ method: 'POST', path, operationId: `start${name}`, scope: start.scope, body: start.body },
+      ...{ summary: start.summary, description: start.description },
+      ...(start.hasWorkClass ? { query: startQuery } : {}),
+      answers: startAnswers(ID_NAMES[kind], `started${name}`),
+      problems: START_PROBLEMS,
+      handle: (call) => startReply(kindOfRun, call),
+    },
+    {
+      ...{ method: 'GET', path, operationId: `list${name}s`, scope: reads, query: listQuery },
+      summary: `${many}: those that run first, then those that ended last`,
+      description: 'By visibility, which may lag by a second.',
+      answers: { 200: { description: 'One page.', schema: runListSchema } },
+      async handle(call) {
+        const body = await listRuns(call as Parameters<typeof listRuns>[0], kind);
+        call.noted({ count: body.data.length });
+        return { status: 200, body };
+      },
+    },
+    {
+      ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads, about },
+      summary: `Where ${one} stands`,
+      description: 'Nothing personal.',
+      headers: STATUS_HEADERS,
+      answers: {
+        200: { description: 'The status.', schema: status, headers: { ETag: 'Of this status.' } },
+        304: { description: 'It is still as If-None-Match says.' },
+      },
+      handle: (call) => statusReply(call, runOf(call)),
+    },
+    {
+      ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}/result`, operationId: `get${name}Result` },
+      ...{ scope: reads, about, summary: `What came of ${one}` },
+      ...(result.description === undefined ? {} : { description: result.description }),
+      answers: { 200: { description: 'It has ended.', schema: result.schema } },
+      problems: {
+        409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
+      },
+      async handle(call) {
+        const body = await resultOf(call.services, runOf(call), call.signal);
+        return { status: 200, body: result.withoutPersonal?.(body) ?? body };
+      },
+    },
+  ];
+}
+
+const startQuery = z.strictObject({
+  workClass: z
+    .enum(WORK_CLASSES)
+    .exactOptional()
+    .describe('A `batch` gives way to `interactive` (default) work wherever both wait for the gateway’s limit.'),
+});
+
+function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
+  const isNew = z.boolean().meta({ description: '`false`: it had been started before, with the same input.' });
+  const schema = z.object({ [idName]: z.string(), isNew }).meta({ id });
+  const headers = { Location: 'Where its status is.' };
+  return {
+    201: { description: 'It was started.', schema, headers },
+    200: { description: 'It had been started before, with the same input. It may have ended.', schema, headers },
+  };
+}
+
+const START_PROBLEMS = {
+  409: 'The id is taken: `differs` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
+} as const;
+
+/**
+ * Starts a run within the caller's reach.
+ *
+ * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
+ *   a run that it reaches
+ * @throws InvalidInputError where the API is configured with profiles, and none has this name
+ */
+async function startReply<Input extends object>(
+  { kind, path, start }: Pick<KindOfRun<Input, never>, 'kind' | 'path' | 'start'>,
+  call: Call,
+): Promise<Reply<200 | 201>> {
+  const { caller, services, noted } = call;
+  const input = start.check(call);
+  const { profile, productCode, ...members } = input as Record<string, string | undefined>;
+  const id = members[ID_NAMES[kind]] as string;
+  const ownerId = ownerIdOf(kind, id);
+  noted({ journeyId: ownerId, ...(productCode === undefined ? {} : { productCode }) });
+  if (!reaches(caller, (await start.scopeOf?.(call, input)) ?? scopeOfInput(input))) {
+    throw forbidden('reach', 'the token does not act for this profile and all of these end users');
+  }
+  const unknown = profileProblem(services.profiles, profile);
+  const requireOwn = async () => {
+    if (reachesAll(caller) && !start.require && !unknown) return;
+    const there = await services.runScope(ownerId);
+    if (there && !reaches(caller, there)) throw conflict('idTaken', 'this id is taken: choose another');
+    if (there) return;
+    if (unknown) throw new InvalidInputError([unknown]);
+    await start.require?.(call, input);
+  };
+  // Also of a run that has failed, whose id Temporal would take again.
+  await requireOwn();
+  try {
+    const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
+    const headers = { location: `${path}/${id}` };
+    return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew }, headers };
+  } catch (error) {
+    // Another caller may have been faster.
+    if (error instanceof InputDiffersError) await requireOwn();
+    throw error;
+  }
+}
+
+/** The names of other profiles are not for every caller. */
+function profileProblem(known: readonly string[] | undefined, name = 'default'): Problem | undefined {
+  return !known || known.includes(name)
+    ? undefined
+    : { path: '/profile', rule: 'must be a configured gateway profile' };
+}
+
+/** Where the run stands is in its status, which takes a scope of its own. */
+const messageAnswerSchema = z.object(acceptedSchema.shape).meta({ id: 'messageAnswer' });
+
+interface Accepted {
+  accepted: true;
+  duplicate: boolean;
+  recorded?: boolean;
+}
+
+interface RunMessage<Content extends object> {
+  /** Behind the run's own. */
+  path: string;
+  operationId: string;
+  summary: string;
+  description?: string;
+  scope: Scope;
+  body: z.ZodType;
+  /** Answers as the run does. */
+  send(call: Call, id: string, content: Content): Promise<Accepted>;
+  /** A message that ends the run or takes back a share. */
+  ends?: EndingMessage['action'];
+  /** Whether it always says who acts, by the token. Default: true. */
+  namesActor?: boolean;
+}
+
+const MESSAGE_PROBLEMS = {
+  409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: as the run stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
+} as const;
+
+/**
+ * A message to a run of this kind: it is in Temporal before it is answered, and the same again is answered as a duplicate.
+ *
+ * @typeParam Content without what the path gives
+ */
+export function messageRoute<Content extends object>(
+  { kind, path: runs }: Pick<KindOfRun<never, never>, 'kind' | 'path'>,
+  { path, send, ends, namesActor = true, ...form }: RunMessage<Content>,
+): Route {
+  const about = ownerOfKind(kind);
+  return {
+    ...{ method: 'POST', path: `${runs}/{${ID_NAMES[kind]}}${path}`, about, ...form },
+    answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
+    problems: MESSAGE_PROBLEMS,
+    async handle(call) {
+      const { [ID_NAMES[kind]]: id, ...parts } = call.params;
+      const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) } as unknown as Content;
+      const sent = () => send(call, id as string, content);
+      const ending = {
+        ...call.params,
+        ...content,
+        ownerId: about(call.params),
+        action: ends,
+      } as unknown as EndingMessage;
+      const { accepted, duplicate, recorded } = ends ? await endingAnswer(call, ending, sent) : await sent();
+      return { status: 200, body: { accepted, duplicate, ...(recorded === undefined ? {} : { recorded }) } };
+    },
+  };
+}
+
+/** The same message is a duplicate after the run's end as before it: the ledger says whether it was taken. */
+async function endingAnswer(
+  { services }: Call,
+  message: EndingMessage,
+  send: () => Promise<Accepted>,
+): Promise<Accepted> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
+    if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
+    return { accepted: true, duplicate: true, recorded: true };
+  }
+}
