@@ -27,6 +27,13 @@ describe('the API’s document', () => {
     for (const { operationId, scope } of ROUTES) assert.ok(isScope(scope), operationId);
   });
 
+  test('says of each operation that writes what comes of the same again (docs/idempotency.md)', () => {
+    const page = readFileSync(new URL('../../docs/idempotency.md', import.meta.url), 'utf8');
+    const described = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, operationId]) => operationId);
+    const writing = ROUTES.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
+    assert.deepEqual(described.toSorted(), writing.toSorted());
+  });
+
   test('says of each operation with a run in its path whose run it is', () => {
     const ofRuns = ['journeyId', 'pullId', 'shareId', 'reviewId'];
     for (const { operationId, path, about } of ROUTES) {

@@ -1,15 +1,17 @@
 /** Lists of runs by visibility, in pages: what a token does not reach is not in them. */
 import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { TemporalRefusedError } from '../../client/connection/errors.ts';
 import { badRequest } from '../../http/refusal.ts';
-import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowTypesFilter } from '../../model/owner-id.ts';
+import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowIdOf, workflowTypesFilter } from '../../model/owner-id.ts';
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { reachesAll } from '../caller.ts';
+import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { reachFilter } from '../reach-filter.ts';
 import type { Call } from '../route.ts';
@@ -30,7 +32,7 @@ export const listedRunSchema = z
   })
   .meta({ id: 'listedRun' });
 
-type ListedRun = z.infer<typeof listedRunSchema>;
+export type ListedRun = z.infer<typeof listedRunSchema>;
 
 export const runListSchema = pageSchema(
   'runList',
@@ -186,6 +188,24 @@ export function listedRun(raw: RawInfo): ListedRun | undefined {
     }),
     ...(run === 'running' && isWaitsFor(waitsFor) ? { waitsFor } : {}),
   };
+}
+
+/**
+ * The run as lists have it, by the server itself: visibility may lag.
+ *
+ * @throws Refusal 404; TemporalUnavailableError
+ */
+export async function readRun(client: Client, ownerId: string): Promise<ListedRun> {
+  try {
+    const { raw } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
+      client.workflow.getHandle(workflowIdOf(ownerId)).describe(),
+    );
+    const run = raw.workflowExecutionInfo && listedRun(raw.workflowExecutionInfo);
+    if (run) return run;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw translatedServerError(error);
+  }
+  throw unknownRun();
 }
 
 function instantOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {

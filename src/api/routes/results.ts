@@ -1,15 +1,12 @@
 /** Results of runs: there or not, without waiting for the end. */
-import { WorkflowNotFoundError } from '@temporalio/common';
-import { translatedServerError } from '../../client/connection/error-translation.ts';
 import { ResultNotReadyError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { unknownRun } from '../problem.ts';
+import { readRun } from '../lists/runs.ts';
 import type { ApiServices } from '../services.ts';
 
 export interface EndedRun<Result> {
   ownerId: string;
-  workflowId: string;
   result(options: { signal: AbortSignal; timeoutMs: number }): Promise<Result>;
 }
 
@@ -21,7 +18,7 @@ export async function resultOf<Result>(
   run: EndedRun<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  if (await isRunning(client, run)) throw new ResultNotReadyError(run.ownerId);
+  if ((await readRun(client, run.ownerId)).run === 'running') throw new ResultNotReadyError(run.ownerId);
   try {
     return await run.result({ signal, timeoutMs: TIMEOUT_MS });
   } catch (error) {
@@ -29,17 +26,5 @@ export async function resultOf<Result>(
     // The run's input was wrong, not this request.
     const { problems } = error;
     throw new Refusal(409, 'Conflict', 'runFailed', 'the run has ended: its input was refused', { problems });
-  }
-}
-
-async function isRunning(client: ApiServices['client'], { workflowId }: EndedRun<unknown>): Promise<boolean> {
-  try {
-    const described = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-      client.workflow.getHandle(workflowId).describe(),
-    );
-    return described.status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) throw unknownRun();
-    throw translatedServerError(error);
   }
 }

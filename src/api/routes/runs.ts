@@ -13,7 +13,7 @@ import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
-import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
+import { listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
 import { conflict } from '../problem.ts';
 import type { AnswerForm, Call, Reply, Route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
@@ -119,7 +119,9 @@ const startQuery = z.strictObject({
 
 function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
   const isNew = z.boolean().meta({ description: '`false`: it had been started before, with the same input.' });
-  const schema = z.object({ [idName]: z.string(), isNew }).meta({ id });
+  const schema = z
+    .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ ownerId: true }).shape })
+    .meta({ id });
   const headers = { Location: 'Where its status is.' };
   return {
     201: { description: 'It was started.', schema, headers },
@@ -164,8 +166,9 @@ async function startReply<Input extends object>(
   await requireOwn();
   try {
     const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
+    const { ownerId: _, ...run } = await readRun(services.client, ownerId);
     const headers = { location: `${path}/${id}` };
-    return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew }, headers };
+    return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
     // Another caller may have been faster.
     if (error instanceof InputDiffersError) await requireOwn();
