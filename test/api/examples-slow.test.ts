@@ -1,10 +1,11 @@
 /** The programs of examples/api, as they stand, against the API behind a network that loses answers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
@@ -185,6 +186,28 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
     const second = await originate(changed);
     assert.equal(second.code, 1);
     assert.match(second.stderr, /^differs at \/applicants\/0\/emailAddress\n.*differs/s);
+  });
+});
+
+describe('a reader of reports in TypeScript', () => {
+  test('has types made from the document, and reads a report by them', async () => {
+    const folder = join(harness.dataDir, 'typed');
+    await mkdir(folder);
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    const inFolder = (command: string, ...args: string[]) => promisify(execFile)(command, args, { cwd: folder });
+    const packages = ['openapi-fetch@0.17.0', 'openapi-typescript@7.13.0', 'typescript@5.9.3'];
+    await inFolder('npm', 'install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', ...packages);
+    await inFolder('npx', 'openapi-typescript', `${api.url}/v1/openapi.json`, '-o', 'api.d.ts');
+    await copyFile(file('examples/typescript/read-report.ts'), join(folder, 'read-report.ts'));
+    const options = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2024'];
+    const types = ['--types', 'node', '--typeRoots', file('node_modules/@types'), '--noEmit'];
+    await inFolder('npx', 'tsc', ...options, ...types, 'read-report.ts').catch((error) => assert.fail(error.stdout));
+    const input = journeyInput({ stages: ['PREQUAL'] });
+    await (await harness.start(input)).result();
+    const { stdout } = await run(process.execPath, [join(folder, 'read-report.ts'), input.journeyId], {
+      API_URL: api.url,
+    });
+    assert.match(stdout, /^[A-Z0-9]{28} (masked|whole)\n$/);
   });
 });
 
