@@ -1,7 +1,7 @@
 /** The answer to every message but a consent: accepted. Where the run stands is in its status, which takes a scope of its own. */
 import { z } from 'zod';
 import { JourneyFinishedError, JourneyNotFoundError } from '../client/connection/errors.ts';
-import type { EndingMessage } from '../ledger/run-decisions.ts';
+import type { EndingMessage } from '../ledger/records.ts';
 import { acceptedSchema } from '../messages/journey/result-schemas.ts';
 import type { Call, Reply } from './route.ts';
 

@@ -2,7 +2,21 @@
  * The pauses of the ledger's port: while one is in force, no worker of any queue claims anything for its profiles.
  * Errors as everywhere in the port.
  */
-import type { Authorization } from './retention.ts';
+
+import { randomUUID } from 'node:crypto';
+import { utcInstant } from '../base/instants.ts';
+import { chaining, columnsOf, lockHead } from './audit/audit-chain.ts';
+import {
+  insertRow,
+  type SqlEngine,
+  type SqlRow,
+  type SqlSession,
+  type WriteTo,
+  type Writing,
+} from './database/sql-session.ts';
+import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
+import type { ClaimRequest } from './records.ts';
+import type { Authorization } from './retention/retention.ts';
 
 /** What a pause covers: one gateway profile, or all of them. */
 export interface PauseScope {
@@ -61,4 +75,216 @@ export function scopeWords({ profile }: PauseScope): string {
 /** The pause as one sentence without its full stop: what is paused, since when, by whom and why. */
 export function pauseWords(pause: Pause): string {
   return `${scopeWords(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
+}
+
+// Rows of `inquiry_pauses` and `paused_inquiries`: the pauses with both of their ends, and the inquiries that wait.
+//
+// A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
+// claim either comes before the pause, and counts as in flight, or finds it.
+//
+
+interface PauseRow {
+  pause_id: string;
+  profile: string | null;
+  recorded_by: string;
+  reason: string;
+  recorded_at: number;
+  ended_by: string | null;
+  ended_reason: string | null;
+  ended_at: number | null;
+}
+
+/** Whether nothing may be claimed for the profile. */
+export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
+  const found = await session.rows(`${pausesOf('$1')} LIMIT 1`, [profile]);
+  return found.length > 0;
+}
+
+/** All pauses, the oldest first; with `inForce` those that have not ended. */
+export async function readPauses(session: SqlSession, { inForce = false } = {}): Promise<Pause[]> {
+  return (await readRows(session, inForce)).map(pauseOf);
+}
+
+async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
+  return session.rows<PauseRow>(
+    `SELECT p.*, e.recorded_by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
+     FROM inquiry_pauses p LEFT JOIN inquiry_pauses e ON e.pause_id = p.pause_id AND e.kind = 'ended'
+     WHERE ${inForce ? PAUSE_IN_FORCE : "p.kind = 'begun'"} ORDER BY p.recorded_at, p.pause_id`,
+  );
+}
+
+/** The pause of exactly this scope that is in force. */
+async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<PauseRow | undefined> {
+  return (await readRows(session, true)).find((row) => row.profile === (profile ?? null));
+}
+
+/** Begins the pause, unless one of this scope is in force. Afterwards no claim is between its checks and its commit. */
+export async function beginPause(
+  writing: Writing,
+  scope: PauseScope,
+  authorization: Authorization,
+): Promise<{ pause: Pause; isNew: boolean }> {
+  const { session, dialect } = writing;
+  let isNew = false;
+  // The lock of the chain's head keeps two pauses of one scope apart.
+  await chaining(writing, async (append) => {
+    if (await readOwn(session, scope)) return;
+    await append('inquiry_pauses', await insertEnd(writing, `pause-${randomUUID()}`, 'begun', scope, authorization));
+    isNew = true;
+  });
+  await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
+  const row = await readOwn(session, scope);
+  if (!row) throw new Error('a pause that was not written');
+  return { pause: pauseOf(row), isNew };
+}
+
+/** Ends the pause of this scope; `null` where none is in force. */
+export async function endPause(
+  writing: Writing,
+  scope: PauseScope,
+  authorization: Authorization,
+): Promise<Pause | null> {
+  let ended: Pause | null = null;
+  await chaining(writing, async (append) => {
+    const row = await readOwn(writing.session, scope);
+    if (!row) return;
+    const end = await insertEnd(writing, row.pause_id, 'ended', scope, authorization);
+    await append('inquiry_pauses', end);
+    ended = { ...pauseOf(row), ended: { ...authorization, at: utcInstant(end.recorded_at as number) } };
+  });
+  return ended;
+}
+
+async function insertEnd(
+  { session, dialect }: Writing,
+  pauseId: string,
+  kind: 'begun' | 'ended',
+  { profile }: PauseScope,
+  { by, reason }: Authorization,
+): Promise<SqlRow> {
+  const columns = { pause_id: pauseId, kind, profile: profile ?? null, recorded_by: by, reason };
+  const row = await insertRow(session, 'inquiry_pauses', columns, {
+    sql: { recorded_at: dialect.now },
+    returning: columnsOf('inquiry_pauses'),
+  });
+  if (!row) throw new Error('an insert that returned nothing');
+  return row;
+}
+
+/** Attempts of the scope that may still be answered. */
+export async function countInFlight({ session, dialect }: Writing, { profile }: PauseScope): Promise<number> {
+  const [row] = await session.rows<{ count: number }>(
+    `SELECT count(*) AS count FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+     WHERE a.state = 'sending' AND a.answer_by > ${dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
+    profile === undefined ? [] : [profile],
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * Notes that a pause has refused this claim, so that `resume` finds the run. `false` where no pause is in force any
+ * more: nothing was noted. The lock of the chain's head makes it come before the pause's end, or after it.
+ */
+export async function noteWaiting(
+  writing: Writing,
+  { inquiry, run }: Pick<ClaimRequest, 'inquiry' | 'run'>,
+): Promise<boolean> {
+  const { session, dialect } = writing;
+  await lockHead(writing);
+  if (!(await isPaused(session, inquiry.profile))) return false;
+  const { customerTraceNumber, profile } = inquiry;
+  await session.rows(
+    `INSERT INTO paused_inquiries (customer_trace_number, workflow_id, profile, noted_at)
+     VALUES ($1, $2, $3, ${dialect.now})
+     ON CONFLICT (customer_trace_number) DO UPDATE
+       SET workflow_id = excluded.workflow_id, noted_at = excluded.noted_at`,
+    [customerTraceNumber, run.workflowId, profile],
+  );
+  return true;
+}
+
+/** Inquiries that wait although no pause covers them any more. */
+export async function readWaiting(session: SqlSession): Promise<WaitingInquiry[]> {
+  const rows = await session.rows<{
+    customer_trace_number: string;
+    workflow_id: string;
+    profile: string;
+    noted_at: number;
+  }>(
+    `SELECT w.* FROM paused_inquiries w WHERE NOT EXISTS
+       (SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = w.profile) AND ${PAUSE_IN_FORCE})
+     ORDER BY w.workflow_id, w.customer_trace_number`,
+  );
+  return rows.map((row) => ({
+    workflowId: row.workflow_id,
+    customerTraceNumber: row.customer_trace_number,
+    profile: row.profile,
+    notedAtMs: row.noted_at,
+  }));
+}
+
+/** Forgets one, unless a pause has stopped it again since it was read. */
+export async function deleteWaiting(
+  session: SqlSession,
+  { customerTraceNumber, notedAtMs }: WaitingInquiry,
+): Promise<void> {
+  await session.rows('DELETE FROM paused_inquiries WHERE customer_trace_number = $1 AND noted_at <= $2', [
+    customerTraceNumber,
+    notedAtMs,
+  ]);
+}
+
+function pauseOf(row: PauseRow): Pause {
+  const { profile, ended_by, ended_reason, ended_at } = row;
+  return {
+    ...(profile === null ? {} : { profile }),
+    by: row.recorded_by,
+    reason: row.reason,
+    since: utcInstant(row.recorded_at),
+    ...(ended_at === null
+      ? {}
+      : { ended: { by: ended_by ?? '', reason: ended_reason ?? '', at: utcInstant(ended_at) } }),
+  };
+}
+
+// The pauses of the ledger on any SQL engine: each method is one transaction.
+
+export class SqlPauses implements Pauses {
+  readonly #engine: SqlEngine;
+  readonly #write: WriteTo;
+
+  constructor(engine: SqlEngine, write: WriteTo) {
+    this.#engine = engine;
+    this.#write = write;
+  }
+
+  begin(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<PauseVerdict> {
+    return this.#write(ledgerId, async (writing) => {
+      const { pause, isNew } = await beginPause(writing, scope, authorization);
+      const inFlight = await countInFlight(writing, scope);
+      return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause, inFlight } };
+    });
+  }
+
+  end(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict> {
+    return this.#write(ledgerId, async (writing) => {
+      const pause = await endPause(writing, scope, authorization);
+      return { keep: pause !== null, value: pause ? { kind: 'resumed', pause } : { kind: 'notPaused' } };
+    });
+  }
+
+  list(): Promise<Pause[]> {
+    return this.#engine.read((session) => readPauses(session));
+  }
+
+  waiting(): Promise<WaitingInquiry[]> {
+    return this.#engine.read(readWaiting);
+  }
+
+  async forget(ledgerId: string, inquiries: readonly WaitingInquiry[]): Promise<void> {
+    await this.#write(ledgerId, async ({ session }) => {
+      for (const inquiry of inquiries) await deleteWaiting(session, inquiry);
+      return { keep: true, value: undefined };
+    });
+  }
 }

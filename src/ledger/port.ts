@@ -7,24 +7,26 @@
  * that writes throws `WriterTooOldError` where the ledger asks for a newer program. Two are exceptions: `claim` returns
  * that as a verdict, and `recordOutcome` writes all the same.
  */
-
 import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import type { AttemptView, InquiryDescription, RefusalBody } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
-import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
-import type { KeptConsents } from './kept-consents.ts';
-import type { Pauses } from './pauses.ts';
-import type { Reading, SealedRefusal } from './reading.ts';
 import type {
+  AuditedAttempt,
   AuditedConsent,
   AuditedDecision,
   AuditedDisposal,
+  AuditedShare,
   AuditedShareWithdrawal,
   DecisionsQuery,
+  InquiriesQuery,
   NamedRecord,
   RecordsQuery,
-} from './record-audit.ts';
+  SharesQuery,
+} from './audit/audited.ts';
+import type { KeptConsents } from './consents/kept-consents.ts';
+import type { Work } from './holds/work.ts';
+import type { Pauses } from './pauses.ts';
 import type {
   ChainReport,
   ClaimRequest,
@@ -35,6 +37,7 @@ import type {
   DecisionRecord,
   DecisionVerdict,
   DerivedDocument,
+  EndingMessage,
   InquiryView,
   OpenInquiriesQuery,
   OpenInquiry,
@@ -48,6 +51,7 @@ import type {
   RequestDigests,
   RestoreAcceptance,
   RewrapResult,
+  RunDecision,
   SeenRecord,
   SeenVerdict,
   ShareFacts,
@@ -57,10 +61,8 @@ import type {
   StoredDocument,
   StoredReport,
 } from './records.ts';
-import type { Retention } from './retention.ts';
-import type { EndingMessage, RunDecision } from './run-decisions.ts';
-import type { AuditedShare, SharesQuery } from './share-audit.ts';
-import type { Work } from './work.ts';
+import type { Reading, SealedRefusal } from './reports/reading.ts';
+import type { Retention } from './retention/retention.ts';
 
 export interface LedgerIdentity {
   ledgerId: string;

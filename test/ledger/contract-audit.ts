@@ -1,11 +1,11 @@
 /** Part of the contract suite: what was asked of the gateway, as auditors and accountants read it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditedAttempts } from '../../src/ledger/audit-pages/inquiry-pages.ts';
-import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
+import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/audit/audited.ts';
+import { auditedAttempts } from '../../src/ledger/audit/inquiry-pages.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 import {

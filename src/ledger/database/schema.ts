@@ -1,14 +1,18 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
-import type { SqlDialect, SqlSession } from './sql-session.ts';
-import { auditTables } from './tables/audit.ts';
-import { consentTables } from './tables/consents.ts';
-import { decisionTables } from './tables/decisions.ts';
-import { identityTables } from './tables/identity.ts';
-import { inquiryTables } from './tables/inquiries.ts';
-import { pauseTables } from './tables/pauses.ts';
-import { reportTables } from './tables/reports.ts';
-import { shareTables } from './tables/shares.ts';
-import { workTables } from './tables/work-for-people.ts';
+
+import { WriterTooOldError } from '../errors.ts';
+import type { SqlDialect, SqlEngine, SqlSession, Written } from './sql-session.ts';
+import {
+  auditTables,
+  consentTables,
+  decisionTables,
+  identityTables,
+  inquiryTables,
+  pauseTables,
+  reportTables,
+  shareTables,
+  workTables,
+} from './tables.ts';
 
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
@@ -87,4 +91,31 @@ export async function migrate(
     if (!WITHOUT_OLDER_WRITERS.includes(version)) continue;
     await session.rows('UPDATE ledger_schema SET oldest_writer = $1 WHERE version = $1', [version]);
   }
+}
+
+// Decides which programs may write. A version of the tables that brings a new fence records it (`oldest_writer`). A
+// program that does not keep the fence then writes only how its open attempts ended. docs/deploy.md, "Upgrading".
+//
+// The writing transaction reads the version itself. A migration holds the tables alone, so it came before that
+// transaction or comes after it.
+//
+
+/** The same engine, whose transactions refuse to write where this program is too old for the ledger. */
+export function currentWriter(engine: SqlEngine): SqlEngine {
+  return {
+    dialect: engine.dialect,
+    read: (work) => engine.read(work),
+    write: (work) => engine.write((session) => checked(session, work)),
+    migrate: (tables, work, onWait) => engine.migrate(tables, work, onWait),
+    scrub: () => engine.scrub(),
+    close: () => engine.close(),
+  };
+}
+
+async function checked<T>(
+  session: SqlSession,
+  work: (session: SqlSession) => Promise<Written<T>>,
+): Promise<Written<T>> {
+  if ((await oldestWriterOf(session)) > SCHEMA_VERSION) throw new WriterTooOldError();
+  return work(session);
 }

@@ -61,7 +61,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env, { needsId: false });
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../../ledger/sql/open-ledger.ts'),
+    import('../../../ledger/open-ledger.ts'),
     import('../../../protection/keys/open-key-ring.ts'),
   ]);
   const { url, expectedId } = access.ledger;

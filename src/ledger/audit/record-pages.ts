@@ -1,0 +1,267 @@
+/** Reads audited decisions, consents and disposals in pages, in the order in which they were recorded. */
+import { defined } from '../../base/defined.ts';
+import { utcInstant } from '../../base/instants.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import type { ProductCode } from '../../model/products.ts';
+import { type ConsentRow, consentRecord } from '../consents/consents.ts';
+import type { Unmatched } from '../consents/kept-consents.ts';
+import type { SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
+import { withoutForeignRuns } from '../owners.ts';
+import type { AccessesQuery, AccessKind, AuditedAccess } from '../reports/reading.ts';
+import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
+import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
+import type {
+  AuditedConsent,
+  AuditedDecision,
+  AuditedDisposal,
+  AuditedShareWithdrawal,
+  DecisionsQuery,
+  NamedRecord,
+  RecordsQuery,
+} from './audited.ts';
+import { instantMs } from './inquiry-pages.ts';
+
+/** No index has their times, since they are few beside attempts: a page looks at all of them. */
+const PAGE_SIZE = 5_000;
+
+/** The columns by which rows are ordered. `row_key` makes the order total. */
+interface Ordered {
+  recorded_at: number;
+  row_key: string;
+}
+
+/** As `Ledger.decisionsBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): AsyncIterable<AuditedDecision> {
+  const { ownerId, customerTraceNumber, by } = query;
+  const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
+      NULL AS wait_until FROM (
+      SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
+        attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
+      UNION ALL
+      SELECT seen_at, customer_trace_number || ' ' || decision_id || ' seen', customer_trace_number, decision_id,
+        NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
+    ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
+    UNION ALL
+    SELECT recorded_at, owner_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
+      reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until
+      FROM run_decisions`;
+  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
+  return pages(engine, { rows, conditions }, query, decisionOf);
+}
+
+/** As `Ledger.consentsBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedConsents(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedConsent> {
+  const rows = `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' ||
+      c.decision AS row_key, k.unmatched,
+      (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
+        AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
+    FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
+      AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
+  return pages(engine, { rows, conditions: { journey_id: query.ownerId } }, query, consentOf);
+}
+
+/** As `Ledger.disposalsBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedDisposals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedDisposal> {
+  return pages(engine, { rows: RETENTION_LOG, conditions: { owner_id: query.ownerId } }, query, eventOf);
+}
+
+/** As `Ledger.withdrawnSharesBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedShareWithdrawals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedShareWithdrawal> {
+  const rows = "SELECT w.*, w.owner_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
+  return pages(engine, { rows, conditions: { owner_id: query.ownerId } }, query, (row: WithdrawnShareRow) => ({
+    ...{ ownerId: row.owner_id, shareId: row.share_id },
+    ...standingWithdrawal(row),
+  }));
+}
+
+/** As `Reading.accessesBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedAccesses(engine: SqlEngine, query: AccessesQuery): AsyncIterable<AuditedAccess> {
+  const { ownerId, customerTraceNumber, by } = query;
+  const rows = `SELECT r.*, r.access_id AS row_key, i.owner_id, i.product_code, i.end_user_code, i.end_user
+    FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
+  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
+  return pages(engine, { rows, conditions }, query, accessOf);
+}
+
+interface Source {
+  rows: string;
+  /** Columns and the values that they must have. The first is the owner's. */
+  conditions: Readonly<Record<string, string | undefined>>;
+}
+
+async function* pages<Row extends object, Audited>(
+  engine: SqlEngine,
+  { rows, conditions }: Source,
+  { from, before, ...reach }: RecordsQuery,
+  auditedOf: (row: Row) => Audited,
+): AsyncGenerator<Audited> {
+  const beforeMs = instantMs(before, Number.MAX_SAFE_INTEGER);
+  let after = { recorded_at: instantMs(from, 0), row_key: '' };
+  for (;;) {
+    const values: SqlValue[] = [after.recorded_at, after.row_key, beforeMs, PAGE_SIZE];
+    const wanted = Object.entries(conditions).flatMap(([column, value]) =>
+      value === undefined ? [] : [`AND ${column} = $${values.push(value)}`],
+    );
+    const [owner] = Object.keys(conditions);
+    const foreign = withoutForeignRuns(`found.${owner}`, reach, (value) => `$${values.push(value)}`);
+    const page = await engine.read((session) =>
+      session.rows<Row & Ordered>(
+        `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2)
+           AND recorded_at < $3 ${[...wanted, ...foreign.map((one) => `AND ${one}`)].join(' ')} ORDER BY recorded_at, row_key LIMIT $4`,
+        values,
+      ),
+    );
+    for (const row of page) yield auditedOf(row);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE_SIZE) return;
+    after = last;
+  }
+}
+
+interface DecisionRow extends Ordered {
+  customer_trace_number: string | null;
+  owner_id: string;
+  product_code: ProductCode | null;
+  profile: string | null;
+  share_id: string | null;
+  end_user_code: string | null;
+  end_user: string | null;
+  decision_id: string;
+  attempt: number | null;
+  action: AuditedDecision['action'];
+  decided_by: string;
+  reason: string;
+  provider_said: AuditedDecision['providerSaid'] | null;
+  failure_type: FailureType | null;
+  decided_at: string | null;
+  proven_by: string | null;
+  wait_until: string | null;
+}
+
+function decisionOf(row: DecisionRow): AuditedDecision {
+  return {
+    ownerId: row.owner_id,
+    ...defined({
+      customerTraceNumber: row.customer_trace_number ?? undefined,
+      profile: row.profile ?? undefined,
+      productCode: row.product_code ?? undefined,
+      shareId: row.share_id ?? undefined,
+      endUserCode: row.end_user_code ?? undefined,
+      endUser: row.end_user ?? undefined,
+      attempt: row.attempt ?? undefined,
+      until: row.wait_until ?? undefined,
+    }),
+    decisionId: row.decision_id,
+    action: row.action,
+    by: row.decided_by,
+    reason: row.reason,
+    ...defined({
+      providerSaid: row.provider_said ?? undefined,
+      failureType: row.failure_type ?? undefined,
+      decidedAt: row.decided_at ?? undefined,
+      provenBy: row.proven_by ?? undefined,
+    }),
+    recordedAt: utcInstant(row.recorded_at),
+  };
+}
+
+function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
+  const { secondaryUser, ...consent } = consentRecord(row);
+  return {
+    ...consent,
+    ...secondaryUser,
+    recordedAt: utcInstant(row.recorded_at),
+    permittedAttempts: row.permitted,
+    ...(row.unmatched === null ? {} : { unmatched: row.unmatched }),
+  };
+}
+
+interface AccessRow {
+  access_id: string;
+  customer_trace_number: string;
+  attempt: number;
+  kind: AccessKind;
+  owner_id: string;
+  product_code: ProductCode;
+  end_user_code: string | null;
+  end_user: string | null;
+  accessed_by: string;
+  accessed_via: AuditedAccess['via'];
+  purpose: string | null;
+  is_redacted: number;
+  recorded_at: number;
+}
+
+function accessOf(row: AccessRow): AuditedAccess {
+  return {
+    accessId: row.access_id,
+    kind: row.kind,
+    ownerId: row.owner_id,
+    customerTraceNumber: row.customer_trace_number,
+    attempt: row.attempt,
+    productCode: row.product_code,
+    ...defined({ endUserCode: row.end_user_code ?? undefined, endUser: row.end_user ?? undefined }),
+    by: row.accessed_by,
+    via: row.accessed_via,
+    ...defined({ purpose: row.purpose ?? undefined }),
+    redacted: row.is_redacted === 1,
+    recordedAt: utcInstant(row.recorded_at),
+  };
+}
+
+// Finds records by their own names: a trace number, a share's id, a decision's. Each by an index.
+
+interface Row {
+  what: NamedRecord['what'];
+  owner_id: string;
+  customer_trace_number: string | null;
+  share_id: string | null;
+}
+
+/** Enough to show that a name is common. */
+const MOST = 20;
+
+const OF_INQUIRY = 'i.owner_id, i.customer_trace_number, i.share_id FROM';
+
+const SOURCES = [
+  `SELECT 'inquiry' AS what, ${OF_INQUIRY} inquiries i WHERE i.customer_trace_number = $1`,
+  `SELECT 'share' AS what, ${OF_INQUIRY} inquiries i WHERE i.share_id = $1`,
+  // Of a share that was not sent yet.
+  ...[
+    ['report_shares', 'owner_id'],
+    ['consents', 'journey_id'],
+  ].map(
+    ([
+      table,
+      owner,
+    ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS owner_id, NULL AS customer_trace_number, s.share_id
+      FROM ${table} s WHERE s.share_id = $1`,
+  ),
+  ...['decisions', 'attention_seen'].map(
+    (table) => `SELECT 'decision' AS what, ${OF_INQUIRY} ${table} d
+      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`,
+  ),
+  `SELECT DISTINCT 'decision' AS what, d.owner_id, NULL AS customer_trace_number, d.share_id FROM run_decisions d
+   WHERE d.decision_id = $1`,
+];
+
+/** As `Ledger.recordsNamed`. */
+export async function readNamed(session: SqlSession, name: string): Promise<NamedRecord[]> {
+  const found: NamedRecord[] = [];
+  for (const source of SOURCES) {
+    const rows = await session.rows<Row>(`${source} LIMIT ${MOST}`, [name]);
+    found.push(...rows.map(recordOf));
+  }
+  const isRepeated = (record: NamedRecord, index: number) =>
+    record.what === 'share' &&
+    found.findIndex(({ what, ownerId }) => what === 'share' && ownerId === record.ownerId) < index;
+  return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
+}
+
+function recordOf({ what, owner_id, customer_trace_number, share_id }: Row): NamedRecord {
+  return {
+    ...{ what, ownerId: owner_id },
+    ...(customer_trace_number === null ? {} : { customerTraceNumber: customer_trace_number }),
+    ...(share_id === null ? {} : { shareId: share_id }),
+  };
+}

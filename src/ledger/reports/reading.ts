@@ -1,0 +1,138 @@
+/**
+ * The part of the ledger's port by which people and programs read what is sealed. Nothing is given out without a row
+ * that says who read it. What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row.
+ */
+import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
+import type { InquiryDescription } from '../../model/inquiry.ts';
+import type { Problem } from '../../model/problems.ts';
+import type { ProductCode } from '../../model/products.ts';
+import type { Sealed } from '../../protection/sealed/sealing.ts';
+import type { RecordsQuery } from '../audit/audited.ts';
+import type { ReportOrigin, StoredDocument, StoredReport } from '../records.ts';
+
+/** A refusal's body, ready to be written. */
+export interface SealedRefusal {
+  sealed: Sealed;
+  isWhole: boolean;
+}
+
+/** What the gateway wrote beside a refusal. */
+export interface StoredRefusal extends ReportOrigin {
+  productCode: ProductCode;
+  httpStatus?: number;
+  /** Otherwise it is kept as far as it could be read. */
+  isWhole: boolean;
+  storedAt: string;
+  /** Text as it came, unsealed. It may repeat the whole request. */
+  body: string;
+}
+
+/** Who reads. */
+export interface Reader {
+  /** A person or a program, by the name that the HTTP API or the command line knows. */
+  by: string;
+  via: 'ledger' | 'api';
+  /** The end user that it is read for. Refused unless the report was pulled for that one. */
+  endUser?: string;
+  /** With a purpose the report is served again to its end user, without a new inquiry; otherwise it is a look. */
+  purpose?: string;
+  /** Only a masked view is given out. */
+  isRedacted?: boolean;
+}
+
+const MAX_READER_TEXT = 200;
+
+/** What is wrong with a reader's words, by path and rule. They stay readable in the ledger. */
+export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
+  return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
+    const text = reader[name];
+    if (text === undefined) return [];
+    if (text.trim() !== '' && [...text].length <= MAX_READER_TEXT && !FORBIDDEN_CHARACTER.test(text)) return [];
+    return [{ path: `/${name}`, rule: `must be 1 to ${MAX_READER_TEXT} printable characters` }];
+  });
+}
+
+export type AccessKind = 'report' | 'refusal' | 'changes';
+
+/** One reading. Nothing personal about the consumer. */
+export interface AuditedAccess extends ReportOrigin {
+  accessId: string;
+  kind: AccessKind;
+  ownerId: string;
+  productCode: ProductCode;
+  /** Whom the report was pulled for, and so whom it was served to. */
+  endUserCode?: string;
+  endUser?: string;
+  by: string;
+  via: Reader['via'];
+  purpose?: string;
+  redacted: boolean;
+  recordedAt: string;
+}
+
+export interface AccessesQuery extends RecordsQuery {
+  customerTraceNumber?: string;
+  by?: string;
+}
+
+/** By what it is decided who may see a run. A share's end user is the secondary user. */
+export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {
+  /** Absent of what a person should see to that is about no inquiry. */
+  productCode?: ProductCode;
+  /** Of a share by itself: for whom its report was pulled, where its start said so. */
+  reportEndUserCode?: string;
+}
+
+/**
+ * Each method throws `DisposedError` where what it reads was disposed of, and `OtherEndUserError` where `endUser` is
+ * another than the one that the report was pulled for: giving it to another one is a share.
+ */
+export interface Reading {
+  /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
+  report(
+    wanted: { ownerId: string; productCode: ProductCode; customerTraceNumber?: string },
+    reader: Reader,
+  ): Promise<StoredReport | null>;
+
+  /** What the gateway wrote beside the refusal of one attempt; `null` where nothing is kept. */
+  refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null>;
+
+  /** The newest list of changes of an owner; `null` where there is none. */
+  changes(ownerId: string, reader: Reader): Promise<StoredDocument | null>;
+
+  /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
+  madeFor(ownerId: string): Promise<MadeFor[]>;
+
+  /** Reads only, in pages: every reading in a period, oldest first. */
+  accessesBetween(query?: AccessesQuery): AsyncIterable<AuditedAccess>;
+}
+
+// A refusal's body on its way through Temporal, while the ledger cannot be reached: sealed, so that only the ledger's keys open it.
+
+/** Base64. Bound to its ledger, inquiry and attempt, as in the ledger. */
+export interface CarriedRefusal {
+  body: string;
+  wrappedKey: string;
+  keyId: string;
+  algorithm: string;
+  isWhole: boolean;
+}
+
+/** In characters. Temporal drops the details of a failure of 2 MB, and the protocol needs them: a longer body is lost. */
+const MOST_CARRIED = 400_000;
+
+/** `undefined` where it is too long to be carried. */
+export function carriedRefusal({ sealed, isWhole }: SealedRefusal): CarriedRefusal | undefined {
+  const { body, wrappedKey, keyId, algorithm } = sealed;
+  const carried = { body: inBase64(body), wrappedKey: inBase64(wrappedKey), keyId, algorithm, isWhole };
+  return carried.body.length > MOST_CARRIED ? undefined : carried;
+}
+
+export function sealedRefusal({ body, wrappedKey, keyId, algorithm, isWhole }: CarriedRefusal): SealedRefusal {
+  const sealed = { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64'), keyId, algorithm };
+  return { sealed, isWhole };
+}
+
+function inBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
