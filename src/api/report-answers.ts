@@ -2,7 +2,7 @@
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { gone, Refusal } from '../http/refusal.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
 import type { Reader } from '../ledger/reports/reading.ts';
 import { referencesOf } from '../ledger/reports/report-references.ts';

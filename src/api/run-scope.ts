@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
 import { translatedServerError } from '../client/connection/error-translation.ts';
 import { startedInput } from '../client/runs/start-once.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { MadeFor } from '../ledger/reports/reading.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';

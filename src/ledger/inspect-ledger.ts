@@ -71,7 +71,7 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
 export async function inspectRestore(url: string, seen: SeenAttempt): Promise<RestoreState> {
   const engine = await openEngine({ url });
   try {
-    return await engine.read((session) => readRestore(session, seen));
+    return await engine.read((session) => readRestore({ session }, seen));
   } finally {
     await engine.close();
   }
@@ -85,7 +85,7 @@ export async function inspectRestore(url: string, seen: SeenAttempt): Promise<Re
 export async function inspectPauses(url: string): Promise<Pause[]> {
   const engine = await openEngine({ url });
   try {
-    return await engine.read((session) => readPauses(session, { inForce: true }));
+    return await engine.read((session) => readPauses({ session }, { inForce: true }));
   } finally {
     await engine.close();
   }
@@ -116,7 +116,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
        UNION ALL SELECT key_id, wrapped_key FROM refusal_bodies
      ) sealed WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
-  const { lost } = await readRestore(session);
+  const { lost } = await readRestore({ session });
   const reports = new Map(rows.map((row) => [row.key_id, row.reports]));
   const secretKeyId = identity?.secret_key_id ?? '';
   return {
@@ -129,7 +129,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
     })),
     needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
     ...(lost ? { lost } : {}),
-    pauses: await readPauses(session, { inForce: true }),
+    pauses: await readPauses({ session }, { inForce: true }),
   };
 }
 

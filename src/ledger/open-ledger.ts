@@ -13,8 +13,7 @@ import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import { newLedgerSecret, openLedgerSecret, readLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
-import { SqlLedger } from './ledger.ts';
-import type { OpenedLedger } from './own-state.ts';
+import { type Ledger, makeLedger } from './ledger.ts';
 
 // Makes a ledger's tables, or brings older ones up to date. Called by `setup`, and where a ledger for the sandbox is
 // made.
@@ -120,7 +119,7 @@ interface IdentityRow {
  * @throws LedgerUnavailableError where it does not answer
  * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
  */
-export async function openLedger(options: OpenLedgerOptions): Promise<OpenedLedger> {
+export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   const engine = await openEngine(options);
   try {
     await prepare(engine, options);
@@ -135,7 +134,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenedLedg
     const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
     const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
     const cipher = new LedgerCipher(row.ledger_id, secret);
-    return new SqlLedger(engine, identity, cipher, options.keyRing);
+    return makeLedger(engine, identity, cipher, options.keyRing);
   } catch (error) {
     await engine.close();
     throw error;

@@ -6,14 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
 import { chaining, columnsOf, lockHead } from './audit/audit-chain.ts';
-import {
-  insertRow,
-  type SqlEngine,
-  type SqlRow,
-  type SqlSession,
-  type WriteTo,
-  type Writing,
-} from './database/sql-session.ts';
+import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
 import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
 import type { Authorization } from './retention/retention.ts';
@@ -50,23 +43,6 @@ export interface WaitingInquiry extends Required<PauseScope> {
   notedAtMs: number;
 }
 
-export interface Pauses {
-  /** From its commit on nothing is claimed for the scope, until `end` of the same scope. */
-  begin(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<PauseVerdict>;
-
-  /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
-  end(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict>;
-
-  /** All pauses, in force and past, the oldest first. */
-  list(): Promise<Pause[]>;
-
-  /** Inquiries that a pause has stopped, and that no pause covers any more. */
-  waiting(): Promise<WaitingInquiry[]>;
-
-  /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
-  forget(ledgerId: string, inquiries: readonly WaitingInquiry[]): Promise<void>;
-}
-
 /** `inquiries of all profiles`, `inquiries of the profile east`. */
 export function scopeWords({ profile }: PauseScope): string {
   return profile === undefined ? 'inquiries of all profiles' : `inquiries of the profile ${profile}`;
@@ -101,7 +77,10 @@ export async function isPaused(session: SqlSession, profile: string): Promise<bo
 }
 
 /** All pauses, the oldest first; with `inForce` those that have not ended. */
-export async function readPauses(session: SqlSession, { inForce = false } = {}): Promise<Pause[]> {
+export async function readPauses(
+  { session }: Pick<Transaction, 'session'>,
+  { inForce = false } = {},
+): Promise<Pause[]> {
   return (await readRows(session, inForce)).map(pauseOf);
 }
 
@@ -118,45 +97,51 @@ async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<Pa
   return (await readRows(session, true)).find((row) => row.profile === (profile ?? null));
 }
 
-/** Begins the pause, unless one of this scope is in force. Afterwards no claim is between its checks and its commit. */
+/**
+ * From its commit on nothing is claimed for the scope, until `endPause` of the same scope. Afterwards no claim is between
+ * its checks and its commit.
+ */
 export async function beginPause(
-  writing: Writing,
+  tx: Transaction,
   scope: PauseScope,
   authorization: Authorization,
-): Promise<{ pause: Pause; isNew: boolean }> {
-  const { session, dialect } = writing;
+): Promise<Written<PauseVerdict>> {
+  const { session, dialect } = tx;
   let isNew = false;
   // The lock of the chain's head keeps two pauses of one scope apart.
-  await chaining(writing, async (append) => {
+  await chaining(tx, async (append) => {
     if (await readOwn(session, scope)) return;
-    await append('inquiry_pauses', await insertEnd(writing, `pause-${randomUUID()}`, 'begun', scope, authorization));
+    await append('inquiry_pauses', await insertEnd(tx, `pause-${randomUUID()}`, 'begun', scope, authorization));
     isNew = true;
   });
   await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
   const row = await readOwn(session, scope);
   if (!row) throw new Error('a pause that was not written');
-  return { pause: pauseOf(row), isNew };
+  const inFlight = await countInFlight(tx, scope);
+  return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause: pauseOf(row), inFlight } };
 }
 
-/** Ends the pause of this scope; `null` where none is in force. */
+/** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
 export async function endPause(
-  writing: Writing,
+  tx: Transaction,
   scope: PauseScope,
   authorization: Authorization,
-): Promise<Pause | null> {
+): Promise<Written<ResumeVerdict>> {
   let ended: Pause | null = null;
-  await chaining(writing, async (append) => {
-    const row = await readOwn(writing.session, scope);
+  await chaining(tx, async (append) => {
+    const row = await readOwn(tx.session, scope);
     if (!row) return;
-    const end = await insertEnd(writing, row.pause_id, 'ended', scope, authorization);
+    const end = await insertEnd(tx, row.pause_id, 'ended', scope, authorization);
     await append('inquiry_pauses', end);
     ended = { ...pauseOf(row), ended: { ...authorization, at: utcInstant(end.recorded_at as number) } };
   });
-  return ended;
+  return ended
+    ? { keep: true, value: { kind: 'resumed', pause: ended } }
+    : { keep: false, value: { kind: 'notPaused' } };
 }
 
 async function insertEnd(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   pauseId: string,
   kind: 'begun' | 'ended',
   { profile }: PauseScope,
@@ -172,7 +157,7 @@ async function insertEnd(
 }
 
 /** Attempts of the scope that may still be answered. */
-export async function countInFlight({ session, dialect }: Writing, { profile }: PauseScope): Promise<number> {
+async function countInFlight({ session, dialect }: Transaction, { profile }: PauseScope): Promise<number> {
   const [row] = await session.rows<{ count: number }>(
     `SELECT count(*) AS count FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE a.state = 'sending' AND a.answer_by > ${dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
@@ -186,12 +171,12 @@ export async function countInFlight({ session, dialect }: Writing, { profile }: 
  * more: nothing was noted. The lock of the chain's head makes it come before the pause's end, or after it.
  */
 export async function noteWaiting(
-  writing: Writing,
+  tx: Transaction,
   { inquiry, run }: Pick<ClaimRequest, 'inquiry' | 'run'>,
-): Promise<boolean> {
-  const { session, dialect } = writing;
-  await lockHead(writing);
-  if (!(await isPaused(session, inquiry.profile))) return false;
+): Promise<Written<boolean>> {
+  const { session, dialect } = tx;
+  await lockHead(tx);
+  if (!(await isPaused(session, inquiry.profile))) return { keep: false, value: false };
   const { customerTraceNumber, profile } = inquiry;
   await session.rows(
     `INSERT INTO paused_inquiries (customer_trace_number, workflow_id, profile, noted_at)
@@ -200,11 +185,11 @@ export async function noteWaiting(
        SET workflow_id = excluded.workflow_id, noted_at = excluded.noted_at`,
     [customerTraceNumber, run.workflowId, profile],
   );
-  return true;
+  return { keep: true, value: true };
 }
 
-/** Inquiries that wait although no pause covers them any more. */
-export async function readWaiting(session: SqlSession): Promise<WaitingInquiry[]> {
+/** Inquiries that a pause has stopped, and that no pause covers any more. */
+export async function readWaiting({ session }: Transaction): Promise<WaitingInquiry[]> {
   const rows = await session.rows<{
     customer_trace_number: string;
     workflow_id: string;
@@ -223,15 +208,18 @@ export async function readWaiting(session: SqlSession): Promise<WaitingInquiry[]
   }));
 }
 
-/** Forgets one, unless a pause has stopped it again since it was read. */
-export async function deleteWaiting(
-  session: SqlSession,
-  { customerTraceNumber, notedAtMs }: WaitingInquiry,
-): Promise<void> {
-  await session.rows('DELETE FROM paused_inquiries WHERE customer_trace_number = $1 AND noted_at <= $2', [
-    customerTraceNumber,
-    notedAtMs,
-  ]);
+/** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
+export async function forgetWaiting(
+  { session }: Transaction,
+  inquiries: readonly WaitingInquiry[],
+): Promise<Written<void>> {
+  for (const { customerTraceNumber, notedAtMs } of inquiries) {
+    await session.rows('DELETE FROM paused_inquiries WHERE customer_trace_number = $1 AND noted_at <= $2', [
+      customerTraceNumber,
+      notedAtMs,
+    ]);
+  }
+  return { keep: true, value: undefined };
 }
 
 function pauseOf(row: PauseRow): Pause {
@@ -245,46 +233,4 @@ function pauseOf(row: PauseRow): Pause {
       ? {}
       : { ended: { by: ended_by ?? '', reason: ended_reason ?? '', at: utcInstant(ended_at) } }),
   };
-}
-
-// The pauses of the ledger on any SQL engine: each method is one transaction.
-
-export class SqlPauses implements Pauses {
-  readonly #engine: SqlEngine;
-  readonly #write: WriteTo;
-
-  constructor(engine: SqlEngine, write: WriteTo) {
-    this.#engine = engine;
-    this.#write = write;
-  }
-
-  begin(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<PauseVerdict> {
-    return this.#write(ledgerId, async (writing) => {
-      const { pause, isNew } = await beginPause(writing, scope, authorization);
-      const inFlight = await countInFlight(writing, scope);
-      return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause, inFlight } };
-    });
-  }
-
-  end(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict> {
-    return this.#write(ledgerId, async (writing) => {
-      const pause = await endPause(writing, scope, authorization);
-      return { keep: pause !== null, value: pause ? { kind: 'resumed', pause } : { kind: 'notPaused' } };
-    });
-  }
-
-  list(): Promise<Pause[]> {
-    return this.#engine.read((session) => readPauses(session));
-  }
-
-  waiting(): Promise<WaitingInquiry[]> {
-    return this.#engine.read(readWaiting);
-  }
-
-  async forget(ledgerId: string, inquiries: readonly WaitingInquiry[]): Promise<void> {
-    await this.#write(ledgerId, async ({ session }) => {
-      for (const inquiry of inquiries) await deleteWaiting(session, inquiry);
-      return { keep: true, value: undefined };
-    });
-  }
 }

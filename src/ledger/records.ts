@@ -4,9 +4,16 @@ import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
-import type { ProductCode, StageCode } from '../model/products.ts';
+import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
+
+export interface LedgerIdentity {
+  ledgerId: string;
+  environment: Environment;
+  createdAt: string;
+  schemaVersion: number;
+}
 
 /** By the version of the form; each in lower-case hex. */
 export type RequestDigests = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { defined } from '../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining, columnsOf } from './audit/audit-chain.ts';
-import { insertRow, type SqlSession, type Writing } from './database/sql-session.ts';
+import { insertRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
 import type { KnownAtClosing } from './inquiries/close.ts';
 import type { RestoreAcceptance } from './records.ts';
 
@@ -25,10 +25,15 @@ const LOSS = `found.position AS found_position, found.claimed_at AS found_claime
   (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there`;
 
 /**
+ * The newest attempt, and what is known to be missing.
+ *
  * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
  */
-export async function readRestore(session: SqlSession, seen?: SeenAttempt): Promise<RestoreState> {
+export async function readRestore(
+  { session }: Pick<Transaction, 'session'>,
+  seen?: SeenAttempt,
+): Promise<RestoreState> {
   const [row] = await session.rows<LossRow & { newest_position: number | null; newest_claimed_at: number | null }>(
     `SELECT ${LOSS}, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at
      FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
@@ -76,26 +81,36 @@ function seenOf(position: number | null, claimedAtMs: number | null): SeenAttemp
   return { position, claimedAt: utcInstant(claimedAtMs) };
 }
 
-/** Records that this attempt was seen and is missing. From its commit on nothing is claimed. */
-export async function insertFound(writing: Writing, lost: SeenAttempt): Promise<void> {
-  const claimedAtMs = parseInstantMs(lost.claimedAt) ?? 0;
-  await insertRestore(writing, {
-    restore_id: `found-${lost.position}-${claimedAtMs}`,
+/**
+ * Reports the newest attempt, and whether this is an older copy of the ledger: `lost` was seen and is missing. A new loss
+ * is written down, and nothing is claimed from then on.
+ *
+ * @param seen by the watch over all runs
+ */
+export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Promise<Written<RestoreState>> {
+  const state = await readRestore(tx, seen);
+  if (!state.lost || state.lost !== seen) return { keep: false, value: state };
+  const { position, claimedAt } = state.lost;
+  const claimedAtMs = parseInstantMs(claimedAt) ?? 0;
+  await insertRestore(tx, {
+    restore_id: `found-${position}-${claimedAtMs}`,
     kind: 'found',
-    position: lost.position,
+    position,
     claimed_at: claimedAtMs,
     recorded_by: 'credit-journey',
     reason: 'an attempt that was seen is not in this ledger',
   });
+  return { keep: true, value: state };
 }
 
-/** Records who goes on with this ledger. */
-export async function insertAcceptance(
-  writing: Writing,
+/** Permits claims again, on the basis of this ledger; returns as `lost` what was missing, where that was known. */
+export async function acceptRestore(
+  tx: Transaction,
   { acceptanceId, by, reason }: RestoreAcceptance,
-  newest: SeenAttempt | undefined,
-): Promise<void> {
-  await insertRestore(writing, {
+): Promise<Written<RestoreState>> {
+  const state = await readRestore(tx);
+  const { newest } = state;
+  await insertRestore(tx, {
     restore_id: acceptanceId,
     kind: 'accepted',
     position: newest?.position ?? 0,
@@ -103,12 +118,13 @@ export async function insertAcceptance(
     recorded_by: by,
     reason,
   });
+  return { keep: true, value: state };
 }
 
-async function insertRestore(writing: Writing, columns: Record<string, string | number>): Promise<void> {
-  await chaining(writing, async (append) => {
-    const row = await insertRow(writing.session, 'ledger_restores', columns, {
-      sql: { recorded_at: writing.dialect.now },
+async function insertRestore(tx: Transaction, columns: Record<string, string | number>): Promise<void> {
+  await chaining(tx, async (append) => {
+    const row = await insertRow(tx.session, 'ledger_restores', columns, {
+      sql: { recorded_at: tx.dialect.now },
       onConflict: 'ON CONFLICT DO NOTHING',
       returning: columnsOf('ledger_restores'),
     });

@@ -6,15 +6,23 @@
  */
 
 import { chaining, columnsOf } from './audit/audit-chain.ts';
-import { insertRow, type SqlRow, type SqlSession, type Writing } from './database/sql-session.ts';
+import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
 import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
-/** As `Ledger.recordRunDecisions`; returns whether a row was written. */
-export async function insertRunDecisions(writing: Writing, decisions: readonly RunDecision[]): Promise<boolean> {
-  const { session, dialect } = writing;
+/**
+ * Append-only, idempotent by (ownerId, decisionId) and content: other content under the two is kept beside the first,
+ * since a run that was reset takes the same message anew.
+ */
+export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<Written<void>> {
+  return { keep: await insertRunDecisions(tx, decisions), value: undefined };
+}
+
+/** As `recordRunDecisions`, as a part of a transaction; returns whether a row was written. */
+export async function insertRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<boolean> {
+  const { session, dialect } = tx;
   let isNew = false;
-  await chaining(writing, async (append) => {
+  await chaining(tx, async (append) => {
     for (const { ownerId, decisionId, decidedAt, ...decision } of decisions) {
       const standing = await session.rows<SqlRow>(
         'SELECT * FROM run_decisions WHERE owner_id = $1 AND decision_id = $2',
@@ -53,8 +61,11 @@ export async function readWithdrawal(session: SqlSession, ownerId: string): Prom
   return { by: row.decided_by, reason: row.reason };
 }
 
-/** Whether the ledger has the message: as a decision about its run, or as the withdrawal of its share. */
-export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
+/**
+ * Reads only: whether the very same message was recorded before, as a decision about its run or as the withdrawal of its
+ * share. So it is answered as before after its run's end.
+ */
+export async function hasEndingMessage({ session }: Transaction, message: EndingMessage): Promise<boolean> {
   const { ownerId, action, shareId, by, reason } = message;
   const found =
     shareId === undefined

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import type { AuditedConsent } from '../ledger/audit/audited.ts';
 import { UNMATCHED, type UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
-import type { Ledger } from '../ledger/port.ts';
 import { describeConsent } from '../words/records.ts';
 import { count, defineListing, instant, recordFilters, text } from './operation.ts';
 

@@ -2,7 +2,7 @@
 import type { ClientUse } from '../config/client.ts';
 import { loadClientLedgerAccess } from '../config/config.ts';
 import type { LedgerAccess } from '../config/ledger.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /**
  * Opens the ledger that the environment names, as a client may: neither a ledger nor a key ring is ever made here.

@@ -7,7 +7,7 @@ import { defined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { JourneyNotFoundError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, type JourneyRuns, runsOf } from '../client/connection/journey-runs.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { AgeQuery, Authorization, DisposalScope, DisposalView, Obstacle } from '../ledger/retention/retention.ts';
 import type { ProductCode } from '../model/products.ts';
 

@@ -12,7 +12,7 @@ import type { OpenHold } from '../client/holds/open-hold.ts';
 import { drewAttention, isRunOpen, leftBehind, leftToSee } from '../client/holds/rows-as-holds.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/decision.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../messages/message.ts';

@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import type { SealedChanges } from '../changes/sealed-changes.ts';
 import { DisposedError } from '../ledger/errors.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
 import { type Reader, readerProblems, type StoredRefusal } from '../ledger/reports/reading.ts';
 import { type LedgerReferences, referencesOf } from '../ledger/reports/report-references.ts';

@@ -12,7 +12,7 @@ import type {
   AuditedDecision,
   AuditedShareWithdrawal,
 } from '../ledger/audit/audited.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../model/owner-id.ts';
 import { type HistoryWords, wordsOfRun } from './history-words.ts';
 

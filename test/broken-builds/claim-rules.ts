@@ -44,8 +44,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/shares/shares.ts',
-        find: '  await lockHead(writing);\n',
-        replace: '  if (shareId === null) await lockHead(writing);\n',
+        find: '  await lockHead(tx);\n',
+        replace: '  if (shareId === null) await lockHead(tx);\n',
       },
     ],
     tests: [
@@ -233,7 +233,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/inquiries/inquiry-transactions.ts',
-        find: 'const closedAt = utcInstant(await insertClosed(writing, request, decision.permittedBy));',
+        find: 'const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));',
         replace: 'const closedAt = utcInstant(Date.now());',
       },
     ],

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsentRecord, GrantFault } from '../../src/consent/consent-record.ts';
 import type { HearingRun, ToldConsents } from '../../src/ledger/consents/kept-consents.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { attempted, claimOf, consentOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

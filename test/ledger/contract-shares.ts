@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentsQuery } from '../../src/ledger/records.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';

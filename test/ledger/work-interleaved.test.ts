@@ -10,8 +10,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { WorkNote, WorkToNote } from '../../src/ledger/holds/work.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
 import { attempted, claimOf, decisionOf, keyRing } from './fixtures.ts';
 import { openWork } from './work-rows.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/audit/audited.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ShareReportResult } from '../../src/messages/share/shapes.ts';
 import {
   applicant,

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
 import type { AuditedShareWithdrawal } from '../../src/ledger/audit/audited.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus, ShareState, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { resetTo, traceOf, until, workflowTasksOf } from '../hazards/operator-hands.ts';

@@ -8,7 +8,7 @@ import { inParallel } from '../../base/in-parallel.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { UnmatchedConsent } from '../../ledger/consents/kept-consents.ts';
 import type { WorkRow } from '../../ledger/holds/work.ts';
-import type { Ledger } from '../../ledger/port.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { JourneyStatus } from '../../messages/journey/shapes.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';

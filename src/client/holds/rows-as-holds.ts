@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { WorkRow } from '../../ledger/holds/work.ts';
-import type { Ledger } from '../../ledger/port.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { AttentionReason, OpenInquiry } from '../../ledger/records.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { ALLOWED_ACTIONS, type HoldAction, isFailureType } from '../../model/failure-types.ts';

@@ -11,7 +11,7 @@
 
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { SqlDialect, SqlEngine, SqlRow, SqlSession, Writing } from '../database/sql-session.ts';
+import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { ChainFinding, ChainReport } from '../records.ts';
 
 /**
@@ -129,7 +129,7 @@ export async function readHead(
  * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
 export async function chaining(
-  { session, dialect, cipher }: Writing,
+  { session, dialect, cipher }: Transaction,
   work: (append: (table: ChainedTable, row: SqlRow) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   let head = await lockedHead(session, dialect, cipher);
@@ -146,7 +146,7 @@ export async function chaining(
  * Keeps other transactions from writing consents, decisions or anything else that a share's claim depends on, until
  * this one ends. An inquiry's lock comes first.
  */
-export async function lockHead({ session, dialect }: Pick<Writing, 'session' | 'dialect'>): Promise<void> {
+export async function lockHead({ session, dialect }: Pick<Transaction, 'session' | 'dialect'>): Promise<void> {
   await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
 }
 
@@ -233,30 +233,30 @@ interface Walk {
   findings: ChainFinding[];
 }
 
-/** As `Ledger.verifyChain`: one consistent view, a batch at a time. */
-export function verifyChain(
-  engine: SqlEngine,
-  cipher: LedgerCipher,
+/**
+ * Compares every consent and decision with the chain over them (docs/protection.md), a batch at a time. `expectHead` is
+ * an earlier head that was kept elsewhere: the chain must pass through it.
+ */
+export async function verifyChain(
+  { session, cipher }: Transaction,
   { expectHead }: { expectHead?: string } = {},
 ): Promise<ChainReport> {
-  return engine.read(async (session) => {
-    const head = await readHead(session, cipher);
-    const hash = beginningOf(cipher);
-    const walk: Walk = {
-      cipher,
-      head: head?.isAuthentic ? head : null,
-      position: 0,
-      hash,
-      expected: expectHead,
-      isExpectedFound: expectHead === undefined || expectHead === hash,
-      findings: [],
-    };
-    await walkEntries(session, walk);
-    for (const table of CHAINED_TABLES) await findUnchained(session, walk, table);
-    judgeHead(walk);
-    if (!walk.isExpectedFound) walk.findings.push({ kind: 'otherChain' });
-    return { entries: head?.entries ?? 0, head: head?.hash ?? '', findings: walk.findings };
-  });
+  const head = await readHead(session, cipher);
+  const hash = beginningOf(cipher);
+  const walk: Walk = {
+    cipher,
+    head: head?.isAuthentic ? head : null,
+    position: 0,
+    hash,
+    expected: expectHead,
+    isExpectedFound: expectHead === undefined || expectHead === hash,
+    findings: [],
+  };
+  await walkEntries(session, walk);
+  for (const table of CHAINED_TABLES) await findUnchained(session, walk, table);
+  judgeHead(walk);
+  if (!walk.isExpectedFound) walk.findings.push({ kind: 'otherChain' });
+  return { entries: head?.entries ?? 0, head: head?.hash ?? '', findings: walk.findings };
 }
 
 async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {

@@ -1,11 +1,13 @@
 /** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
+
 import { defined } from '../../base/defined.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { utcInstant } from '../../base/instants.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
-import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import { type Page, periodMs } from '../database/transactions.ts';
 import type { AttemptRow, DecisionRow, InquiryRow } from '../inquiries/inquiry-rows.ts';
 import { descriptionOf } from '../inquiries/inquiry-views.ts';
 import { withoutForeignRuns } from '../owners.ts';
@@ -26,61 +28,26 @@ import {
 const PAGE_SIZE = 1_000;
 
 /** The end of a page. */
-interface Cursor {
+export interface AttemptPlace {
   claimedAtMs: number;
   customerTraceNumber: string;
   attempt: number;
 }
 
-interface Page {
-  attempts: AuditedAttempt[];
-  /** Absent where nothing was left to look at. */
-  end?: Cursor;
-}
-
 /**
- * Audited attempts, oldest first. Each page is one consistent view. For a past period so is the whole, except for late
- * answers.
- *
- * @throws RangeError where `from` or `before` is no instant
+ * Reads only: attempts that were claimed in a period, oldest first. Each comes with its purpose, its decisions and
+ * consents, and its outcome. Attempts that are claimed meanwhile may be among them. For a past period the whole is one
+ * consistent view, except for late answers.
  */
-export function auditedAttempts(
-  engine: SqlEngine,
-  cipher: LedgerCipher,
+export function readAttemptsPage(
+  tx: Transaction,
   query: InquiriesQuery,
+  after?: AttemptPlace,
   pageSize = PAGE_SIZE,
-): AsyncIterable<AuditedAttempt> {
-  const fromMs = instantMs(query.from, 0);
-  const beforeMs = instantMs(query.before, Number.MAX_SAFE_INTEGER);
-  return pages(engine, cipher, query, {
-    start: { claimedAtMs: fromMs, customerTraceNumber: '', attempt: 0 },
-    beforeMs,
-    pageSize,
-  });
-}
-
-async function* pages(
-  engine: SqlEngine,
-  cipher: LedgerCipher,
-  query: InquiriesQuery,
-  { start, beforeMs, pageSize }: { start: Cursor; beforeMs: number; pageSize: number },
-): AsyncGenerator<AuditedAttempt> {
-  for (let cursor: Cursor | undefined = start; cursor; ) {
-    const after: Cursor = cursor;
-    const page = await engine.read((session) =>
-      new PageReader({ session, dialect: engine.dialect }, cipher, query).read({ after, beforeMs, pageSize }),
-    );
-    yield* page.attempts;
-    cursor = page.end;
-  }
-}
-
-/** @throws RangeError */
-export function instantMs(text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise;
-  const ms = parseInstantMs(text);
-  if (ms === null) throw new RangeError('from and before must be RFC 3339 instants with offset');
-  return ms;
+): Promise<Page<AuditedAttempt, AttemptPlace>> {
+  const { fromMs, beforeMs } = periodMs(query);
+  const start = after ?? { claimedAtMs: fromMs, customerTraceNumber: '', attempt: 0 };
+  return new PageReader(tx, query).read({ after: start, beforeMs, pageSize });
 }
 
 /** The outcome of the attempt `a`, by `AUDIT_OUTCOMES`. */
@@ -140,28 +107,32 @@ class PageReader {
   readonly #cipher: LedgerCipher;
   readonly #query: InquiriesQuery;
 
-  constructor(
-    { session, dialect }: { session: SqlSession; dialect: SqlDialect },
-    cipher: LedgerCipher,
-    query: InquiriesQuery,
-  ) {
+  constructor({ session, dialect, cipher }: Transaction, query: InquiriesQuery) {
     this.#session = session;
     this.#dialect = dialect;
     this.#cipher = cipher;
     this.#query = query;
   }
 
-  async read({ after, beforeMs, pageSize }: { after: Cursor; beforeMs: number; pageSize: number }): Promise<Page> {
+  async read({
+    after,
+    beforeMs,
+    pageSize,
+  }: {
+    after: AttemptPlace;
+    beforeMs: number;
+    pageSize: number;
+  }): Promise<Page<AuditedAttempt, AttemptPlace>> {
     const rows = await this.#rows(after, beforeMs, pageSize);
     const [first] = rows;
-    if (!first) return { attempts: [] };
+    if (!first) return { items: [] };
     const end = {
       claimedAtMs: first.end_claimed_at,
       customerTraceNumber: first.end_trace,
       attempt: first.end_attempt,
     };
     const wanted = rows.filter((row): row is PageRow & FoundRow => row.audit_outcome !== null && this.#isReferred(row));
-    if (wanted.length === 0) return { attempts: [], end };
+    if (wanted.length === 0) return { items: [], end };
     const range = [...valuesOf(after), ...valuesOf(end)];
     const decisions = Map.groupBy(await this.#decisions(range), (row) => row.customer_trace_number);
     const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
@@ -169,7 +140,7 @@ class PageReader {
     const holdsOn = await readHoldsByOwner(this.#session, wanted);
     const accesses = new Map((await this.#accesses(range)).map((row) => [attemptKey(row), row]));
     return {
-      attempts: wanted.map((row) => ({
+      items: wanted.map((row) => ({
         ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
         ...this.#withoutRecord(row),
         ...(row.late_at === null ? {} : { late: this.#late(row, row.late_at) }),
@@ -180,7 +151,7 @@ class PageReader {
     };
   }
 
-  #rows(after: Cursor, beforeMs: number, pageSize: number): Promise<PageRow[]> {
+  #rows(after: AttemptPlace, beforeMs: number, pageSize: number): Promise<PageRow[]> {
     const values: SqlValue[] = [...valuesOf(after), beforeMs, pageSize];
     const place = (value: SqlValue) => `$${values.push(value)}`;
     const { endUser, productCode, outcome, reportReferenceNumber, ownerId, customerTraceNumber, applicants } =
@@ -321,7 +292,7 @@ interface ConsentLinkRow {
   consent_id: string;
 }
 
-function valuesOf({ claimedAtMs, customerTraceNumber, attempt }: Cursor): SqlValue[] {
+function valuesOf({ claimedAtMs, customerTraceNumber, attempt }: AttemptPlace): SqlValue[] {
   return [claimedAtMs, customerTraceNumber, attempt];
 }
 

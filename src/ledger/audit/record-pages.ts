@@ -1,11 +1,13 @@
 /** Reads audited decisions, consents and disposals in pages, in the order in which they were recorded. */
+
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
 import type { Unmatched } from '../consents/kept-consents.ts';
-import type { SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { SqlValue, Transaction } from '../database/sql-session.ts';
+import { type Page, periodMs } from '../database/transactions.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import type { AccessesQuery, AccessKind, AuditedAccess } from '../reports/reading.ts';
 import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
@@ -19,7 +21,6 @@ import type {
   NamedRecord,
   RecordsQuery,
 } from './audited.ts';
-import { instantMs } from './inquiry-pages.ts';
 
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
 const PAGE_SIZE = 5_000;
@@ -30,8 +31,15 @@ interface Ordered {
   row_key: string;
 }
 
-/** As `Ledger.decisionsBetween`. @throws RangeError where `from` or `before` is no instant */
-export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): AsyncIterable<AuditedDecision> {
+/**
+ * Reads only: decisions of people that were recorded in a period, oldest first: about inquiries, `seen` among them, and
+ * about runs.
+ */
+export function readDecisionsPage(
+  tx: Transaction,
+  query: DecisionsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedDecision, Ordered>> {
   const { ownerId, customerTraceNumber, by } = query;
   const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
       NULL AS wait_until FROM (
@@ -46,76 +54,92 @@ export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): Asyn
       reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until
       FROM run_decisions`;
   const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
-  return pages(engine, { rows, conditions }, query, decisionOf);
+  return readPage(tx, { rows, conditions, query, after, auditedOf: decisionOf });
 }
 
-/** As `Ledger.consentsBetween`. @throws RangeError where `from` or `before` is no instant */
-export function auditedConsents(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedConsent> {
+/** As `readDecisionsPage`: consents, refusals and those under which nothing was sent among them. */
+export function readConsentsPage(
+  tx: Transaction,
+  query: RecordsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedConsent, Ordered>> {
   const rows = `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' ||
       c.decision AS row_key, k.unmatched,
       (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
         AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
     FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
       AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
-  return pages(engine, { rows, conditions: { journey_id: query.ownerId } }, query, consentOf);
+  const conditions = { journey_id: query.ownerId };
+  return readPage(tx, { rows, conditions, query, after, auditedOf: consentOf });
 }
 
-/** As `Ledger.disposalsBetween`. @throws RangeError where `from` or `before` is no instant */
-export function auditedDisposals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedDisposal> {
-  return pages(engine, { rows: RETENTION_LOG, conditions: { owner_id: query.ownerId } }, query, eventOf);
+/** As `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
+export function readDisposalsPage(
+  tx: Transaction,
+  query: RecordsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedDisposal, Ordered>> {
+  const conditions = { owner_id: query.ownerId };
+  return readPage(tx, { rows: RETENTION_LOG, conditions, query, after, auditedOf: eventOf });
 }
 
-/** As `Ledger.withdrawnSharesBetween`. @throws RangeError where `from` or `before` is no instant */
-export function auditedShareWithdrawals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedShareWithdrawal> {
+/** As `readDecisionsPage`: shares that were withdrawn before they were sent. */
+export function readShareWithdrawalsPage(
+  tx: Transaction,
+  query: RecordsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedShareWithdrawal, Ordered>> {
   const rows = "SELECT w.*, w.owner_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
-  return pages(engine, { rows, conditions: { owner_id: query.ownerId } }, query, (row: WithdrawnShareRow) => ({
-    ...{ ownerId: row.owner_id, shareId: row.share_id },
+  const conditions = { owner_id: query.ownerId };
+  const auditedOf = (row: WithdrawnShareRow) => ({
+    ownerId: row.owner_id,
+    shareId: row.share_id,
     ...standingWithdrawal(row),
-  }));
+  });
+  return readPage(tx, { rows, conditions, query, after, auditedOf });
 }
 
-/** As `Reading.accessesBetween`. @throws RangeError where `from` or `before` is no instant */
-export function auditedAccesses(engine: SqlEngine, query: AccessesQuery): AsyncIterable<AuditedAccess> {
+/** As `readDecisionsPage`: readings of what is sealed. */
+export function readAccessesPage(
+  tx: Transaction,
+  query: AccessesQuery,
+  after?: Ordered,
+): Promise<Page<AuditedAccess, Ordered>> {
   const { ownerId, customerTraceNumber, by } = query;
   const rows = `SELECT r.*, r.access_id AS row_key, i.owner_id, i.product_code, i.end_user_code, i.end_user
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
   const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
-  return pages(engine, { rows, conditions }, query, accessOf);
+  return readPage(tx, { rows, conditions, query, after, auditedOf: accessOf });
 }
 
-interface Source {
+interface Source<Row, Audited> {
   rows: string;
   /** Columns and the values that they must have. The first is the owner's. */
   conditions: Readonly<Record<string, string | undefined>>;
+  query: RecordsQuery;
+  after: Ordered | undefined;
+  auditedOf: (row: Row) => Audited;
 }
 
-async function* pages<Row extends object, Audited>(
-  engine: SqlEngine,
-  { rows, conditions }: Source,
-  { from, before, ...reach }: RecordsQuery,
-  auditedOf: (row: Row) => Audited,
-): AsyncGenerator<Audited> {
-  const beforeMs = instantMs(before, Number.MAX_SAFE_INTEGER);
-  let after = { recorded_at: instantMs(from, 0), row_key: '' };
-  for (;;) {
-    const values: SqlValue[] = [after.recorded_at, after.row_key, beforeMs, PAGE_SIZE];
-    const wanted = Object.entries(conditions).flatMap(([column, value]) =>
-      value === undefined ? [] : [`AND ${column} = $${values.push(value)}`],
-    );
-    const [owner] = Object.keys(conditions);
-    const foreign = withoutForeignRuns(`found.${owner}`, reach, (value) => `$${values.push(value)}`);
-    const page = await engine.read((session) =>
-      session.rows<Row & Ordered>(
-        `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2)
-           AND recorded_at < $3 ${[...wanted, ...foreign.map((one) => `AND ${one}`)].join(' ')} ORDER BY recorded_at, row_key LIMIT $4`,
-        values,
-      ),
-    );
-    for (const row of page) yield auditedOf(row);
-    const last = page.at(-1);
-    if (!last || page.length < PAGE_SIZE) return;
-    after = last;
-  }
+async function readPage<Row extends object, Audited>(
+  { session }: Transaction,
+  { rows, conditions, query, after, auditedOf }: Source<Row, Audited>,
+): Promise<Page<Audited, Ordered>> {
+  const { fromMs, beforeMs } = periodMs(query);
+  const { recorded_at, row_key } = after ?? { recorded_at: fromMs, row_key: '' };
+  const values: SqlValue[] = [recorded_at, row_key, beforeMs, PAGE_SIZE];
+  const place = (value: string) => `$${values.push(value)}`;
+  const wanted = Object.entries(conditions).flatMap(([column, value]) =>
+    value === undefined ? [] : [`${column} = ${place(value)}`],
+  );
+  const [owner] = Object.keys(conditions);
+  const found = await session.rows<Row & Ordered>(
+    `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2) AND
+       ${['recorded_at < $3', ...wanted, ...withoutForeignRuns(`found.${owner}`, query, place)].join(' AND ')}
+     ORDER BY recorded_at, row_key LIMIT $4`,
+    values,
+  );
+  return { items: found.map(auditedOf), end: found.length < PAGE_SIZE ? undefined : found.at(-1) };
 }
 
 interface DecisionRow extends Ordered {
@@ -245,8 +269,11 @@ const SOURCES = [
    WHERE d.decision_id = $1`,
 ];
 
-/** As `Ledger.recordsNamed`. */
-export async function readNamed(session: SqlSession, name: string): Promise<NamedRecord[]> {
+/**
+ * Reads only: what has exactly this name: a trace number, the id of a share, or of a decision. At most 20 of them, by an
+ * index. A journey's share is known from its first consent on.
+ */
+export async function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
   const found: NamedRecord[] = [];
   for (const source of SOURCES) {
     const rows = await session.rows<Row>(`${source} LIMIT ${MOST}`, [name]);

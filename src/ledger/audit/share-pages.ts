@@ -1,26 +1,28 @@
 /** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
+
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
-import { placesOf, type SqlEngine, type SqlSession } from '../database/sql-session.ts';
+import { placesOf, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import type { Page } from '../database/transactions.ts';
 import { referenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, ShareConsent, SharedReportView, SharesQuery } from './audited.ts';
-import { auditedAttempts } from './inquiry-pages.ts';
+import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
 
-/** Attempts whose reports and consents one statement each reads. */
-const BATCH = 200;
-
-/** As `Ledger.sharesBetween`. @throws RangeError where `from` or `before` is no instant */
-export function auditedShares(
-  engine: SqlEngine,
-  cipher: LedgerCipher,
+/**
+ * Reads only: shares that were, or may have been, posted in a period, oldest first. Each comes with its report and the
+ * grants that permitted it.
+ */
+export async function readSharesPage(
+  tx: Transaction,
   { from, before, profiles, endUsers, ...conditions }: SharesQuery,
-): AsyncIterable<AuditedShare> {
-  const attempts = auditedAttempts(engine, cipher, {
-    productCode: 'SECONDUSE',
-    ...defined({ from, before, profiles, endUsers }),
-  });
-  return shares(engine, attempts, wanted(cipher, conditions));
+  after?: AttemptPlace,
+): Promise<Page<AuditedShare, AttemptPlace>> {
+  const query = { productCode: 'SECONDUSE' as const, ...defined({ from, before, profiles, endUsers }) };
+  const { items, end } = await readAttemptsPage(tx, query, after);
+  const posted = items.filter((attempt) => attempt.posted !== 'no');
+  const found = posted.length === 0 ? [] : await withReports(tx.session, posted);
+  return { items: found.filter(wanted(tx.cipher, conditions)).map(({ share }) => share), end };
 }
 
 interface Found {
@@ -37,25 +39,6 @@ function wanted(
     (endUser === undefined || [share.endUserCode, share.endUser, share.sharedBy].includes(endUser)) &&
     (report === undefined || own === digest || share.report?.customerTraceNumber === report) &&
     (ownerId === undefined || share.ownerId === ownerId || share.report?.ownerId === ownerId);
-}
-
-async function* shares(
-  engine: SqlEngine,
-  attempts: AsyncIterable<AuditedAttempt>,
-  isWanted: (found: Found) => boolean,
-): AsyncGenerator<AuditedShare> {
-  let batch: AuditedAttempt[] = [];
-  const flush = async () => {
-    const taken = batch;
-    batch = [];
-    return (await engine.read((session) => withReports(session, taken))).filter(isWanted).map(({ share }) => share);
-  };
-  for await (const attempt of attempts) {
-    if (attempt.posted === 'no') continue;
-    batch.push(attempt);
-    if (batch.length >= BATCH) yield* await flush();
-  }
-  if (batch.length > 0) yield* await flush();
 }
 
 interface ReportRow {

@@ -2,7 +2,7 @@
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
-import { insertRow, type SqlRow, type SqlSession, type Writing } from '../database/sql-session.ts';
+import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import type { ConsentVerdict } from '../records.ts';
 
 /** A row of `consents`, as read. */
@@ -21,22 +21,33 @@ export interface ConsentRow {
   proof: string | null;
 }
 
-/** Append-only; an earlier row under the same (journey, share, applicant, id, decision) stays as it is. */
-export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
+/**
+ * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the same
+ * key stays. Returns the verdict on each, in the same order.
+ */
+export async function recordConsents(
+  tx: Transaction,
+  consents: readonly ConsentRecord[],
+): Promise<Written<ConsentVerdict[]>> {
+  return { keep: true, value: await insertConsents(tx, consents) };
+}
+
+/** As `recordConsents`, as a part of a transaction. */
+export async function insertConsents(tx: Transaction, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
   if (consents.length === 0) return verdicts;
-  await chaining(writing, async (append) => {
+  await chaining(tx, async (append) => {
     for (const consent of consents) {
-      const row = await insertConsent(writing, consent);
+      const row = await insertConsent(tx, consent);
       if (row) await append('consents', row);
-      verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(writing, consent));
+      verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
     }
   });
   return verdicts;
 }
 
 /** The verdict where a row stands under the same key: from an earlier try of this call, or from another message. */
-async function verdictOnKnown({ session }: Writing, consent: ConsentRecord): Promise<ConsentVerdict> {
+async function verdictOnKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
   const [row] = await session.rows<ConsentRow>(
     `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
        AND decision = $5`,
@@ -59,7 +70,7 @@ async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boo
   return since.length > 0;
 }
 
-function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): Promise<SqlRow | undefined> {
+function insertConsent({ session, dialect }: Transaction, consent: ConsentRecord): Promise<SqlRow | undefined> {
   return insertRow(
     session,
     'consents',
@@ -82,7 +93,7 @@ function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): P
 
 /** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
 export async function saidAbout(
-  { session }: Writing,
+  { session }: Transaction,
   { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
 ): Promise<ConsentRecord[]> {
   const rows = await session.rows<ConsentRow>(
@@ -94,7 +105,7 @@ export async function saidAbout(
 
 /** Records which grants permitted this attempt. */
 export async function linkConsents(
-  { session }: Writing,
+  { session }: Transaction,
   attempt: { customerTraceNumber: string; attempt: number },
   grants: readonly ConsentRecord[],
 ): Promise<void> {

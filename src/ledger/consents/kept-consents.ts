@@ -7,15 +7,7 @@ import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
 import { refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
-import {
-  insertRow,
-  type SqlEngine,
-  type SqlSession,
-  type SqlValue,
-  type Writing,
-  type Written,
-} from '../database/sql-session.ts';
-import { LedgerChangedError } from '../errors.ts';
+import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 import { type ConsentRow, consentRecord, insertConsents, type PostingRow, saidAbout, wasPosted } from './consents.ts';
@@ -79,30 +71,6 @@ export interface ToldConsents {
   faultyGrants: readonly FaultyGrant[];
 }
 
-export interface KeptConsents {
-  /** Records a consent that no run has received, by the rules of `recordConsents`. */
-  keep(ledgerId: string, consent: ConsentRecord): Promise<KeptVerdict>;
-
-  /**
-   * What a run that begins must hear, in the order in which it came: every refusal for its shares, and the grants that
-   * no other start has received. From then on these grants belong to this start. The newest 1,000 where there are more.
-   */
-  hear(ledgerId: string, run: HearingRun): Promise<HeardConsent[]>;
-
-  /** Records what a run has received for shares that it does not know, which of them it has come to know, and which grants it does not count. */
-  noteTold(ledgerId: string, told: ToldConsents): Promise<void>;
-
-  /**
-   * Reads only: the oldest consents that match nothing, and that no person has marked as seen.
-   *
-   * @throws RangeError where `since` of `after` is no instant
-   */
-  unmatched(query: UnmatchedQuery): Promise<UnmatchedConsent[]>;
-
-  /** Marks the consents of one owner as seen by a person; returns how many there were. */
-  markSeen(ledgerId: string, seen: { ownerId: string; by: string; reason: string }): Promise<number>;
-}
-
 // Rows of `kept_consents` on any SQL engine: each method is one transaction.
 
 /** A flood of messages must not fill a run. The claim reads every refusal all the same. */
@@ -113,136 +81,125 @@ const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
 const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
 const SAME_KEY = KEY.map((column) => `k.${column} = c.${column}`).join(' AND ');
 
-export class SqlKeptConsents implements KeptConsents {
-  readonly #engine: SqlEngine;
-  readonly #writing: (session: SqlSession) => Writing;
+/** Records a consent that no run has received, by the rules of `recordConsents`. */
+export async function keepConsent(tx: Transaction, consent: ConsentRecord): Promise<Written<KeptVerdict>> {
+  const unmatched = await unmatchedIn(tx.session, consent);
+  const [verdict = { kind: 'recorded' as const }] = await insertConsents(tx, [consent]);
+  if (verdict.kind === 'recorded') await insertKept(tx, consent, { unmatched, listedAfterMs: 0 });
+  const isKnownGrant = verdict.kind === 'known' && consent.decision === 'granted';
+  const fault = isKnownGrant ? await readFault(tx, consent) : undefined;
+  return { keep: true, value: { verdict, ...defined({ unmatched, fault }) } };
+}
 
-  constructor(engine: SqlEngine, writing: (session: SqlSession) => Writing) {
-    this.#engine = engine;
-    this.#writing = writing;
+/**
+ * What a run that begins must hear, in the order in which it came: every refusal for its shares, and the grants that no
+ * other start has received. From then on these grants belong to this start. The newest 1,000 where there are more.
+ */
+export async function hearConsents({ session }: Transaction, run: HearingRun): Promise<Written<HeardConsent[]>> {
+  const { ownerId, firstRunId } = run;
+  await session.rows('UPDATE kept_consents SET told_to = $2 WHERE journey_id = $1 AND told_to IS NULL', [
+    ownerId,
+    firstRunId,
+  ]);
+  const rows = await session.rows<ConsentRow & { told_to: string | null; unmatched: Unmatched | null }>(
+    `SELECT c.*, k.told_to, k.unmatched FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY}
+     WHERE c.journey_id = $1 AND (c.decision <> 'granted' OR k.told_to = $2)
+     ORDER BY c.recorded_at DESC LIMIT ${MOST_HEARD}`,
+    [ownerId, firstRunId],
+  );
+  for (const row of rows) {
+    if (row.unmatched !== null) await rematch(session, row, run);
   }
+  const grants = await session.rows<ConsentRow>(
+    "SELECT * FROM consents WHERE journey_id = $1 AND decision = 'granted'",
+    [ownerId],
+  );
+  const granted = Map.groupBy(grants.map(consentRecord), saidKey);
+  const heard = rows.sort(byArrival).map((row) => {
+    const said = consentRecord(row);
+    const { proof: _, ...consent } = said;
+    const proof = row.decision === 'granted' && row.proof !== null ? { proof: row.proof } : {};
+    const namesGrant = row.decision === 'revoked' && !revokesAllOf(granted.get(saidKey(said)) ?? [], said);
+    return { consent: { ...consent, ...proof }, ...(namesGrant ? { namesGrant } : {}) };
+  });
+  return { keep: true, value: heard };
+}
 
-  keep(ledgerId: string, consent: ConsentRecord): Promise<KeptVerdict> {
-    return this.#write(ledgerId, async (writing) => {
-      const unmatched = await unmatchedIn(writing.session, consent);
-      const [verdict = { kind: 'recorded' as const }] = await insertConsents(writing, [consent]);
-      if (verdict.kind === 'recorded') await insertKept(writing, consent, { unmatched, listedAfterMs: 0 });
-      const isKnownGrant = verdict.kind === 'known' && consent.decision === 'granted';
-      const fault = isKnownGrant ? await readFault(writing, consent) : undefined;
-      return { verdict, ...defined({ unmatched, fault }) };
-    });
+/** Records what a run has received for shares that it does not know, which of them it has come to know, and which grants it does not count. */
+export async function noteToldConsents(tx: Transaction, told: ToldConsents): Promise<Written<void>> {
+  const { session, dialect } = tx;
+  const { ownerId, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;
+  for (const consent of consents) {
+    const isUnknown = unknownShares.includes(consent.shareId);
+    await session.rows(
+      `UPDATE kept_consents SET told_to = coalesce(told_to, $6), unmatched = $7 WHERE ${whereKey(1)}`,
+      [...valuesOf(consent), firstRunId, isUnknown ? 'share' : null],
+    );
+    if (!isUnknown) continue;
+    const listedAfterMs = SHARE_MAY_FOLLOW_MS;
+    await insertKept(tx, consent, { unmatched: 'share', listedAfterMs, toldTo: firstRunId });
   }
+  for (const { fault, ...grant } of faultyGrants) {
+    await session.rows(
+      `INSERT INTO kept_consents (${KEY.join(', ')}, kept_at, listed_from, told_to, fault)
+       SELECT ${KEY.join(', ')}, ${dialect.now}, ${dialect.now}, $6, $7 FROM consents WHERE ${whereKey(1)}
+       ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET fault = excluded.fault`,
+      [...valuesOf({ ...grant, decision: 'granted' }), firstRunId, fault],
+    );
+  }
+  for (const shareId of matchedShares) {
+    await session.rows(
+      "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
+      [ownerId, shareId],
+    );
+  }
+  return { keep: true, value: undefined };
+}
 
-  hear(ledgerId: string, run: HearingRun): Promise<HeardConsent[]> {
-    return this.#write(ledgerId, async ({ session }) => {
-      const { ownerId, firstRunId } = run;
-      await session.rows('UPDATE kept_consents SET told_to = $2 WHERE journey_id = $1 AND told_to IS NULL', [
-        ownerId,
-        firstRunId,
-      ]);
-      const rows = await session.rows<ConsentRow & { told_to: string | null; unmatched: Unmatched | null }>(
-        `SELECT c.*, k.told_to, k.unmatched FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY}
-         WHERE c.journey_id = $1 AND (c.decision <> 'granted' OR k.told_to = $2)
-         ORDER BY c.recorded_at DESC LIMIT ${MOST_HEARD}`,
-        [ownerId, firstRunId],
-      );
-      for (const row of rows) {
-        if (row.unmatched !== null) await rematch(session, row, run);
-      }
-      const grants = await session.rows<ConsentRow>(
-        "SELECT * FROM consents WHERE journey_id = $1 AND decision = 'granted'",
-        [ownerId],
-      );
-      const granted = Map.groupBy(grants.map(consentRecord), saidKey);
-      return rows.sort(byArrival).map((row) => {
-        const said = consentRecord(row);
-        const { proof: _, ...consent } = said;
-        const proof = row.decision === 'granted' && row.proof !== null ? { proof: row.proof } : {};
-        const namesGrant = row.decision === 'revoked' && !revokesAllOf(granted.get(saidKey(said)) ?? [], said);
-        return { consent: { ...consent, ...proof }, ...(namesGrant ? { namesGrant } : {}) };
-      });
-    });
-  }
+/**
+ * Reads only: the oldest consents that match nothing, and that no person has marked as seen.
+ *
+ * @throws RangeError where `since` of `after` is no instant
+ */
+export async function readUnmatched(
+  { session, dialect }: Transaction,
+  { limit, after, ...reach }: UnmatchedQuery,
+): Promise<UnmatchedConsent[]> {
+  const order = ['kept_at', ...KEY].join(', ');
+  const values: SqlValue[] = [limit];
+  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const last = after ? [instantMs(after.since), ...valuesOf(after)] : [];
+  const conditions = [
+    `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
+    ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
+    ...withoutForeignRuns('kept_consents.journey_id', reach, place),
+  ];
+  const rows = await session.rows<KeptRow>(
+    `SELECT * FROM kept_consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
+    values,
+  );
+  return rows.map((row) => ({
+    journeyId: row.journey_id,
+    shareId: row.share_id,
+    applicantId: row.applicant_id,
+    consentId: row.consent_id,
+    decision: row.decision,
+    unmatched: row.unmatched,
+    since: utcInstant(row.kept_at),
+  }));
+}
 
-  noteTold(ledgerId: string, told: ToldConsents): Promise<void> {
-    return this.#write(ledgerId, async (writing) => {
-      const { session } = writing;
-      const { ownerId, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;
-      for (const consent of consents) {
-        const isUnknown = unknownShares.includes(consent.shareId);
-        await session.rows(
-          `UPDATE kept_consents SET told_to = coalesce(told_to, $6), unmatched = $7 WHERE ${whereKey(1)}`,
-          [...valuesOf(consent), firstRunId, isUnknown ? 'share' : null],
-        );
-        if (!isUnknown) continue;
-        const listedAfterMs = SHARE_MAY_FOLLOW_MS;
-        await insertKept(writing, consent, { unmatched: 'share', listedAfterMs, toldTo: firstRunId });
-      }
-      for (const { fault, ...grant } of faultyGrants) {
-        await session.rows(
-          `INSERT INTO kept_consents (${KEY.join(', ')}, kept_at, listed_from, told_to, fault)
-           SELECT ${KEY.join(', ')}, ${writing.dialect.now}, ${writing.dialect.now}, $6, $7 FROM consents WHERE ${whereKey(1)}
-           ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET fault = excluded.fault`,
-          [...valuesOf({ ...grant, decision: 'granted' }), firstRunId, fault],
-        );
-      }
-      for (const shareId of matchedShares) {
-        await session.rows(
-          "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
-          [ownerId, shareId],
-        );
-      }
-    });
-  }
-
-  unmatched({ limit, after, ...reach }: UnmatchedQuery): Promise<UnmatchedConsent[]> {
-    const order = ['kept_at', ...KEY].join(', ');
-    const values: SqlValue[] = [limit];
-    const place = (value: SqlValue) => `$${values.push(value)}`;
-    const last = after ? [instantMs(after.since), ...valuesOf(after)] : [];
-    const conditions = [
-      `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${this.#engine.dialect.now}`,
-      ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
-      ...withoutForeignRuns('kept_consents.journey_id', reach, place),
-    ];
-    return this.#engine.read(async (session) => {
-      const rows = await session.rows<KeptRow>(
-        `SELECT * FROM kept_consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
-        values,
-      );
-      return rows.map((row) => ({
-        journeyId: row.journey_id,
-        shareId: row.share_id,
-        applicantId: row.applicant_id,
-        consentId: row.consent_id,
-        decision: row.decision,
-        unmatched: row.unmatched,
-        since: utcInstant(row.kept_at),
-      }));
-    });
-  }
-
-  markSeen(ledgerId: string, seen: { ownerId: string; by: string; reason: string }): Promise<number> {
-    return this.#write(ledgerId, async ({ session, dialect }) => {
-      const rows = await session.rows(
-        `UPDATE kept_consents SET seen_at = ${dialect.now}, seen_by = $2, seen_reason = $3
-         WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
-        [seen.ownerId, seen.by, seen.reason],
-      );
-      return rows.length;
-    });
-  }
-
-  /** Reads the ledger's id from the database each time: another database may answer at the same address by now. */
-  #write<T>(ledgerId: string, work: (writing: Writing) => Promise<T>): Promise<T> {
-    return this.#engine.write(async (session): Promise<Written<T>> => {
-      const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
-      if (row?.ledger_id !== ledgerId) {
-        throw new LedgerChangedError(`asked for ledger ${ledgerId}, but this is ledger ${row?.ledger_id ?? 'none'}`);
-      }
-      return { keep: true, value: await work(this.#writing(session)) };
-    });
-  }
+/** Marks the consents of one owner as seen by a person; returns how many there were. */
+export async function markConsentsSeen(
+  { session, dialect }: Transaction,
+  { ownerId, by, reason }: { ownerId: string; by: string; reason: string },
+): Promise<Written<number>> {
+  const rows = await session.rows(
+    `UPDATE kept_consents SET seen_at = ${dialect.now}, seen_by = $2, seen_reason = $3
+     WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
+    [ownerId, by, reason],
+  );
+  return { keep: true, value: rows.length };
 }
 
 type UnmatchedKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
@@ -283,8 +240,8 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
 }
 
 /** Why a grant that no run receives any more permits nothing; `undefined` where its own share was posted under it. */
-async function readFault(writing: Writing, grant: ConsentRecord): Promise<GrantFault | undefined> {
-  const { session } = writing;
+async function readFault(tx: Transaction, grant: ConsentRecord): Promise<GrantFault | undefined> {
+  const { session } = tx;
   const { journeyId, shareId, applicantId, consentId } = grant;
   const key = valuesOf(grant);
   const [kept] = await session.rows<{ fault: GrantFault | null }>(
@@ -301,13 +258,13 @@ async function readFault(writing: Writing, grant: ConsentRecord): Promise<GrantF
   );
   if (attempts.some(wasPosted)) return undefined;
   if (kept?.fault) return kept.fault;
-  const said = await saidAbout(writing, grant);
+  const said = await saidAbout(tx, grant);
   const recorded = said.find((one) => one.decision === 'granted' && one.consentId === consentId);
   return recorded && refusalsAgainst(recorded, said).length > 0 ? 'refused' : undefined;
 }
 
 async function insertKept(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   consent: ConsentRecord,
   how: { unmatched: Unmatched | undefined; listedAfterMs: number; toldTo?: string },
 ): Promise<void> {

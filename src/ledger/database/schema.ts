@@ -1,7 +1,6 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 
-import { WriterTooOldError } from '../errors.ts';
-import type { SqlDialect, SqlEngine, SqlSession, Written } from './sql-session.ts';
+import type { SqlDialect, SqlSession } from './sql-session.ts';
 import {
   auditTables,
   consentTables,
@@ -91,31 +90,4 @@ export async function migrate(
     if (!WITHOUT_OLDER_WRITERS.includes(version)) continue;
     await session.rows('UPDATE ledger_schema SET oldest_writer = $1 WHERE version = $1', [version]);
   }
-}
-
-// Decides which programs may write. A version of the tables that brings a new fence records it (`oldest_writer`). A
-// program that does not keep the fence then writes only how its open attempts ended. docs/deploy.md, "Upgrading".
-//
-// The writing transaction reads the version itself. A migration holds the tables alone, so it came before that
-// transaction or comes after it.
-//
-
-/** The same engine, whose transactions refuse to write where this program is too old for the ledger. */
-export function currentWriter(engine: SqlEngine): SqlEngine {
-  return {
-    dialect: engine.dialect,
-    read: (work) => engine.read(work),
-    write: (work) => engine.write((session) => checked(session, work)),
-    migrate: (tables, work, onWait) => engine.migrate(tables, work, onWait),
-    scrub: () => engine.scrub(),
-    close: () => engine.close(),
-  };
-}
-
-async function checked<T>(
-  session: SqlSession,
-  work: (session: SqlSession) => Promise<Written<T>>,
-): Promise<Written<T>> {
-  if ((await oldestWriterOf(session)) > SCHEMA_VERSION) throw new WriterTooOldError();
-  return work(session);
 }

@@ -120,14 +120,12 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-// The context of every statement that writes (types).
-
-/** What every write needs: a session inside a transaction, the engine's fragments, the ledger's cipher. */
-export interface Writing {
+/** What every function of the ledger works in: an open transaction, the engine's fragments, the ledger's cipher. */
+export interface Transaction {
   session: SqlSession;
   dialect: SqlDialect;
   cipher: LedgerCipher;
 }
 
-/** One transaction in the ledger of this id. @throws LedgerChangedError */
-export type WriteTo = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) => Promise<T>;
+/** What a function needs that seals and opens nothing. */
+export type Unsealed = Pick<Transaction, 'session' | 'dialect'>;

@@ -1,12 +1,13 @@
 /** The ledger's own secret: made once, wrapped by the key ring, stored beside the ledger's id. */
+
 import { randomBytes } from 'node:crypto';
 import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
-import type { LedgerIdentity } from '../port.ts';
 import type { RewrapResult } from '../records.ts';
 import { REFUSAL } from '../reports/reports.ts';
-import type { SqlEngine, SqlSession } from './sql-session.ts';
+import { keptWhereTrue, type SqlSession } from './sql-session.ts';
+import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
 export function newLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<WrappedKey> {
@@ -80,27 +81,32 @@ const TABLES: readonly SealedTable[] = [
 
 type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
 
-/** As `Ledger.rewrapDataKeys` says. */
+/**
+ * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key. The reports
+ * themselves are not touched, and concurrent changes stay. May be stopped and run again.
+ *
+ * @throws SealBrokenError where a wrapped key was changed: nothing after it was wrapped
+ */
 export async function rewrapDataKeys(
-  engine: SqlEngine,
+  transactions: Transactions,
   keys: KeyWrapper,
-  { ledgerId }: LedgerIdentity,
+  ledgerId: string,
 ): Promise<RewrapResult> {
   const keyId = await keys.currentKeyId('ledger');
-  const secret = await rewrapSecret(engine, keys, ledgerId, keyId);
+  const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable = new Map<string, number>();
   let reports = 0;
   for (const table of TABLES) {
     let after: WrappedRow | undefined;
     for (;;) {
-      const rows = await engine.read((session) => readBatch(session, table, keyId, after));
+      const rows = await transactions.read(({ session }) => readBatch(session, table, keyId, after));
       const rewrapped: Rewrapped[] = [];
       for (const row of rows) {
         const anew = await rewrapRow(keys, { ledgerId, ...table.kindOf(row) }, row);
         if (anew) rewrapped.push(anew);
         else unreadable.set(row.key_id, (unreadable.get(row.key_id) ?? 0) + 1);
       }
-      reports += await writeBatch(engine, table, rewrapped);
+      reports += await writeBatch(transactions, table, rewrapped);
       after = rows.at(-1);
       if (rows.length < BATCH) break;
     }
@@ -113,13 +119,17 @@ export async function rewrapDataKeys(
   };
 }
 
-async function rewrapSecret(engine: SqlEngine, keys: KeyWrapper, ledgerId: string, keyId: string): Promise<boolean> {
-  const before = await engine.read(readLedgerSecret);
+async function rewrapSecret(
+  transactions: Transactions,
+  keys: KeyWrapper,
+  ledgerId: string,
+  keyId: string,
+): Promise<boolean> {
+  const before = await transactions.read(({ session }) => readLedgerSecret(session));
   if (!before || before.keyId === keyId) return false;
   const after = await rewrapLedgerSecret(keys, ledgerId, before);
-  return engine.write(async (session) => {
-    const isReplaced = await replaceLedgerSecret(session, before, after);
-    return { keep: isReplaced, value: isReplaced };
+  return transactions.write(async ({ session }) => {
+    return keptWhereTrue(await replaceLedgerSecret(session, before, after));
   });
 }
 
@@ -154,9 +164,13 @@ async function rewrapRow(
 }
 
 /** Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed. */
-function writeBatch(engine: SqlEngine, { name, part }: SealedTable, rewrapped: readonly Rewrapped[]): Promise<number> {
+function writeBatch(
+  transactions: Transactions,
+  { name, part }: SealedTable,
+  rewrapped: readonly Rewrapped[],
+): Promise<number> {
   if (rewrapped.length === 0) return Promise.resolve(0);
-  return engine.write(async (session) => {
+  return transactions.write(async ({ session }) => {
     let written = 0;
     for (const { row, keyId, wrappedKey } of rewrapped) {
       const updated = await session.rows(

@@ -9,7 +9,7 @@ import { parseInstantMs } from '../../base/instants.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, type InquiryDescription, LASTING_FLAGS } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
-import { insertRow, type Writing } from '../database/sql-session.ts';
+import { insertRow, keptWhereTrue, type Transaction, type Unsealed, type Written } from '../database/sql-session.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
@@ -33,40 +33,40 @@ export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answe
 
 /** Opens the row of an inquiry whose latest attempt needs a decision, where no row says so yet. */
 export async function openHeld(
-  writing: Writing,
+  tx: Transaction,
   customerTraceNumber: string,
   isWanted: (reason: FailureType) => boolean = () => true,
 ): Promise<void> {
-  const { session, dialect } = writing;
+  const { session, dialect } = tx;
   const undecided = await readUndecided(session, dialect, customerTraceNumber);
   if (!undecided || !isWanted(undecided.reason)) return;
   const { attempt, reason } = undecided;
-  const open = await readHeld(writing, customerTraceNumber);
+  const open = await readHeld(tx, customerTraceNumber);
   // What the run itself waits for comes first: a decision about that leads to this one.
   if (open && (open.noted_at !== null || (open.attempt === attempt && open.reason === reason))) return;
-  if (open) await close(writing, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
-  await insertOfInquiry(writing, { kind: 'held', reason, customerTraceNumber, attempt });
+  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
+  await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
 
 /** Flags late news about an inquiry. News after a person has seen it flags the inquiry again. */
 export async function drawAttention(
-  writing: Writing,
+  tx: Transaction,
   reason: AttentionReason,
   customerTraceNumber: string,
 ): Promise<void> {
   const column = LATE_COLUMNS[reason];
-  await writing.session.rows(
+  await tx.session.rows(
     `UPDATE inquiries SET ${column} = CASE
        WHEN ${column} > (SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = $1)
-       THEN ${column} ELSE ${writing.dialect.now} END
+       THEN ${column} ELSE ${tx.dialect.now} END
      WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
-  await insertOfInquiry(writing, { kind: 'flagged', reason, customerTraceNumber });
+  await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber });
 }
 
 async function insertOfInquiry(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   { kind, reason, customerTraceNumber, attempt }: Omit<WorkKey, 'ownerId'> & { attempt?: number },
   since: string = dialect.now,
 ): Promise<void> {
@@ -82,30 +82,37 @@ async function insertOfInquiry(
 
 /** Closes what the decision is about. Where it has judged nothing that the ledger knows, that stands again. */
 export async function endByDecision(
-  writing: Writing,
+  tx: Transaction,
   { customerTraceNumber, attempt, action, decisionId }: DecisionRecord,
   how: 'decided' | 'overtaken',
 ): Promise<boolean> {
   if (action === 'repeat') return false;
   const upTo = how === 'decided' && action === 'abandon' ? Number.MAX_SAFE_INTEGER : attempt;
   const closed = await close(
-    writing,
+    tx,
     { how, by: decisionId },
     "kind = 'held' AND customer_trace_number = $1 AND attempt <= $2",
     [customerTraceNumber, upTo],
   );
-  await openHeld(writing, customerTraceNumber);
+  await openHeld(tx, customerTraceNumber);
   return closed > 0;
 }
 
 /** A further attempt was claimed: nothing about the inquiry waits any more. */
-export async function endByClaim(writing: Writing, customerTraceNumber: string): Promise<void> {
-  await close(writing, { how: 'claimed' }, "kind = 'held' AND customer_trace_number = $1", [customerTraceNumber]);
+export async function endByClaim(tx: Transaction, customerTraceNumber: string): Promise<void> {
+  await close(tx, { how: 'claimed' }, "kind = 'held' AND customer_trace_number = $1", [customerTraceNumber]);
+}
+
+/** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
+export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<Written<SeenVerdict>> {
+  await lockInquiry(tx, seen.customerTraceNumber);
+  const verdict = await insertSeen(tx, seen);
+  return { keep: verdict.kind === 'recorded', value: verdict };
 }
 
 /** Records who has seen what was flagged about the inquiry, where anything is. */
-export async function insertSeen(writing: Writing, seen: SeenRecord): Promise<SeenVerdict> {
-  const { session, dialect } = writing;
+async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdict> {
+  const { session, dialect } = tx;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
   // Without a run nobody takes a decision that would close the row of what was answered after all.
   const isUndecided = runIsGone && (await readUndecided(session, dialect, customerTraceNumber)) !== undefined;
@@ -136,21 +143,15 @@ export async function insertSeen(writing: Writing, seen: SeenRecord): Promise<Se
     },
     { sql: { seen_at: dialect.now } },
   );
-  await close(
-    writing,
-    { how: 'seen', by: decisionId },
-    `${seenAlike('work_for_people')} AND customer_trace_number = $1`,
-    [customerTraceNumber],
-  );
+  await close(tx, { how: 'seen', by: decisionId }, `${seenAlike('work_for_people')} AND customer_trace_number = $1`, [
+    customerTraceNumber,
+  ]);
   return { kind: 'recorded' };
 }
 
-export async function endByDisposal(
-  writing: Pick<Writing, 'session' | 'dialect'>,
-  { ownerId, productCode }: DisposalScope,
-): Promise<void> {
+export async function endByDisposal(tx: Unsealed, { ownerId, productCode }: DisposalScope): Promise<void> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  await close(writing, { how: 'disposed' }, `(${ofOwner(ownerId)} OR owner_id = $1)${ofProduct}`, [
+  await close(tx, { how: 'disposed' }, `(${ofOwner(ownerId)} OR owner_id = $1)${ofProduct}`, [
     ownerId,
     ...(productCode === undefined ? [] : [productCode]),
   ]);
@@ -158,7 +159,7 @@ export async function endByDisposal(
 
 /** @param where its values begin at `$1` */
 export async function close(
-  { session, dialect }: Pick<Writing, 'session' | 'dialect'>,
+  { session, dialect }: Unsealed,
   { how, by }: Omit<WorkEnd, 'at'>,
   where: string,
   values: (string | number)[],
@@ -172,7 +173,7 @@ export async function close(
   return closed.length;
 }
 
-export async function readHeld({ session }: Writing, customerTraceNumber: string): Promise<HeldRow | undefined> {
+export async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
   const [row] = await session.rows<HeldRow>(
     `SELECT work_id, reason, attempt, noted_at FROM work_for_people
      WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
@@ -183,59 +184,67 @@ export async function readHeld({ session }: Writing, customerTraceNumber: string
 
 // What runs say that they wait for, as rows of `work_for_people`. Each function is part of one transaction.
 
-/** As `Work.note`. */
-export async function noteWork(writing: Writing, note: WorkNote): Promise<void> {
+/**
+ * Writes what a run says that it waits for. Idempotent. A hold that was decided since then, or whose inquiry has gone on,
+ * is not opened.
+ */
+export async function noteWork(tx: Transaction, note: WorkNote): Promise<Written<void>> {
   const { asOf, opened, ended, isLast, resetOf } = note;
   const asOfMs = instantOf(asOf);
-  const told = resetOf === undefined ? [] : await toldBefore(writing, resetOf, asOfMs);
+  const told = resetOf === undefined ? [] : await toldBefore(tx, resetOf, asOfMs);
   const numbers = [...opened, ...ended, ...told].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   // In one fixed order, so that two notes never wait for each other.
   const inquiries = opened.flatMap(({ inquiry }) => inquiry ?? []);
-  for (const inquiry of inquiries.sort(byNumber)) await insertInquiry(writing, inquiry);
-  for (const customerTraceNumber of [...new Set(numbers)].sort()) await lockInquiry(writing, customerTraceNumber);
+  for (const inquiry of inquiries.sort(byNumber)) await insertInquiry(tx, inquiry);
+  for (const customerTraceNumber of [...new Set(numbers)].sort()) await lockInquiry(tx, customerTraceNumber);
   if (resetOf !== undefined) {
-    await forgetEarlier(writing, resetOf, asOfMs);
+    await forgetEarlier(tx, resetOf, asOfMs);
     const named = new Set(opened.map(nameOf));
     const over = told.filter((key) => !named.has(nameOf(key)));
-    for (const key of over) await endNoted(writing, key, { asOfMs, isLast: isLast === true });
-    if (isLast) await endWhatNobodyMeets(writing, resetOf, asOfMs);
+    for (const key of over) await endNoted(tx, key, { asOfMs, isLast: isLast === true });
+    if (isLast) await endWhatNobodyMeets(tx, resetOf, asOfMs);
   }
-  for (const key of ended) await endNoted(writing, key, { asOfMs, isLast: isLast === true });
-  for (const work of opened) await openNoted(writing, work, asOfMs);
+  for (const key of ended) await endNoted(tx, key, { asOfMs, isLast: isLast === true });
+  for (const work of opened) await openNoted(tx, work, asOfMs);
+  return { keep: true, value: undefined };
 }
 
 /**
- * A run begins under an id that another run had. What that one waited for by its own word is over: the new run says it
- * again where it comes to it.
+ * Ends what an earlier run of this id waited for by its own word, `before` the new run began (RFC 3339). Lasting flags
+ * stay, and what the ledger itself needs. Idempotent.
  */
 export async function takeOver(
-  writing: Writing,
+  tx: Transaction,
   { ownerId, before }: { ownerId: string; before: string },
-): Promise<void> {
+): Promise<Written<void>> {
   const beforeMs = instantOf(before);
-  const told = await toldBefore(writing, ownerId, beforeMs);
+  const told = await toldBefore(tx, ownerId, beforeMs);
   const numbers = told.flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
-  for (const customerTraceNumber of numbers.sort()) await lockInquiry(writing, customerTraceNumber);
-  for (const key of told) await endNoted(writing, key, { asOfMs: beforeMs, isLast: false });
+  for (const customerTraceNumber of numbers.sort()) await lockInquiry(tx, customerTraceNumber);
+  for (const key of told) await endNoted(tx, key, { asOfMs: beforeMs, isLast: false });
+  return { keep: true, value: undefined };
 }
 
-/** As `Work.markSeen`. */
-export async function seeRun(writing: Writing, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
+/**
+ * Records who has seen to what was flagged about a run, and about none of its inquiries (`recordSeen`): lasting flags,
+ * and where the run is gone all others too. Returns whether there was any.
+ */
+export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<Written<boolean>> {
   const { ownerId, decisionId } = seen;
   const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(
-    writing,
+    tx,
     { how: 'seen', by: decisionId },
     `owner_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
     [ownerId, ...(flag === undefined ? [] : [flag])],
   );
-  if (closed > 0) await insertRunDecisions(writing, [{ ...seen, action: 'seen' }]);
-  return closed > 0;
+  if (closed > 0) await insertRunDecisions(tx, [{ ...seen, action: 'seen' }]);
+  return keptWhereTrue(closed > 0);
 }
 
 /** What stands of the earlier notes of this id's runs, but for what lasts longer than a run. */
 async function toldBefore(
-  { session }: Pick<Writing, 'session'>,
+  { session }: Pick<Transaction, 'session'>,
   ownerId: string,
   beforeMs: number,
 ): Promise<WorkKey[]> {
@@ -258,7 +267,7 @@ async function toldBefore(
 }
 
 /** A note from before the reset, which comes later, opens nothing. */
-async function forgetEarlier({ session }: Writing, ownerId: string, asOfMs: number): Promise<void> {
+async function forgetEarlier({ session }: Transaction, ownerId: string, asOfMs: number): Promise<void> {
   await session.rows(
     `INSERT INTO work_of_resets (owner_id, noted_at) VALUES ($1, $2)
      ON CONFLICT (owner_id) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
@@ -267,11 +276,11 @@ async function forgetEarlier({ session }: Writing, ownerId: string, asOfMs: numb
 }
 
 /** The run has ended without coming to these again: the ledger shows only what may have been posted for good. */
-async function endWhatNobodyMeets(writing: Writing, ownerId: string, asOfMs: number): Promise<void> {
+async function endWhatNobodyMeets(tx: Transaction, ownerId: string, asOfMs: number): Promise<void> {
   const posted = MAY_BE_POSTED.map((reason) => `'${reason}'`).join(', ');
   const ofRun = `(${ofOwner(ownerId)} OR owner_id = $1) AND coalesce(noted_at, since) < $2`;
   const values = [ownerId, asOfMs];
-  await close(writing, { how: 'ended' }, `${ofRun} AND kind = 'held' AND reason NOT IN (${posted})`, values);
+  await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'held' AND reason NOT IN (${posted})`, values);
 }
 
 function nameOf({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): string {
@@ -282,18 +291,18 @@ function byNumber(one: InquiryDescription, other: InquiryDescription): number {
   return one.customerTraceNumber < other.customerTraceNumber ? -1 : 1;
 }
 
-async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Promise<void> {
+async function openNoted(tx: Transaction, work: WorkToNote, asOfMs: number): Promise<void> {
   const { kind, reason, customerTraceNumber, attempt } = work;
-  if (await isOutOfDate(writing, work, asOfMs)) return;
-  const { session } = writing;
+  if (await isOutOfDate(tx, work, asOfMs)) return;
+  const { session } = tx;
   if (kind === 'held' && customerTraceNumber !== undefined) {
-    const open = await readHeld(writing, customerTraceNumber);
+    const open = await readHeld(tx, customerTraceNumber);
     const isSame = open?.reason === reason && open.attempt === attempt;
     if (open && isSame) {
       await session.rows('UPDATE work_for_people SET noted_at = $2 WHERE work_id = $1', [open.work_id, asOfMs]);
       return;
     }
-    if (open) await close(writing, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
+    if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
   }
   await insertRow(
     session,
@@ -319,29 +328,29 @@ async function openNoted(writing: Writing, work: WorkToNote, asOfMs: number): Pr
 }
 
 async function endNoted(
-  writing: Writing,
+  tx: Transaction,
   key: WorkKey,
   { asOfMs, isLast }: { asOfMs: number; isLast: boolean },
 ): Promise<void> {
   const { customerTraceNumber } = key;
   const { sql, values } = sameAs(key);
   const isOurs = `noted_at < $${values.length + 1} ${isLast ? 'OR noted_at IS NULL' : ''}`;
-  await close(writing, { how: 'ended' }, `${sql} AND (${isOurs})`, [...values, asOfMs]);
+  await close(tx, { how: 'ended' }, `${sql} AND (${isOurs})`, [...values, asOfMs]);
   if (key.kind === 'flagged' || customerTraceNumber === undefined) return;
-  await openHeld(writing, customerTraceNumber, isLast ? (reason) => MAY_BE_POSTED.includes(reason) : undefined);
+  await openHeld(tx, customerTraceNumber, isLast ? (reason) => MAY_BE_POSTED.includes(reason) : undefined);
 }
 
 /** A later note of the run has said something else, or the ledger has gone on since the hold began. */
-async function isOutOfDate(writing: Writing, work: WorkToNote, asOfMs: number): Promise<boolean> {
-  const { session } = writing;
+async function isOutOfDate(tx: Transaction, work: WorkToNote, asOfMs: number): Promise<boolean> {
+  const { session } = tx;
   const { sql, values } = sameAs(work);
   const later = await session.rows(
     `SELECT 1 FROM work_for_people WHERE ${sql} AND noted_at >= $${values.length + 1} LIMIT 1`,
     [...values, asOfMs],
   );
-  if (later.length > 0 || (await isFromBeforeReset(writing, work, asOfMs))) return true;
+  if (later.length > 0 || (await isFromBeforeReset(tx, work, asOfMs))) return true;
   const { kind, reason, customerTraceNumber, attempt = 0 } = work;
-  if (kind === 'flagged') return LASTING_FLAGS.includes(reason) && isSeen(writing, work);
+  if (kind === 'flagged') return LASTING_FLAGS.includes(reason) && isSeen(tx, work);
   if (customerTraceNumber === undefined) return false;
   const sinceMs = instantOf(work.since);
   const decisions = await session.rows<{ decided_at: string }>(
@@ -356,7 +365,7 @@ async function isOutOfDate(writing: Writing, work: WorkToNote, asOfMs: number): 
   return claimed.length > 0;
 }
 
-async function isFromBeforeReset({ session }: Writing, { ownerId }: WorkKey, asOfMs: number): Promise<boolean> {
+async function isFromBeforeReset({ session }: Transaction, { ownerId }: WorkKey, asOfMs: number): Promise<boolean> {
   const [row] = await session.rows(
     `SELECT 1 FROM work_of_resets WHERE owner_id IN ($1, $2) AND noted_at > $3 LIMIT 1`,
     [ownerId, reviewOfRow(ownerId) ?? ownerId, asOfMs],
@@ -365,7 +374,7 @@ async function isFromBeforeReset({ session }: Writing, { ownerId }: WorkKey, asO
 }
 
 /** Such a flag says something that does not change: who has seen it has seen it. */
-async function isSeen({ session }: Writing, key: WorkKey): Promise<boolean> {
+async function isSeen({ session }: Transaction, key: WorkKey): Promise<boolean> {
   const { sql, values } = sameAs(key);
   const rows = await session.rows(`SELECT 1 FROM work_for_people WHERE ${sql} AND closed_how = 'seen' LIMIT 1`, values);
   return rows.length > 0;

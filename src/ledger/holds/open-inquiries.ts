@@ -8,10 +8,9 @@ import {
   isKnownNotPosted,
   NOT_POSTED_STATES,
 } from '../../model/inquiry.ts';
-import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import { HELD_STATES } from '../claim.ts';
-import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { AttemptRow } from '../inquiries/inquiry-rows.ts';
 import { readInquiries } from '../inquiries/inquiry-views.ts';
 import type { AttentionReason, InquiryView, OpenInquiriesQuery, OpenInquiry, OpenWork } from '../records.ts';
@@ -113,17 +112,27 @@ function attentionBranches(within = ''): string[] {
   );
 }
 
-/** @throws RangeError where `since` is no instant */
+/** One inquiry, whether or not it is open; or `null`. */
+export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
+  const [found] = await readInquiries(tx, { traceNumbers: '$1', values: [customerTraceNumber] });
+  return found ? withNeeds(found) : null;
+}
+
+/**
+ * Reads only: inquiries that need a person, oldest first. That is those whose latest attempt is undecided (unknown,
+ * refused, or answered without an outcome), even where no run waits for the decision any more. And those with late news.
+ * Never one whose answer may still come in time.
+ *
+ * @throws RangeError where `since` is no instant
+ */
 export async function readOpenInquiries(
-  session: SqlSession,
-  dialect: SqlDialect,
-  { since, states = OPEN_STATES }: OpenInquiriesQuery,
-  cipher: LedgerCipher,
+  tx: Transaction,
+  { since, states = OPEN_STATES }: OpenInquiriesQuery = {},
 ): Promise<OpenInquiry[]> {
   const sinceMs = since === undefined ? 0 : parseInstantMs(since);
   if (sinceMs === null) throw new RangeError('since must be an RFC 3339 instant with offset');
-  const selection = selectionOf(dialect, states);
-  const views = await readInquiries(session, dialect, { traceNumbers: selection, values: [sinceMs] }, cipher);
+  const traceNumbers = selectionOf(tx.dialect, states);
+  const views = await readInquiries(tx, { traceNumbers, values: [sinceMs] });
   return views.map(withNeeds);
 }
 
@@ -148,8 +157,8 @@ export async function readUndecided(
   return row && { attempt: row.attempt, reason: reasonOf(row) };
 }
 
-/** The same without contents: at most `limit` undecided ones, and as many of each kind of late news. */
-export async function readOldestOpen(session: SqlSession, dialect: SqlDialect, limit: number): Promise<OpenWork[]> {
+/** Reads only and unseals nothing: the oldest of each kind of what `openInquiries` lists, at most `limit` of each. */
+export async function readOldestOpen({ session, dialect }: Transaction, limit: number): Promise<OpenWork[]> {
   const undecided = await session.rows<Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'> & Dated>(
     `SELECT a.state, a.answer_kind, a.failure_type, a.claimed_at AS since, a.workflow_id FROM attempts a
      WHERE a.customer_trace_number IN (${undecidedBranches(dialect, OPEN_STATES).join(' UNION ')})
@@ -196,7 +205,7 @@ function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'
 }
 
 /** What the inquiry needs from a person, by the query's rules. */
-export function withNeeds(view: InquiryView): OpenInquiry {
+function withNeeds(view: InquiryView): OpenInquiry {
   const latest = view.attempts.at(-1);
   const undecided = latest && !view.abandonedAt ? (lateIn(view, latest) ?? undecidedIn(view, latest)) : undefined;
   const isUnseen = (at: string | undefined) => at !== undefined && (!view.seenAt || at > view.seenAt);

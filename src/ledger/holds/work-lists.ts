@@ -2,19 +2,15 @@
 
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { SqlDialect, SqlEngine, SqlSession, SqlValue, WriteTo } from '../database/sql-session.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { endUsersOfRun, isOneOf, ofOwner } from '../owners.ts';
-import { noteWork, seeRun, takeOver } from './holds.ts';
 import {
   placeAfter,
-  type RunSeen,
-  type Work,
   type WorkCount,
   type WorkEnd,
   type WorkFilters,
   type WorkKey,
   type WorkKind,
-  type WorkNote,
   type WorkPage,
   type WorkQuery,
   type WorkRow,
@@ -88,22 +84,14 @@ export async function readCounts(
   return (await Promise.all(countStatements(dialect, filters).map(read))).flat();
 }
 
-/** Everything about one owner, open or closed. */
-export function everOfOwner(ownerId: string): WorkStatement {
-  const { sql, values } = condition({ ownerId });
-  return {
-    text: `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
-    values,
-  };
-}
-
 /** Whether anything stands by the word of a run of this owner. */
-export function openOfOwner(ownerId: string): WorkStatement {
+export async function hasOpenWork({ session }: Transaction, ownerId: string): Promise<boolean> {
   const { sql, values } = condition({ ownerId });
-  return {
-    text: `SELECT 1 FROM work_for_people w WHERE ${sql} AND noted_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
+  const rows = await session.rows(
+    `SELECT 1 FROM work_for_people w WHERE ${sql} AND noted_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
     values,
-  };
+  );
+  return rows.length > 0;
 }
 
 function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId }: WorkFilters) {
@@ -138,8 +126,6 @@ function isForThese(places: readonly string[]): string {
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOneOf('f.name', places)}))`;
 }
 
-// What needs a person, on any SQL engine: each method is one transaction.
-
 interface Row {
   work_id: string;
   owner_id: string;
@@ -161,73 +147,52 @@ interface Row {
   closed_by: string | null;
 }
 
-export class SqlWork implements Work {
-  readonly #engine: SqlEngine;
-  readonly #write: WriteTo;
-
-  constructor(engine: SqlEngine, write: WriteTo) {
-    this.#engine = engine;
-    this.#write = write;
-  }
-
-  async open({ after, limit, ...filters }: WorkQuery): Promise<WorkPage> {
-    if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
-    const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : placeOf(after);
-    const wanted = { filters, sinceMs, workId, limit: limit + 1 };
-    const found = await this.#engine.read(async (session) => {
-      const read = ({ text, values }: WorkStatement) => session.rows<Row>(text, values);
-      return (await Promise.all(pageStatements(this.#engine.dialect, wanted).map(read))).flat();
-    });
-    const rows = found.sort(byAge).slice(0, limit);
-    const last = rows.at(-1);
-    return {
-      rows: rows.map(rowOf),
-      ...(last && found.length > limit ? { next: placeAfter(rowOf(last)) } : {}),
-    };
-  }
-
-  async counts(filters: WorkFilters = {}): Promise<WorkCount[]> {
-    const found = await this.#engine.read((session) => readCounts(session, this.#engine.dialect, filters));
-    return [...Map.groupBy(found, ({ kind, reason }) => `${kind} ${reason}`).values()]
-      .map((of) => ({
-        kind: of[0]?.kind as WorkKind,
-        reason: of[0]?.reason as WorkKey['reason'],
-        count: of.reduce((sum, { count }) => sum + count, 0),
-        oldest: utcInstant(Math.min(...of.map(({ oldest }) => oldest))),
-      }))
-      .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1));
-  }
-
-  async of(ownerId: string): Promise<(WorkRow & { closed?: WorkEnd })[]> {
-    const rows = await this.#engine.read((session) => readOf(session, ownerId));
-    return rows.map((row) => ({ ...rowOf(row), ...endOf(row) }));
-  }
-
-  note(ledgerId: string, note: WorkNote): Promise<void> {
-    return this.#write(ledgerId, async (writing) => {
-      await noteWork(writing, note);
-      return { keep: true, value: undefined };
-    });
-  }
-
-  async takeOver(ledgerId: string, begun: { ownerId: string; before: string }): Promise<void> {
-    return this.#write(ledgerId, async (writing) => {
-      await takeOver(writing, begun);
-      return { keep: true, value: undefined };
-    });
-  }
-
-  markSeen(ledgerId: string, seen: RunSeen): Promise<boolean> {
-    return this.#write(ledgerId, async (writing) => {
-      const value = await seeRun(writing, seen);
-      return { keep: value, value };
-    });
-  }
+/**
+ * Reads only: one page of what is open. An attempt whose answer can no longer come counts as held, also where no program
+ * has written that yet.
+ *
+ * @throws RangeError where `after` is no `next` of a page, or `limit` is below 1
+ */
+export async function readOpenWork(
+  { session, dialect }: Transaction,
+  { after, limit, ...filters }: WorkQuery,
+): Promise<WorkPage> {
+  if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
+  const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : placeOf(after);
+  const statements = pageStatements(dialect, { filters, sinceMs, workId, limit: limit + 1 });
+  const found = (await Promise.all(statements.map(({ text, values }) => session.rows<Row>(text, values)))).flat();
+  const rows = found.sort(byAge).slice(0, limit);
+  const last = rows.at(-1);
+  return {
+    rows: rows.map(rowOf),
+    ...(last && found.length > limit ? { next: placeAfter(rowOf(last)) } : {}),
+  };
 }
 
-function readOf(session: SqlSession, ownerId: string): Promise<Row[]> {
-  const { text, values } = everOfOwner(ownerId);
-  return session.rows<Row>(text, values);
+/** Reads only: how many are open, by kind and reason; the most first. */
+export async function countWork({ session, dialect }: Transaction, filters: WorkFilters = {}): Promise<WorkCount[]> {
+  const found = await readCounts(session, dialect, filters);
+  return [...Map.groupBy(found, ({ kind, reason }) => `${kind} ${reason}`).values()]
+    .map((of) => ({
+      kind: of[0]?.kind as WorkKind,
+      reason: of[0]?.reason as WorkKey['reason'],
+      count: of.reduce((sum, { count }) => sum + count, 0),
+      oldest: utcInstant(Math.min(...of.map(({ oldest }) => oldest))),
+    }))
+    .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1));
+}
+
+/** Reads only: everything about one owner that ever needed a person, the oldest first. */
+export async function readWorkOfOwner(
+  { session }: Transaction,
+  ownerId: string,
+): Promise<(WorkRow & { closed?: WorkEnd })[]> {
+  const { sql, values } = condition({ ownerId });
+  const rows = await session.rows<Row>(
+    `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+    values,
+  );
+  return rows.map((row) => ({ ...rowOf(row), ...endOf(row) }));
 }
 
 /** @throws RangeError */

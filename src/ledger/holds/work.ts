@@ -151,37 +151,3 @@ export interface WorkNote {
    */
   resetOf?: string;
 }
-
-export interface Work {
-  /**
-   * Reads only: one page of what is open. An attempt whose answer can no longer come counts as held, also where nobody
-   * has written that yet.
-   *
-   * @throws RangeError where `after` is no `next` of a page, or `limit` is below 1
-   */
-  open(query: WorkQuery): Promise<WorkPage>;
-
-  /** Reads only: how many are open, by kind and reason; the most first. */
-  counts(filters?: WorkFilters): Promise<WorkCount[]>;
-
-  /** Reads only: everything about one owner that ever needed a person, the oldest first. */
-  of(ownerId: string): Promise<(WorkRow & { closed?: WorkEnd })[]>;
-
-  /**
-   * Writes what a run says that it waits for. Idempotent. A hold that was decided since then, or whose inquiry has gone
-   * on, is not opened.
-   */
-  note(ledgerId: string, note: WorkNote): Promise<void>;
-
-  /**
-   * Ends what an earlier run of this id waited for by its own word, `before` the new run began (RFC 3339). Lasting flags
-   * stay, and what the ledger itself needs. Idempotent.
-   */
-  takeOver(ledgerId: string, begun: { ownerId: string; before: string }): Promise<void>;
-
-  /**
-   * Records who has seen to what was flagged about a run, and about none of its inquiries (`Ledger.recordSeen`): lasting
-   * flags, and where the run is gone all others too. Returns whether there was any.
-   */
-  markSeen(ledgerId: string, seen: RunSeen): Promise<boolean>;
-}

@@ -3,20 +3,20 @@ import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
-import { insertRow, type Writing } from '../database/sql-session.ts';
+import { insertRow, type Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord } from '../records.ts';
 import { consumerDigest, referenceDigest } from '../reports/report-references.ts';
 import { sealAnswer } from './inquiry-rows.ts';
 import { detailsOf, summaryOf } from './inquiry-writes.ts';
 
 export async function insertDecision(
-  writing: Writing,
+  tx: Transaction,
   decision: DecisionRecord,
   permitsAttempt: number | undefined,
 ): Promise<void> {
-  await chaining(writing, async (append) => {
+  await chaining(tx, async (append) => {
     const row = await insertRow(
-      writing.session,
+      tx.session,
       'decisions',
       {
         customer_trace_number: decision.customerTraceNumber,
@@ -32,7 +32,7 @@ export async function insertDecision(
         confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
         proven_by: decision.provenBy,
       },
-      { sql: { recorded_at: writing.dialect.now }, returning: columnsOf('decisions') },
+      { sql: { recorded_at: tx.dialect.now }, returning: columnsOf('decisions') },
     );
     if (row) await append('decisions', row);
   });
@@ -40,7 +40,7 @@ export async function insertDecision(
 
 /** An answer that came stays beside the accepted one. */
 export async function writeAccepted(
-  { session, cipher }: Writing,
+  { session, cipher }: Transaction,
   decision: DecisionRecord,
   answer: Answer,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function writeAccepted(
   );
 }
 
-export async function writeAbandoned({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+export async function writeAbandoned({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
   await session.rows(`UPDATE inquiries SET abandoned_at = ${dialect.now} WHERE customer_trace_number = $1`, [
     customerTraceNumber,
   ]);
@@ -70,7 +70,7 @@ export async function writeAbandoned({ session, dialect }: Writing, customerTrac
 
 /** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
 export async function acceptProblem(
-  writing: Writing,
+  tx: Transaction,
   inquiry: InquiryDescription,
   decision: DecisionRecord,
 ): Promise<string | null> {
@@ -83,12 +83,12 @@ export async function acceptProblem(
   const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
   if (problem || !reference) return problem;
   // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
-  await lockHead(writing);
-  if (await isAnothersNumber(writing, inquiry, reference.reportReferenceNumber)) {
+  await lockHead(tx);
+  if (await isAnothersNumber(tx, inquiry, reference.reportReferenceNumber)) {
     return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
   }
   if (confirmConsumerIds) return null;
-  const unknown = await othersConsumer(writing, inquiry, reference);
+  const unknown = await othersConsumer(tx, inquiry, reference);
   if (unknown === null) return null;
   return (
     `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it of another ` +
@@ -101,7 +101,7 @@ export async function acceptProblem(
  * report.
  */
 async function isAnothersNumber(
-  { session, cipher }: Writing,
+  { session, cipher }: Transaction,
   { customerTraceNumber, ownerId, shareId }: InquiryDescription,
   reportReferenceNumber: string,
 ): Promise<boolean> {
@@ -124,7 +124,7 @@ async function isAnothersNumber(
  * so a person is asked.
  */
 async function othersConsumer(
-  { session, cipher }: Writing,
+  { session, cipher }: Transaction,
   { ownerId, shareId }: InquiryDescription,
   { applicants }: ReportReference,
 ): Promise<number | null> {

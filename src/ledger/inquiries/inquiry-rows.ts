@@ -6,7 +6,7 @@ import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { type KnownInquiry, latestOf, standing } from '../claim.ts';
 import { OLDEST_WRITER } from '../database/schema.ts';
-import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { SqlSession, Unsealed } from '../database/sql-session.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { DecisionRecord } from '../records.ts';
 
@@ -133,8 +133,7 @@ export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${P
  * @param claimedFor the owner of the inquiry, for a claim
  */
 export async function readState(
-  session: SqlSession,
-  dialect: SqlDialect,
+  { session, dialect }: Unsealed,
   customerTraceNumber: string,
   claimedFor = '',
 ): Promise<InquiryState> {

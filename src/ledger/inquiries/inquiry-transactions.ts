@@ -1,6 +1,7 @@
 /**
  * The transactions about one inquiry: claims, outcomes, closing look-ups, decisions. They write what the rules decide.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
@@ -12,7 +13,8 @@ import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { decideClaim } from '../claim.ts';
 import { insertConsents, linkConsents } from '../consents/consents.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import type { Writing, Written } from '../database/sql-session.ts';
+import type { Transaction, Unsealed, Written } from '../database/sql-session.ts';
+import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../holds/holds.ts';
 import { isPaused } from '../pauses.ts';
@@ -36,7 +38,7 @@ import { decideClose } from './close.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { acceptProblem, insertDecision, writeAbandoned, writeAccepted } from './decision-writes.ts';
 import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from './inquiry-rows.ts';
-import { differencesToDecided, standingView } from './inquiry-views.ts';
+import { differencesToDecided, latestView, standingView } from './inquiry-views.ts';
 import {
   insertAttempt,
   insertClosed,
@@ -52,35 +54,38 @@ import { decideOutcome } from './outcome.ts';
 import { comparableDigest } from './request-digests.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
-export async function ownState(
-  reading: Pick<Writing, 'session' | 'dialect'>,
-  ledgerId: string,
-  customerTraceNumber: string,
-): Promise<InquiryState> {
-  const state = await stateOf(reading, customerTraceNumber);
+async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
+  const state = await readState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.known.ledgerId);
   return state;
 }
 
-function stateOf(
-  { session, dialect }: Pick<Writing, 'session' | 'dialect'>,
+/**
+ * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digests` it reveals nothing of
+ * attempts for another request: it throws `RequestDiffersError`.
+ */
+export async function lookUp(
+  tx: Transaction,
+  ledgerId: string,
   customerTraceNumber: string,
-  claimedFor?: string,
-): Promise<InquiryState> {
-  return readState(session, dialect, customerTraceNumber, claimedFor);
+  digests?: RequestDigests,
+): Promise<AttemptView | null> {
+  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  if (digests) requireSameRequest(state, digests);
+  return latestView(state, tx.cipher);
 }
 
 /** Claims the attempt, or returns what forbids it. */
-export async function claimAttempt(writing: Writing, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
-  const { session } = writing;
+export async function claimAttempt(tx: Transaction, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
+  const { session } = tx;
   const { customerTraceNumber, profile } = request.inquiry;
   // All in one go. The lock comes before what is read, in the order of these lines.
   const [isNew, , { permittedRepeat, otherNumber }, state, share, lost] = await Promise.all([
-    insertInquiry(writing, request.inquiry),
-    lockInquiry(writing, customerTraceNumber),
+    insertInquiry(tx, request.inquiry),
+    lockInquiry(tx, customerTraceNumber),
     readRepeat(session, request.inquiry),
-    stateOf(writing, customerTraceNumber, request.inquiry.ownerId),
-    readClaimedShare(writing, request),
+    readState(tx, customerTraceNumber, request.inquiry.ownerId),
+    readClaimedShare(tx, request),
     readLost(session, request.seen),
   ]);
   const digest = comparableDigest(state.inquiry, request.digests);
@@ -106,23 +111,23 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       return { keep: false, value: { ...decision, ...objectionOf(share) } };
     case 'latest':
       return {
-        keep: await settleOverdue(writing, state, customerTraceNumber),
-        value: { kind: 'latest', latest: standingView(state, writing.cipher) },
+        keep: await settleOverdue(tx, state, customerTraceNumber),
+        value: { kind: 'latest', latest: standingView(state, tx.cipher) },
       };
     case 'claim': {
-      await settleOverdue(writing, state, customerTraceNumber);
+      await settleOverdue(tx, state, customerTraceNumber);
       const sentTraceNumber = numberToSend(request, state.attempts, decision.permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
-        markClaimed(writing, { ...request, permittedRepeat }),
-        insertAttempt(writing, request, { permittedBy: decision.permittedBy, sentTraceNumber }),
-        linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents),
-        isNew || endByClaim(writing, customerTraceNumber),
+        markClaimed(tx, { ...request, permittedRepeat }),
+        insertAttempt(tx, request, { permittedBy: decision.permittedBy, sentTraceNumber }),
+        linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
+        isNew || endByClaim(tx, customerTraceNumber),
       ]);
       // What a share writes takes several steps. Without them the commit goes along with what is written.
       await Promise.all([
-        ...(request.consents.length > 0 ? [written, insertConsents(writing, request.consents)] : []),
-        insertClaimedShare(writing, request),
+        ...(request.consents.length > 0 ? [written, insertConsents(tx, request.consents)] : []),
+        insertClaimedShare(tx, request),
       ]);
       const claimed = written.then(([, { claimedAt, position }]) => ({
         kind: 'claimed' as const,
@@ -153,17 +158,17 @@ function numberToSend(
 
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
 export async function recordAttempt(
-  writing: Writing,
+  tx: Transaction,
   record: OutcomeRecord,
   kept: Kept,
 ): Promise<Written<RecordVerdict>> {
   const { customerTraceNumber, attempt } = record;
   const [, state] = await Promise.all([
-    lockInquiry(writing, customerTraceNumber),
-    ownState(writing, record.ledgerId, customerTraceNumber),
+    lockInquiry(tx, customerTraceNumber),
+    ownState(tx, record.ledgerId, customerTraceNumber),
   ]);
   const row = state.attempts.find((candidate) => candidate.attempt === attempt);
-  const isRepeated = row !== undefined && says(row, record, writing.cipher);
+  const isRepeated = row !== undefined && says(row, record, tx.cipher);
   const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
   const isDisposed = state.known.disposal === 'done';
   switch (kind) {
@@ -172,46 +177,50 @@ export async function recordAttempt(
     case 'already':
       // An earlier record came without the report, from a run that had none.
       return {
-        keep: await keepBodies(writing, record, isDisposed ? {} : kept, !isRepeated),
+        keep: await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated),
         value: 'already',
       };
     case 'late':
       if (row?.late_state !== record.state) {
-        await writeLate(writing, record, !isDisposed);
-        await drawAttention(writing, 'lateAnswer', customerTraceNumber);
-        await openHeld(writing, customerTraceNumber);
+        await writeLate(tx, record, !isDisposed);
+        await drawAttention(tx, 'lateAnswer', customerTraceNumber);
+        await openHeld(tx, customerTraceNumber);
       }
-      await flagIfRefused(writing, record);
-      await indexReference(writing, record, { isDisposed });
-      await keepBodies(writing, record, isDisposed ? {} : kept, true);
+      await flagIfRefused(tx, record);
+      await indexReference(tx, record, { isDisposed });
+      await keepBodies(tx, record, isDisposed ? {} : kept, true);
       return { keep: true, value: 'late' };
     case 'record': {
       const written = Promise.all([
-        writeOutcome(writing, record),
-        indexReference(writing, record),
-        keepBodies(writing, record, kept, false),
+        writeOutcome(tx, record),
+        indexReference(tx, record),
+        keepBodies(tx, record, kept, false),
       ]);
       // Only what is shared can be refused. Without this step the commit goes along with what is written.
       if (state.inquiry?.product_code === 'SECONDUSE') {
-        await Promise.all([written, flagIfRefused(writing, record)]);
+        await Promise.all([written, flagIfRefused(tx, record)]);
       }
       const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
-      if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(writing, customerTraceNumber)]);
+      if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return { keep: true, value: written.then(() => 'recorded' as const) };
     }
   }
 }
 
-/** Returns the inquiry's state. Where the attempt was never claimed, no program can claim it from then on. */
-export async function lookUpAndClose(writing: Writing, request: CloseRequest): Promise<Written<AttemptView>> {
+/**
+ * As `lookUp`, for an attempt that no activity works on any more, as far as its run knows. Where it could still be claimed
+ * it is written as closed, so that a late claim loses: its view is `notSent` with `closedAt`. After a gap it writes
+ * nothing and throws `LedgerChangedError`.
+ */
+export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Promise<Written<AttemptView>> {
   const { inquiry, attempt, run } = request;
   const { customerTraceNumber } = inquiry;
-  await insertInquiry(writing, inquiry);
-  await lockInquiry(writing, customerTraceNumber);
-  const state = await ownState(writing, request.ledgerId, customerTraceNumber);
+  await insertInquiry(tx, inquiry);
+  await lockInquiry(tx, customerTraceNumber);
+  const state = await ownState(tx, request.ledgerId, customerTraceNumber);
   requireSameRequest(state, request.digests);
   const digest = comparableDigest(state.inquiry, request.digests);
-  const known = { ...state.known, ...(await readDoubt(writing.session, request.begunAt)) };
+  const known = { ...state.known, ...(await readDoubt(tx.session, request.begunAt)) };
   const decision = decideClose(known, { ...request, digest, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'ledgerChanged':
@@ -221,88 +230,88 @@ export async function lookUpAndClose(writing: Writing, request: CloseRequest): P
     case 'writerTooOld':
       throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
     case 'close': {
-      const closedAt = utcInstant(await insertClosed(writing, request, decision.permittedBy));
+      const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));
       return { keep: true, value: { attempt, state: 'notSent', closedAt, runId: run.runId } };
     }
     default:
       return {
-        keep: await settleOverdue(writing, state, customerTraceNumber),
-        value: standingView(state, writing.cipher),
+        keep: await settleOverdue(tx, state, customerTraceNumber),
+        value: standingView(state, tx.cipher),
       };
   }
 }
 
-/** Writes the decision and its changes, or returns why it does not count. */
+/**
+ * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed attempt n
+ * permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry. `repeat` records who
+ * wanted this inquiry, and permits nothing: the claim decides as always.
+ */
 export async function decide(
-  writing: Writing,
+  tx: Transaction,
   ledgerId: string,
   inquiry: InquiryDescription,
   decision: DecisionRecord,
 ): Promise<Written<DecisionVerdict>> {
   const { customerTraceNumber } = inquiry;
-  await insertInquiry(writing, inquiry);
-  await lockInquiry(writing, customerTraceNumber);
-  const state = await ownState(writing, ledgerId, customerTraceNumber);
-  const differing = await differencesToDecided(writing.session, state, decision, writing.cipher);
+  if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
+  await insertInquiry(tx, inquiry);
+  await lockInquiry(tx, customerTraceNumber);
+  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  const differing = await differencesToDecided(tx.session, state, decision, tx.cipher);
   if (differing.length > 0) {
     return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
   }
   const effect = decideDecision(state.known, decision);
   if (effect.kind === 'repeated') {
     // A run that was reset holds once more, and takes the same decision again.
-    const isEnded = await endByDecision(writing, decision, 'decided');
+    const isEnded = await endByDecision(tx, decision, 'decided');
     return { keep: isEnded, value: { kind: 'recorded' } };
   }
-  const settled = await settleOverdue(writing, state, customerTraceNumber);
+  const settled = await settleOverdue(tx, state, customerTraceNumber);
   if (effect.kind === 'overtaken') {
-    const isEnded = await endByDecision(writing, decision, 'overtaken');
+    const isEnded = await endByDecision(tx, decision, 'overtaken');
     return {
       keep: settled || isEnded,
-      value: { kind: 'overtaken', latest: standingView(state, writing.cipher) },
+      value: { kind: 'overtaken', latest: standingView(state, tx.cipher) },
     };
   }
   const reason =
     effect.kind === 'tooEarly'
       ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
-      : await acceptProblem(writing, inquiry, decision);
+      : await acceptProblem(tx, inquiry, decision);
   if (reason) return { keep: settled, value: { kind: 'refused', reason } };
-  await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
-  await applyDecision(writing, decision, effect);
-  await endByDecision(writing, decision, 'decided');
+  await insertDecision(tx, decision, effect.kind === 'permit' ? effect.attempt : undefined);
+  await applyDecision(tx, decision, effect);
+  await endByDecision(tx, decision, 'decided');
   return { keep: true, value: { kind: 'recorded' } };
 }
 
-/** @throws LedgerChangedError */
-export function requireSameLedger(asked: string, found: string): void {
-  if (asked !== found) throw new LedgerChangedError(`asked for ledger ${asked}, but this is ledger ${found}`);
-}
-
 /** @throws RequestDiffersError */
-export function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDigests): void {
+function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDigests): void {
   if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;
   throw new RequestDiffersError('another request was made under this trace number');
 }
 
-async function settleOverdue(writing: Writing, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
+async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
   if (!latestIsOverdue(state)) return false;
-  await markUnknown(writing, customerTraceNumber);
-  await flagIfRefused(writing, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
-  await openHeld(writing, customerTraceNumber);
+  await markUnknown(tx, customerTraceNumber);
+  await flagIfRefused(tx, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
+  await openHeld(tx, customerTraceNumber);
   return true;
 }
 
-async function applyDecision(writing: Writing, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
-  if (effect.kind === 'abandon') await writeAbandoned(writing, decision.customerTraceNumber);
+async function applyDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
+  if (effect.kind === 'abandon') await writeAbandoned(tx, decision.customerTraceNumber);
   if (effect.kind !== 'accept') return;
   if (!decision.answer) throw new Error('accept without an answer');
-  await writeAccepted(writing, decision, decision.answer);
-  await indexReference(writing, decision);
+  await writeAccepted(tx, decision, decision.answer);
+  await indexReference(tx, decision);
 }
 
-async function insertClaimedShare(writing: Writing, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
+async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
   const { ownerId, shareId } = inquiry;
   if (sharedReference === undefined || shareId === undefined) return;
-  await insertShare(writing, { ownerId, shareId, reportReferenceNumber: sharedReference });
+  await insertShare(tx, { ownerId, shareId, reportReferenceNumber: sharedReference });
 }
 
 interface Kept {
@@ -311,14 +320,14 @@ interface Kept {
 }
 
 async function keepBodies(
-  writing: Writing,
+  tx: Transaction,
   record: OutcomeRecord,
   { report, refusal }: Kept,
   late: boolean,
 ): Promise<boolean> {
   await Promise.all([
-    report && insertReport(writing, record, report, late),
-    refusal && insertRefusal(writing, record, refusal, late),
+    report && insertReport(tx, record, report, late),
+    refusal && insertRefusal(tx, record, refusal, late),
   ]);
   return report !== undefined || refusal !== undefined;
 }

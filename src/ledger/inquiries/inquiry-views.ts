@@ -3,7 +3,7 @@ import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveAttempt, latestOf, lateToJudge, permitFor, standing } from '../claim.ts';
-import type { SqlDialect, SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
 import { decisionDifferences } from './decision.ts';
 import {
@@ -85,12 +85,16 @@ interface InquirySelection {
   values: readonly SqlValue[];
 }
 
+/** All inquiries of one owner (model/owner-id.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
+export function readInquiriesOfOwner(tx: Transaction, ownerId: string): Promise<InquiryView[]> {
+  const traceNumbers = 'SELECT customer_trace_number FROM inquiries WHERE owner_id = $1';
+  return readInquiries(tx, { traceNumbers, values: [ownerId] });
+}
+
 /** The selected inquiries with their attempts and decisions, oldest first. */
 export async function readInquiries(
-  session: SqlSession,
-  dialect: SqlDialect,
+  { session, dialect, cipher }: Transaction,
   { traceNumbers, values }: InquirySelection,
-  cipher: LedgerCipher,
 ): Promise<InquiryView[]> {
   const selected = `customer_trace_number IN (${traceNumbers})`;
   const inquiries = await session.rows<InquiryRow & { now: number; seen_at: number | null }>(

@@ -3,7 +3,7 @@ import { parseInstantMs } from '../../base/instants.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
-import { insertRow, type SqlSession, type Writing } from '../database/sql-session.ts';
+import { insertRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import { ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
 import { currentDigest } from './request-digests.ts';
@@ -35,7 +35,7 @@ export async function readRepeat(
 }
 
 /** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
-export async function insertInquiry({ session, dialect }: Writing, inquiry: InquiryDescription): Promise<boolean> {
+export async function insertInquiry({ session, dialect }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
   const inserted = await insertRow(
     session,
     'inquiries',
@@ -63,7 +63,7 @@ export async function insertInquiry({ session, dialect }: Writing, inquiry: Inqu
 }
 
 /** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
-export async function lockInquiry({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+export async function lockInquiry({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
   if (dialect.forUpdate === '') return;
   await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
     customerTraceNumber,
@@ -80,7 +80,7 @@ export async function lockInquiry({ session, dialect }: Writing, customerTraceNu
  * @throws LostRaceError also where a pause of the profile, or a withdrawal of the run, came first
  */
 export async function insertAttempt(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   request: ClaimRequest,
   { permittedBy, sentTraceNumber }: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
 ): Promise<{ claimedAt: number; position: number }> {
@@ -120,7 +120,7 @@ export async function insertAttempt(
  * milliseconds.
  */
 export async function insertClosed(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   { inquiry: { customerTraceNumber }, attempt, digests, run }: CloseRequest,
   permittedBy: string | undefined,
 ): Promise<number> {
@@ -151,7 +151,7 @@ export async function insertClosed(
  * @throws LostRaceError where another number has taken the key since it was read
  */
 export async function markClaimed(
-  { session }: Writing,
+  { session }: Transaction,
   request: ClaimRequest & { permittedRepeat: number },
 ): Promise<void> {
   await session.rows(
@@ -172,7 +172,7 @@ export async function markClaimed(
 }
 
 /** Writes an overdue `sending` as `unknown`. */
-export async function markUnknown({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+export async function markUnknown({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
   await session.rows(
     `UPDATE attempts SET state = 'unknown', failure_type = 'OutcomeUnknown'
      WHERE customer_trace_number = $1 AND state = 'sending' AND answer_by <= ${dialect.now}`,
@@ -181,7 +181,7 @@ export async function markUnknown({ session, dialect }: Writing, customerTraceNu
 }
 
 /** Writes news as the attempt's outcome. */
-export async function writeOutcome({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
+export async function writeOutcome({ session, dialect, cipher }: Transaction, record: OutcomeRecord): Promise<void> {
   const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
   const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
   await session.rows(
@@ -211,7 +211,7 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
  * Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of.
  */
 export async function writeLate(
-  { session, dialect, cipher }: Writing,
+  { session, dialect, cipher }: Transaction,
   record: OutcomeRecord,
   withAnswer: boolean,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
 import type { RecordsQuery } from '../audit/audited.ts';
-import type { ReportOrigin, StoredDocument, StoredReport } from '../records.ts';
+import type { ReportOrigin } from '../records.ts';
 
 /** A refusal's body, ready to be written. */
 export interface SealedRefusal {
@@ -81,30 +81,6 @@ export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCo
   productCode?: ProductCode;
   /** Of a share by itself: for whom its report was pulled, where its start said so. */
   reportEndUserCode?: string;
-}
-
-/**
- * Each method throws `DisposedError` where what it reads was disposed of, and `OtherEndUserError` where `endUser` is
- * another than the one that the report was pulled for: giving it to another one is a share.
- */
-export interface Reading {
-  /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-  report(
-    wanted: { ownerId: string; productCode: ProductCode; customerTraceNumber?: string },
-    reader: Reader,
-  ): Promise<StoredReport | null>;
-
-  /** What the gateway wrote beside the refusal of one attempt; `null` where nothing is kept. */
-  refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null>;
-
-  /** The newest list of changes of an owner; `null` where there is none. */
-  changes(ownerId: string, reader: Reader): Promise<StoredDocument | null>;
-
-  /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
-  madeFor(ownerId: string): Promise<MadeFor[]>;
-
-  /** Reads only, in pages: every reading in a period, oldest first. */
-  accessesBetween(query?: AccessesQuery): AsyncIterable<AuditedAccess>;
 }
 
 // A refusal's body on its way through Temporal, while the ledger cannot be reached: sealed, so that only the ledger's keys open it.

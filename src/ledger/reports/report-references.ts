@@ -9,7 +9,7 @@ import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { insertRow, type SqlDialect, type SqlSession, type Writing } from '../database/sql-session.ts';
+import { insertRow, type Transaction } from '../database/sql-session.ts';
 import type { AttemptRow } from '../inquiries/inquiry-rows.ts';
 import { readInquiries } from '../inquiries/inquiry-views.ts';
 import type { InquiryView, ReferredInquiry } from '../records.ts';
@@ -29,7 +29,7 @@ export function referenceNumbersOf(answer: Answer): string[] {
 
 /** Indexes the reference of an answer, also of a late or accepted one. */
 export async function indexReference(
-  { session, cipher }: Writing,
+  { session, cipher }: Transaction,
   row: { customerTraceNumber: string; attempt: number; answer?: Answer },
   { isDisposed = false } = {},
 ): Promise<void> {
@@ -64,13 +64,14 @@ const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
 type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
 
-/** As `Ledger.inquiriesReferredTo`. */
+/**
+ * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its owner.
+ */
 export async function readReferredInquiries(
-  session: SqlSession,
-  dialect: SqlDialect,
-  cipher: LedgerCipher,
+  tx: Transaction,
   reportReferenceNumber: string,
 ): Promise<ReferredInquiry[]> {
+  const { session, cipher } = tx;
   const rows = await session.rows<SealedRow>(
     `SELECT a.* FROM report_references r
      JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
@@ -82,7 +83,7 @@ export async function readReferredInquiries(
   const found: ReferredInquiry[] = [];
   for (const [customerTraceNumber, reference] of references) {
     const selection = { traceNumbers: '$1', values: [customerTraceNumber] };
-    const [inquiry] = await readInquiries(session, dialect, selection, cipher);
+    const [inquiry] = await readInquiries(tx, selection);
     if (inquiry) found.push({ inquiry, reference });
   }
   return found;

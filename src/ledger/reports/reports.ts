@@ -5,7 +5,7 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, unseal } from '../../protection/sealed/sealing.ts';
-import { insertRow, placesOf, type SqlSession, type SqlValue, type Writing } from '../database/sql-session.ts';
+import { insertRow, placesOf, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import { type AttemptRow, openAnswer } from '../inquiries/inquiry-rows.ts';
 import type { DerivedDocument, OutcomeRecord, ReportOrigin, ReportToCompare } from '../records.ts';
 import type { SealedRefusal } from './reading.ts';
@@ -18,7 +18,7 @@ export interface SealedReport extends Sealed {
 
 /** An existing row stays, also one whose key was destroyed. */
 export async function insertReport(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   attempt: { customerTraceNumber: string; attempt: number },
   sealed: Sealed,
   late: boolean,
@@ -40,7 +40,7 @@ export async function insertReport(
 }
 
 /** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
-interface WantedReport {
+export interface WantedReport {
   ownerId: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;
@@ -125,7 +125,7 @@ export const REFUSAL = 'refusal';
 
 /** An existing row stays, also one whose key was destroyed. */
 export async function insertRefusal(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
   { sealed, isWhole }: SealedRefusal,
   late: boolean,
@@ -191,7 +191,7 @@ interface RefusalRow {
 
 /** Replaces an earlier row: the document is derived again from the same reports, and sealed under a key of its own. */
 export async function insertDerived(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   { kind, of, from }: DerivedDocument,
   sealed: Sealed,
 ): Promise<void> {
@@ -284,8 +284,7 @@ interface ToCompare {
 }
 
 export async function readToCompare(
-  session: SqlSession,
-  cipher: LedgerCipher,
+  { session, cipher }: Transaction,
   customerTraceNumbers: readonly string[],
 ): Promise<{ ledgerId: string; found: ToCompare[] }> {
   const places = placesOf(customerTraceNumbers);

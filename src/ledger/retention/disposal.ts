@@ -12,7 +12,7 @@
  */
 import { utcInstant } from '../../base/instants.ts';
 import { lockHead } from '../audit/audit-chain.ts';
-import type { SqlDialect, SqlSession, SqlValue, Written } from '../database/sql-session.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction, Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import { attentionSelection, undecidedSelection } from '../holds/open-inquiries.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
@@ -30,11 +30,8 @@ import type {
 import { countDeletedHistories, insertEvent, readDisposalTimes, readHolds } from './retention-log.ts';
 
 /** Reads only. */
-export async function readDisposalView(
-  session: SqlSession,
-  dialect: SqlDialect,
-  scope: DisposalScope,
-): Promise<DisposalView> {
+export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
+  const { session, dialect } = tx;
   const { sql, values } = selectionOf(scope);
   const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
@@ -57,8 +54,8 @@ export async function readDisposalView(
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
   const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
   const newestAtMs = newestOf(counted);
-  const holds = await readHolds(session, scope.ownerId);
-  const holdsOnRuns = await readHolds(session, ownerOfRuns(scope.ownerId));
+  const holds = await readHolds({ session }, scope.ownerId);
+  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.ownerId));
   return {
     ...scope,
     inquiries: counted?.inquiries ?? 0,
@@ -113,7 +110,7 @@ function obstacleOf(hold: LegalHold): Obstacle {
  */
 async function lockHolds(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<Obstacle[]> {
   await lockHead({ session, dialect });
-  return (await readHolds(session, ownerId)).map(obstacleOf);
+  return (await readHolds({ session }, ownerId)).map(obstacleOf);
 }
 
 interface TraceRow {
@@ -129,10 +126,12 @@ function selectionOf({ ownerId, productCode }: DisposalScope, from = 1): { sql: 
   };
 }
 
-/** Lists each id once, with the oldest of its remaining inquiries, so that no list of ids has to be kept. */
+/**
+ * Reads only: ids whose newest attempt or answer is old enough, also those with obstacles. Lists each id once, with the
+ * oldest of its remaining inquiries, so that no list of ids has to be kept.
+ */
 export async function readOlderThan(
-  session: SqlSession,
-  dialect: SqlDialect,
+  { session, dialect }: Transaction,
   { olderThanMs, productCode, limit, after }: AgeQuery,
 ): Promise<AgePage> {
   const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
@@ -165,15 +164,18 @@ export async function readOlderThan(
   };
 }
 
-/** As `Retention.begin`; part of a transaction. */
+/**
+ * Records that the scope will be disposed of. From then on nothing is claimed for it, and no journey is started under its
+ * id. Idempotent until `dispose`.
+ */
 export async function beginDisposal(
-  session: SqlSession,
-  dialect: SqlDialect,
+  tx: Transaction,
   scope: DisposalScope,
   authorization: Authorization,
 ): Promise<Written<DisposalVerdict>> {
+  const { session, dialect } = tx;
   await lockInquiriesOf(session, dialect, scope.ownerId);
-  const view = await readDisposalView(session, dialect, scope);
+  const view = await readDisposalView(tx, scope);
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
   const refused = refusalOf(view.obstacles) ?? refusalOf(await lockHolds(session, dialect, scope.ownerId));
   if (refused) return { keep: false, value: refused };
@@ -182,15 +184,15 @@ export async function beginDisposal(
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
 }
 
-/** Implements `Retention.recordDeletion`, as part of a transaction. */
+/**
+ * Records that the history of one closed run is deleted from Temporal, before it is. Returns the legal holds that cover
+ * the history: then nothing was written, and it must be kept.
+ */
 export async function recordDeletion(
-  session: SqlSession,
-  dialect: SqlDialect,
-  {
-    scope,
-    authorization,
-    run,
-  }: { scope: DisposalScope; authorization: Authorization; run: NonNullable<RetentionEvent['run']> },
+  { session, dialect }: Transaction,
+  scope: DisposalScope,
+  authorization: Authorization,
+  run: NonNullable<RetentionEvent['run']>,
 ): Promise<Written<Obstacle[]>> {
   const holds = await lockHolds(session, dialect, ownerOfRuns(scope.ownerId));
   if (holds.length > 0) return { keep: false, value: holds };
@@ -204,14 +206,21 @@ async function requireBegun(session: SqlSession, scope: DisposalScope): Promise<
   if (begunAtMs === null) throw new Error('a disposal that was not begun');
 }
 
-/** As `Retention.dispose`; part of a transaction. */
+/**
+ * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows stay.
+ * Checks the obstacles again in the same transaction. Idempotent.
+ *
+ * @param runs how many runs were deleted from Temporal, for the log
+ */
 export async function dispose(
-  session: SqlSession,
-  dialect: SqlDialect,
-  { scope, authorization, runs }: { scope: DisposalScope; authorization: Authorization; runs: number },
+  tx: Transaction,
+  scope: DisposalScope,
+  authorization: Authorization,
+  runs: number,
 ): Promise<Written<DisposalVerdict>> {
+  const { session, dialect } = tx;
   await lockInquiriesOf(session, dialect, scope.ownerId);
-  const view = await readDisposalView(session, dialect, scope);
+  const view = await readDisposalView(tx, scope);
   const refused = refusalOf(view.obstacles);
   if (refused) return { keep: false, value: refused };
   await requireBegun(session, scope);

@@ -10,7 +10,7 @@ import {
   type SqlRow,
   type SqlSession,
   type SqlValue,
-  type Writing,
+  type Transaction,
   type Written,
 } from '../database/sql-session.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
@@ -66,13 +66,13 @@ export async function insertEvent(
   );
 }
 
-/** When the first disposal of the owner was begun, in milliseconds; `null` where none was. */
-export async function readDisposalOf(session: SqlSession, ownerId: string): Promise<number | null> {
+/** When the disposal of something under this id began; `null` where there is none. */
+export async function readDisposalOf({ session }: Transaction, ownerId: string): Promise<string | null> {
   const [row] = await session.rows<{ begun_at: number | null }>(
     `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE owner_id = $1 AND kind = 'disposalBegun'`,
     [ownerId],
   );
-  return row?.begun_at ?? null;
+  return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
 /** The time of a new row of the log: later than the owner's other rows, whose id is `$1`. */
@@ -81,7 +81,8 @@ export function laterThanOthers({ now }: SqlDialect): string {
   return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;
 }
 
-export async function readEvents(session: SqlSession, ownerId: string): Promise<RetentionEvent[]> {
+/** Oldest first. */
+export async function readEvents({ session }: Transaction, ownerId: string): Promise<RetentionEvent[]> {
   const rows = await session.rows<EventRow>(
     `SELECT * FROM (${RETENTION_LOG}) log WHERE owner_id = $1 ORDER BY recorded_at, row_key`,
     [ownerId],
@@ -101,7 +102,7 @@ export function eventOf(row: EventRow): RetentionEvent {
 }
 
 /** Scopes whose last disposal was begun and not finished. */
-export async function readUnfinished(session: SqlSession): Promise<DisposalScope[]> {
+export async function readUnfinished({ session }: Transaction): Promise<DisposalScope[]> {
   const rows = await session.rows<Pick<EventRow, 'owner_id' | 'product_code'>>(
     `SELECT DISTINCT b.owner_id, b.product_code FROM retention_events b
      WHERE b.kind = 'disposalBegun' AND NOT EXISTS (SELECT 1 FROM retention_events d
@@ -168,7 +169,7 @@ export const HOLD_IN_FORCE = `h.kind = 'legalHoldSet' AND NOT EXISTS
  * Reads the holds in force, the oldest first. With an id it reads those that cover the id or a part of it: holds on the
  * id itself, on its review, and on the rows of a review.
  */
-export async function readHolds(session: SqlSession, ownerId?: string): Promise<LegalHold[]> {
+export async function readHolds({ session }: Pick<Transaction, 'session'>, ownerId?: string): Promise<LegalHold[]> {
   return (await readRows(session, ownerId)).map(holdOf);
 }
 
@@ -198,22 +199,25 @@ function readInForce(session: SqlSession, condition: string, values: readonly Sq
   );
 }
 
-/** Implements `Retention.setLegalHold`, as part of a transaction. */
+/**
+ * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
+ * could be held.
+ */
 export async function setLegalHold(
-  writing: Writing,
+  tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
 ): Promise<Written<SetHold | null>> {
-  const { session } = writing;
+  const { session } = tx;
   let set: SetHold | null = null;
   let isNew = false;
-  await chaining(writing, async (append) => {
-    const before = await readHolds(session, journeyId);
+  await chaining(tx, async (append) => {
+    const before = await readHolds(tx, journeyId);
     const isOwn = (hold: LegalHold) => hold.journeyId === journeyId && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
     if (!hold) {
       if (!(await isAnythingLeft(session, journeyId))) return;
-      const row = await insertHold(writing, `hold-${randomUUID()}`, 'legalHoldSet', journeyId, authorization);
+      const row = await insertHold(tx, `hold-${randomUUID()}`, 'legalHoldSet', journeyId, authorization);
       await append('legal_holds', row);
       hold = holdOf(row as unknown as HoldRow);
       isNew = true;
@@ -224,27 +228,27 @@ export async function setLegalHold(
   return { keep: isNew, value: set };
 }
 
-/** Implements `Retention.releaseLegalHold`, as part of a transaction. */
+/** Releases the hold of this matter on this id, and no other. */
 export async function releaseLegalHold(
-  writing: Writing,
+  tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
 ): Promise<Written<ReleasedHold>> {
-  const { session } = writing;
+  const { session } = tx;
   const result: ReleasedHold = { released: null, others: [] };
-  await chaining(writing, async (append) => {
+  await chaining(tx, async (append) => {
     const rows = await readRows(session, journeyId);
     const own = rows.find((row) => row.owner_id === journeyId && row.matter === authorization.matter);
     result.others = rows.filter((row) => row !== own).map(holdOf);
     if (!own) return;
-    await append('legal_holds', await insertHold(writing, own.hold_id, 'legalHoldReleased', journeyId, authorization));
+    await append('legal_holds', await insertHold(tx, own.hold_id, 'legalHoldReleased', journeyId, authorization));
     result.released = holdOf(own);
   });
   return { keep: result.released !== null, value: result };
 }
 
 async function insertHold(
-  { session, dialect }: Writing,
+  { session, dialect }: Transaction,
   holdId: string,
   kind: 'legalHoldSet' | 'legalHoldReleased',
   journeyId: string,

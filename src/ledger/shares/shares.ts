@@ -5,11 +5,17 @@ import type { ConsentRecord, ShareObjection, StandingConsents } from '../../cons
 import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { secondaryUserOf } from '../../model/secondary-user.ts';
-import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
-import { insertRow, type SqlDialect, type SqlSession, type Writing, type Written } from '../database/sql-session.ts';
+import {
+  insertRow,
+  keptWhereTrue,
+  type SqlDialect,
+  type SqlSession,
+  type Transaction,
+  type Written,
+} from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiry-rows.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
@@ -28,9 +34,17 @@ import type { DisposalScope, SeparateShare } from '../retention/retention.ts';
 import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
 import { byArrival, type GrantsJudged, judgeGrants } from './share-standing.ts';
 
-/** Returns whether the row has this now, or had it before. */
+/**
+ * Append-only, idempotent by (ownerId, shareId). `false` where another report's share stands under the two: nothing was
+ * written.
+ */
+export async function recordShare(tx: Transaction, share: PlannedShare): Promise<Written<boolean>> {
+  return keptWhereTrue(await insertShare(tx, share));
+}
+
+/** As `recordShare`, as a part of a transaction. */
 export async function insertShare(
-  { session, dialect, cipher }: Writing,
+  { session, dialect, cipher }: Transaction,
   share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
 ): Promise<boolean> {
   const { ownerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
@@ -54,9 +68,11 @@ export async function insertShare(
   return row?.reference_digest === digest;
 }
 
-/** As `Retention.sharesOf`. */
+/**
+ * Reads only: shares of the scope's reports that have owners of their own, also where those reports were disposed of.
+ */
 export async function readSeparateShares(
-  session: SqlSession,
+  { session }: Transaction,
   { ownerId, productCode }: DisposalScope,
 ): Promise<SeparateShare[]> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
@@ -72,11 +88,13 @@ export async function readSeparateShares(
   return rows.map(({ owner_id, inquiries }) => ({ ownerId: owner_id, inquiries }));
 }
 
-/** As `Ledger.shareFacts`; for a claim, after the chain's head was locked. */
+/**
+ * Reads only: whether the report may still be shared, and every consent about it: to this share, to any share of the
+ * report's owner, and to any other share of the report that the ledger knows. For a claim, after the chain's head was
+ * locked.
+ */
 export async function readShareFacts(
-  session: SqlSession,
-  dialect: SqlDialect,
-  cipher: LedgerCipher,
+  { session, dialect, cipher }: Transaction,
   { ownerId, shareId, reportReferenceNumber }: ConsentsQuery,
 ): Promise<ShareFacts> {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
@@ -123,7 +141,7 @@ async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
   const review = reviewOfRow(owner_id);
   return (
     review !== null &&
-    ((await isReviewDisposed(session, { owner_id })) || (await readHolds(session, owner_id)).length > 0)
+    ((await isReviewDisposed(session, { owner_id })) || (await readHolds({ session }, owner_id)).length > 0)
   );
 }
 
@@ -186,14 +204,13 @@ interface ClaimedShare extends KnownShare {
  * Reads and judges it; `undefined` where the claim is of no share. Locks the chain's head first. So a refusal that is
  * being written is waited for. A later one finds the claim, and is then respected or flagged.
  */
-export async function readClaimedShare(writing: Writing, request: ClaimRequest): Promise<ClaimedShare | undefined> {
+export async function readClaimedShare(tx: Transaction, request: ClaimRequest): Promise<ClaimedShare | undefined> {
   const { inquiry, consents, consentValidForMs, sharedReference } = request;
   const { applicantIds = consents.map(({ applicantId }) => applicantId) } = request;
   const { productCode, ownerId, shareId } = inquiry;
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
-  await lockHead(writing);
-  const { session, dialect, cipher } = writing;
-  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(session, dialect, cipher, {
+  await lockHead(tx);
+  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(tx, {
     ownerId,
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
@@ -251,16 +268,19 @@ export async function readWithdrawnShare(
   return row && standingWithdrawal(row);
 }
 
-/** As `Ledger.withdrawShare`. */
+/**
+ * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
+ * Append-only, idempotent by (ownerId, shareId): an earlier withdrawal stands.
+ */
 export async function withdrawShare(
-  writing: Writing,
+  tx: Transaction,
   withdrawal: ShareWithdrawal,
 ): Promise<Written<ShareWithdrawalVerdict>> {
-  const { session, dialect } = writing;
+  const { session, dialect } = tx;
   const { ownerId, shareId, replacedBy, by, reason } = withdrawal;
   let verdict: ShareWithdrawalVerdict | undefined;
   let isNew = false;
-  await chaining(writing, async (append) => {
+  await chaining(tx, async (append) => {
     const standing = await readWithdrawnShare(session, { owners: [ownerId], shareId });
     if (standing) {
       verdict = { kind: 'withdrawn', standing };
@@ -322,11 +342,17 @@ interface PermitRow extends ConsentRow, PostingRow {
   inquiry_user: string | null;
 }
 
-/** Marks the shares that this refusal concerns and that were, or may have been, posted; returns how many. */
-export async function flagShares(writing: Writing, refusal: ConsentRecord): Promise<number> {
+/** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
+export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<Written<number>> {
+  const concerned = await findRefusedPostings(tx, refusal);
+  for (const customerTraceNumber of concerned) await drawAttention(tx, 'lateConsent', customerTraceNumber);
+  return { keep: concerned.size > 0, value: concerned.size };
+}
+
+async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Promise<Set<string>> {
   // A grant withdraws nothing.
-  if (refusal.decision === 'granted') return 0;
-  const { session, dialect } = writing;
+  if (refusal.decision === 'granted') return new Set();
+  const { session, dialect } = tx;
   const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
   const links = await session.rows<{ customer_trace_number: string }>(
     `SELECT DISTINCT customer_trace_number FROM attempt_consents
@@ -335,7 +361,7 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
   );
   // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
   // outcome.
-  for (const { customer_trace_number } of links) await lockInquiry(writing, customer_trace_number);
+  for (const { customer_trace_number } of links) await lockInquiry(tx, customer_trace_number);
   const permits = await session.rows<PermitRow>(
     `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
        CASE WHEN a.answer_by <= ${dialect.now} THEN 1 ELSE 0 END AS overdue,
@@ -345,25 +371,23 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
   );
   const posted = permits.filter((permit) => isOnFile(permit) && isFor(permit, refusal));
   // Most refusals are about no posting. Everything that was said is read only for those that are.
-  if (posted.length === 0) return 0;
-  const revokesAll = revokesAllOf(await saidAbout(writing, refusal), refusal);
-  const concerned = new Set(
+  if (posted.length === 0) return new Set();
+  const revokesAll = revokesAllOf(await saidAbout(tx, refusal), refusal);
+  return new Set(
     posted
       .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
       .map((permit) => permit.customer_trace_number),
   );
-  for (const customerTraceNumber of concerned) await drawAttention(writing, 'lateConsent', customerTraceNumber);
-  return concerned.size;
 }
 
 /**
  * Does the same when an attempt turns out to be, or to be possibly, posted: a refusal may have come while it was sent.
  */
 export async function flagIfRefused(
-  writing: Writing,
+  tx: Transaction,
   { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
 ): Promise<void> {
-  const permits = await writing.session.rows<PermitRow>(
+  const permits = await tx.session.rows<PermitRow>(
     `SELECT c.*, a.state, a.outcome, a.answer_kind, a.late_state, 0 AS overdue,
        i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
      WHERE l.customer_trace_number = $1 AND l.attempt = $2 AND i.product_code = 'SECONDUSE'`,
@@ -373,9 +397,9 @@ export async function flagIfRefused(
   if (posted.length === 0) return;
   for (const permit of posted) {
     const grant = consentRecord(permit);
-    const refusals = refusalsAgainst(grant, await saidAbout(writing, grant));
+    const refusals = refusalsAgainst(grant, await saidAbout(tx, grant));
     if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
-    return drawAttention(writing, 'lateConsent', customerTraceNumber);
+    return drawAttention(tx, 'lateConsent', customerTraceNumber);
   }
 }
 
