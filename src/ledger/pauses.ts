@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
 import { chaining, columnsOf, lockHead } from './audit/audit-chain.ts';
+import { type Columns, fieldsOf } from './database/fields.ts';
 import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
 import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
@@ -190,20 +191,13 @@ export async function noteWaiting(
 
 /** Inquiries that a pause has stopped, and that no pause covers any more. */
 export async function readWaiting({ session }: Transaction): Promise<WaitingInquiry[]> {
-  const rows = await session.rows<{
-    customer_trace_number: string;
-    workflow_id: string;
-    profile: string;
-    noted_at: number;
-  }>(
+  const rows = await session.rows<Columns<Omit<WaitingInquiry, 'notedAtMs'>> & { noted_at: number }>(
     `SELECT w.* FROM paused_inquiries w WHERE NOT EXISTS
        (SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = w.profile) AND ${PAUSE_IN_FORCE})
      ORDER BY w.workflow_id, w.customer_trace_number`,
   );
   return rows.map((row) => ({
-    workflowId: row.workflow_id,
-    customerTraceNumber: row.customer_trace_number,
-    profile: row.profile,
+    ...fieldsOf(row, ['workflow_id', 'customer_trace_number', 'profile']),
     notedAtMs: row.noted_at,
   }));
 }

@@ -6,10 +6,10 @@ import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
+import { fieldsOf, instantsOf } from '../database/fields.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { type Page, periodMs } from '../database/transactions.ts';
-import type { AttemptRow, DecisionRow, InquiryRow } from '../inquiries/inquiry-rows.ts';
-import { descriptionOf } from '../inquiries/inquiry-views.ts';
+import { type AttemptRow, DESCRIPTION, type DecisionRow, type InquiryRow } from '../inquiries/inquiry-rows.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { referenceNumbersOf } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/retention-log.ts';
@@ -316,11 +316,17 @@ function auditedAttempt(
   const isAcceptedAsNotPosted =
     row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
   return {
-    ...descriptionOf(row),
+    ...fieldsOf(row, DESCRIPTION),
     ...(row.applicant_ids === null ? {} : { applicants: (JSON.parse(row.applicant_ids) as string[]).length }),
-    attempt: row.attempt,
-    ...(row.sent_trace_number === null ? {} : { sentTraceNumber: row.sent_trace_number }),
-    claimedAt: utcInstant(row.claimed_at),
+    ...fieldsOf(row, [
+      'attempt',
+      'sent_trace_number',
+      'return_code',
+      'return_reason_code',
+      'http_status',
+      'failure_type',
+    ]),
+    ...instantsOf(row, ['claimed_at', 'requested_at', 'abandoned_at', 'disposed_at']),
     outcome: row.audit_outcome,
     posted: postedOf({
       state,
@@ -328,17 +334,10 @@ function auditedAttempt(
       isAcceptedAsNotPosted,
       ...(said ? { providerSaid: said.provider_said } : {}),
     }),
-    consents: consents.map(({ applicant_id, consent_id }) => ({ applicantId: applicant_id, consentId: consent_id })),
-    ...(row.requested_at === null ? {} : { requestedAt: utcInstant(row.requested_at) }),
-    ...(row.return_code === null ? {} : { returnCode: row.return_code }),
-    ...(row.return_reason_code === null ? {} : { returnReasonCode: row.return_reason_code }),
+    consents: consents.map((link) => fieldsOf(link, ['applicant_id', 'consent_id'])),
     ...outcomesOf(row, { outcome: row.outcome, told: row.applicant_outcomes }),
-    ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
-    ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),
     ...(decision ? { decision: decisionView(decision) } : {}),
-    ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
-    ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
 }
 
@@ -359,13 +358,8 @@ function permitOf(
 
 function decisionView(row: DecisionRow): AuditDecision {
   return {
-    decisionId: row.decision_id,
-    action: row.action,
+    ...fieldsOf(row, ['decision_id', 'action', 'reason', 'provider_said', 'decided_at', 'proven_by']),
     by: row.decided_by,
-    reason: row.reason,
-    providerSaid: row.provider_said,
-    decidedAt: row.decided_at,
-    ...(row.proven_by === null ? {} : { provenBy: row.proven_by }),
   };
 }
 

@@ -1,15 +1,13 @@
 /** Reads audited decisions, consents and disposals in pages, in the order in which they were recorded. */
 
-import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { FailureType } from '../../model/failure-types.ts';
-import type { ProductCode } from '../../model/products.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
 import type { Unmatched } from '../consents/kept-consents.ts';
+import { type Columns, fieldsOf } from '../database/fields.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { type Page, periodMs } from '../database/transactions.ts';
 import { withoutForeignRuns } from '../owners.ts';
-import type { AccessesQuery, AccessKind, AuditedAccess } from '../reports/reading.ts';
+import type { AccessesQuery, AuditedAccess } from '../reports/reading.ts';
 import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
 import type {
@@ -42,7 +40,7 @@ export function readDecisionsPage(
 ): Promise<Page<AuditedDecision, Ordered>> {
   const { ownerId, customerTraceNumber, by } = query;
   const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
-      NULL AS wait_until FROM (
+      NULL AS until FROM (
       SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
         attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
       UNION ALL
@@ -92,8 +90,7 @@ export function readShareWithdrawalsPage(
   const rows = "SELECT w.*, w.owner_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
   const conditions = { owner_id: query.ownerId };
   const auditedOf = (row: WithdrawnShareRow) => ({
-    ownerId: row.owner_id,
-    shareId: row.share_id,
+    ...fieldsOf(row, ['owner_id', 'share_id']),
     ...standingWithdrawal(row),
   });
   return readPage(tx, { rows, conditions, query, after, auditedOf });
@@ -142,51 +139,32 @@ async function readPage<Row extends object, Audited>(
   return { items: found.map(auditedOf), end: found.length < PAGE_SIZE ? undefined : found.at(-1) };
 }
 
-interface DecisionRow extends Ordered {
-  customer_trace_number: string | null;
-  owner_id: string;
-  product_code: ProductCode | null;
-  profile: string | null;
-  share_id: string | null;
-  end_user_code: string | null;
-  end_user: string | null;
-  decision_id: string;
-  attempt: number | null;
-  action: AuditedDecision['action'];
+const DECIDED = [
+  'owner_id',
+  'customer_trace_number',
+  'profile',
+  'product_code',
+  'share_id',
+  'end_user_code',
+  'end_user',
+  'attempt',
+  'until',
+  'decision_id',
+  'action',
+  'reason',
+  'provider_said',
+  'failure_type',
+  'decided_at',
+  'proven_by',
+] as const;
+
+interface DecisionRow extends Columns<Omit<AuditedDecision, 'by' | 'recordedAt'>> {
   decided_by: string;
-  reason: string;
-  provider_said: AuditedDecision['providerSaid'] | null;
-  failure_type: FailureType | null;
-  decided_at: string | null;
-  proven_by: string | null;
-  wait_until: string | null;
+  recorded_at: number;
 }
 
 function decisionOf(row: DecisionRow): AuditedDecision {
-  return {
-    ownerId: row.owner_id,
-    ...defined({
-      customerTraceNumber: row.customer_trace_number ?? undefined,
-      profile: row.profile ?? undefined,
-      productCode: row.product_code ?? undefined,
-      shareId: row.share_id ?? undefined,
-      endUserCode: row.end_user_code ?? undefined,
-      endUser: row.end_user ?? undefined,
-      attempt: row.attempt ?? undefined,
-      until: row.wait_until ?? undefined,
-    }),
-    decisionId: row.decision_id,
-    action: row.action,
-    by: row.decided_by,
-    reason: row.reason,
-    ...defined({
-      providerSaid: row.provider_said ?? undefined,
-      failureType: row.failure_type ?? undefined,
-      decidedAt: row.decided_at ?? undefined,
-      provenBy: row.proven_by ?? undefined,
-    }),
-    recordedAt: utcInstant(row.recorded_at),
-  };
+  return { ...fieldsOf(row, DECIDED), by: row.decided_by, recordedAt: utcInstant(row.recorded_at) };
 }
 
 function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
@@ -200,47 +178,36 @@ function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched |
   };
 }
 
-interface AccessRow {
-  access_id: string;
-  customer_trace_number: string;
-  attempt: number;
-  kind: AccessKind;
-  owner_id: string;
-  product_code: ProductCode;
-  end_user_code: string | null;
-  end_user: string | null;
+const READ = [
+  'access_id',
+  'kind',
+  'owner_id',
+  'customer_trace_number',
+  'attempt',
+  'product_code',
+  'end_user_code',
+  'end_user',
+  'purpose',
+] as const;
+
+interface AccessRow extends Columns<Omit<AuditedAccess, 'by' | 'via' | 'redacted' | 'recordedAt'>> {
   accessed_by: string;
   accessed_via: AuditedAccess['via'];
-  purpose: string | null;
   is_redacted: number;
   recorded_at: number;
 }
 
 function accessOf(row: AccessRow): AuditedAccess {
   return {
-    accessId: row.access_id,
-    kind: row.kind,
-    ownerId: row.owner_id,
-    customerTraceNumber: row.customer_trace_number,
-    attempt: row.attempt,
-    productCode: row.product_code,
-    ...defined({ endUserCode: row.end_user_code ?? undefined, endUser: row.end_user ?? undefined }),
+    ...fieldsOf(row, READ),
     by: row.accessed_by,
     via: row.accessed_via,
-    ...defined({ purpose: row.purpose ?? undefined }),
     redacted: row.is_redacted === 1,
     recordedAt: utcInstant(row.recorded_at),
   };
 }
 
 // Finds records by their own names: a trace number, a share's id, a decision's. Each by an index.
-
-interface Row {
-  what: NamedRecord['what'];
-  owner_id: string;
-  customer_trace_number: string | null;
-  share_id: string | null;
-}
 
 /** Enough to show that a name is common. */
 const MOST = 20;
@@ -276,7 +243,7 @@ const SOURCES = [
 export async function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
   const found: NamedRecord[] = [];
   for (const source of SOURCES) {
-    const rows = await session.rows<Row>(`${source} LIMIT ${MOST}`, [name]);
+    const rows = await session.rows<Columns<NamedRecord>>(`${source} LIMIT ${MOST}`, [name]);
     found.push(...rows.map(recordOf));
   }
   const isRepeated = (record: NamedRecord, index: number) =>
@@ -285,10 +252,6 @@ export async function readNamed({ session }: Transaction, name: string): Promise
   return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
 }
 
-function recordOf({ what, owner_id, customer_trace_number, share_id }: Row): NamedRecord {
-  return {
-    ...{ what, ownerId: owner_id },
-    ...(customer_trace_number === null ? {} : { customerTraceNumber: customer_trace_number }),
-    ...(share_id === null ? {} : { shareId: share_id }),
-  };
+function recordOf(row: Columns<NamedRecord>): NamedRecord {
+  return fieldsOf(row, ['what', 'owner_id', 'customer_trace_number', 'share_id']);
 }

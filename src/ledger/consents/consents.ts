@@ -1,24 +1,31 @@
 /** Rows of `consents` and `attempt_consents`: what was granted and refused, and what permitted each attempt. */
+
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import type { ConsentVerdict } from '../records.ts';
 
+/** What a consent says, but for its secondary user and its evidence. */
+const SAID = [
+  'journey_id',
+  'share_id',
+  'applicant_id',
+  'consent_id',
+  'decision',
+  'decided_at',
+  'received_at',
+  'proof',
+] as const;
+const SECONDARY_USER = ['end_user_code', 'end_user'] as const;
+
 /** A row of `consents`, as read. */
-export interface ConsentRow {
-  journey_id: string;
-  share_id: string;
-  applicant_id: string;
-  consent_id: string;
-  decision: ConsentRecord['decision'];
-  decided_at: string;
-  end_user_code: string | null;
-  end_user: string | null;
+export interface ConsentRow
+  extends Columns<Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>>,
+    Columns<Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'> & ConsentRecord['secondaryUser']> {
   evidence: string | null;
-  received_at: string;
   recorded_at: number;
-  proof: string | null;
 }
 
 /**
@@ -75,17 +82,9 @@ function insertConsent({ session, dialect }: Transaction, consent: ConsentRecord
     session,
     'consents',
     {
-      journey_id: consent.journeyId,
-      share_id: consent.shareId,
-      applicant_id: consent.applicantId,
-      consent_id: consent.consentId,
-      decision: consent.decision,
-      decided_at: consent.decidedAt,
-      end_user_code: consent.secondaryUser.endUserCode,
-      end_user: consent.secondaryUser.endUser,
+      ...columnsFrom(consent, SAID),
+      ...columnsFrom(consent.secondaryUser, SECONDARY_USER),
       evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
-      received_at: consent.receivedAt,
-      proof: consent.proof,
     },
     { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING', returning: columnsOf('consents') },
   );
@@ -115,12 +114,8 @@ export async function linkConsents(
         session,
         'attempt_consents',
         {
-          customer_trace_number: attempt.customerTraceNumber,
-          attempt: attempt.attempt,
-          journey_id: grant.journeyId,
-          share_id: grant.shareId,
-          applicant_id: grant.applicantId,
-          consent_id: grant.consentId,
+          ...columnsFrom(attempt, ['customer_trace_number', 'attempt']),
+          ...columnsFrom(grant, ['journey_id', 'share_id', 'applicant_id', 'consent_id']),
         },
         { onConflict: 'ON CONFLICT DO NOTHING' },
       ),
@@ -150,18 +145,8 @@ export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRo
 
 export function consentRecord(row: ConsentRow): ConsentRecord {
   return {
-    journeyId: row.journey_id,
-    shareId: row.share_id,
-    applicantId: row.applicant_id,
-    consentId: row.consent_id,
-    decision: row.decision,
-    decidedAt: row.decided_at,
-    secondaryUser: {
-      ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
-      ...(row.end_user === null ? {} : { endUser: row.end_user }),
-    },
+    ...fieldsOf(row, SAID),
+    secondaryUser: fieldsOf(row, SECONDARY_USER),
     ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
-    ...(row.proof === null ? {} : { proof: row.proof }),
-    receivedAt: row.received_at,
   };
 }

@@ -7,6 +7,7 @@ import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
 import { refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
+import { columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
@@ -178,15 +179,7 @@ export async function readUnmatched(
     `SELECT * FROM kept_consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
     values,
   );
-  return rows.map((row) => ({
-    journeyId: row.journey_id,
-    shareId: row.share_id,
-    applicantId: row.applicant_id,
-    consentId: row.consent_id,
-    decision: row.decision,
-    unmatched: row.unmatched,
-    since: utcInstant(row.kept_at),
-  }));
+  return rows.map((row) => ({ ...fieldsOf(row, [...KEY, 'unmatched']), since: utcInstant(row.kept_at) }));
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */
@@ -272,7 +265,7 @@ async function insertKept(
     session,
     'kept_consents',
     {
-      ...Object.fromEntries(KEY.map((column, index) => [column, valuesOf(consent)[index]])),
+      ...columnsFrom(consent, KEY),
       unmatched: how.unmatched,
       told_to: how.toldTo,
     },

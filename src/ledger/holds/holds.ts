@@ -3,12 +3,14 @@
  *
  * A hold ends only by a decision or a later attempt: its run waits for one also where an answer came after all.
  */
+
 import { randomUUID } from 'node:crypto';
 import { differingPaths } from '../../base/differing-paths.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, type InquiryDescription, LASTING_FLAGS } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, keptWhereTrue, type Transaction, type Unsealed, type Written } from '../database/sql-session.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
@@ -17,6 +19,7 @@ import type { DisposalScope } from '../retention/retention.ts';
 import { insertRunDecisions } from '../run-decisions.ts';
 import { LATE_COLUMNS, readUndecided, SEEN_AT } from './open-inquiries.ts';
 import type { RunSeen, WorkEnd, WorkKey, WorkNote, WorkToNote } from './work.ts';
+import { NAMED } from './work-lists.ts';
 
 interface HeldRow {
   work_id: string;
@@ -248,21 +251,13 @@ async function toldBefore(
   ownerId: string,
   beforeMs: number,
 ): Promise<WorkKey[]> {
-  const rows = await session.rows<{
-    owner_id: string;
-    kind: WorkKey['kind'];
-    reason: WorkKey['reason'];
-    customer_trace_number: string | null;
-  }>(
+  const rows = await session.rows<Columns<WorkKey>>(
     `SELECT owner_id, kind, reason, customer_trace_number FROM work_for_people
      WHERE (${ofOwner(ownerId)} OR owner_id = $1) AND noted_at < $2 AND closed_at IS NULL`,
     [ownerId, beforeMs],
   );
   return rows
-    .map(({ owner_id, kind, reason, customer_trace_number: customerTraceNumber }) => ({
-      ...{ ownerId: owner_id, kind, reason },
-      ...(customerTraceNumber === null ? {} : { customerTraceNumber }),
-    }))
+    .map((row): WorkKey => fieldsOf(row, ['owner_id', 'kind', 'reason', 'customer_trace_number']))
     .filter(({ kind, reason }) => kind === 'held' || !LASTING_FLAGS.includes(reason));
 }
 
@@ -309,17 +304,9 @@ async function openNoted(tx: Transaction, work: WorkToNote, asOfMs: number): Pro
     'work_for_people',
     {
       work_id: randomUUID(),
-      owner_id: work.ownerId,
-      kind,
-      reason,
+      ...columnsFrom(work, NAMED),
       since: instantOf(work.since),
       profile: work.gatewayProfile,
-      end_user_code: work.endUserCode,
-      end_user: work.endUser,
-      product_code: work.productCode,
-      share_id: work.shareId,
-      customer_trace_number: customerTraceNumber,
-      attempt,
       details: work.details && JSON.stringify(work.details),
       noted_at: asOfMs,
     },

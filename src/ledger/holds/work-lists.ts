@@ -1,7 +1,7 @@
 /** The statements that read `work_for_people`, and its counts. */
 
 import { utcInstant } from '../../base/instants.ts';
-import type { ProductCode } from '../../model/products.ts';
+import { type Columns, fieldsOf } from '../database/fields.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { endUsersOfRun, isOneOf, ofOwner } from '../owners.ts';
 import {
@@ -126,19 +126,22 @@ function isForThese(places: readonly string[]): string {
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOneOf('f.name', places)}))`;
 }
 
-interface Row {
-  work_id: string;
-  owner_id: string;
-  kind: WorkKind;
-  reason: WorkKey['reason'];
+/** What a row names as its object does. */
+export const NAMED = [
+  'owner_id',
+  'kind',
+  'reason',
+  'end_user_code',
+  'end_user',
+  'product_code',
+  'share_id',
+  'customer_trace_number',
+  'attempt',
+] as const;
+
+interface Row extends Columns<Omit<WorkRow, 'since' | 'gatewayProfile' | 'details' | 'refusalKept'>> {
   since: number;
   profile: string;
-  end_user_code: string | null;
-  end_user: string | null;
-  product_code: ProductCode | null;
-  share_id: string | null;
-  customer_trace_number: string | null;
-  attempt: number | null;
   details: string | null;
   refusals_kept: number;
   resend_from: number | null;
@@ -209,20 +212,10 @@ function byAge(one: Row, other: Row): number {
 }
 
 function rowOf(row: Row): WorkRow {
-  const { end_user_code, end_user, product_code, share_id, customer_trace_number, attempt } = row;
   return {
-    workId: row.work_id,
-    ownerId: row.owner_id,
-    kind: row.kind,
-    reason: row.reason,
+    ...fieldsOf(row, ['work_id', ...NAMED]),
     since: utcInstant(row.since),
     gatewayProfile: row.profile,
-    ...(end_user_code === null ? {} : { endUserCode: end_user_code }),
-    ...(end_user === null ? {} : { endUser: end_user }),
-    ...(product_code === null ? {} : { productCode: product_code }),
-    ...(share_id === null ? {} : { shareId: share_id }),
-    ...(customer_trace_number === null ? {} : { customerTraceNumber: customer_trace_number }),
-    ...(attempt === null ? {} : { attempt }),
     ...detailsOf(row),
     ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
   };

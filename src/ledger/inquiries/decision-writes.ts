@@ -1,12 +1,14 @@
 /** The statements that write decisions, and what they make of their inquiry. Each is part of a transaction of the ledger. */
+
 import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
+import { columnsFrom } from '../database/fields.ts';
 import { insertRow, type Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord } from '../records.ts';
 import { consumerDigest, referenceDigest } from '../reports/report-references.ts';
-import { sealAnswer } from './inquiry-rows.ts';
+import { DECISION, sealAnswer } from './inquiry-rows.ts';
 import { detailsOf, summaryOf } from './inquiry-writes.ts';
 
 export async function insertDecision(
@@ -19,18 +21,10 @@ export async function insertDecision(
       tx.session,
       'decisions',
       {
-        customer_trace_number: decision.customerTraceNumber,
-        attempt: decision.attempt,
-        decision_id: decision.decisionId,
-        action: decision.action,
+        ...columnsFrom(decision, DECISION),
         decided_by: decision.by,
-        reason: decision.reason,
-        provider_said: decision.providerSaid,
-        failure_type: decision.failureType,
-        decided_at: decision.decidedAt,
         permits_attempt: permitsAttempt,
         confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
-        proven_by: decision.provenBy,
       },
       { sql: { recorded_at: tx.dialect.now }, returning: columnsOf('decisions') },
     );

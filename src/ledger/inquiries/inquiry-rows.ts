@@ -1,29 +1,34 @@
 /** Rows of `inquiries`, `attempts` and `decisions`, and everything about one trace number that the rules judge. */
-import type { DecisionAction, FailureType } from '../../model/failure-types.ts';
-import type { Answer, AttemptState } from '../../model/inquiry.ts';
-import type { Environment, ProductCode } from '../../model/products.ts';
+
+import type { FailureType } from '../../model/failure-types.ts';
+import type { Answer, AttemptState, InquiryDescription } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { type KnownInquiry, latestOf, standing } from '../claim.ts';
+import type { Columns } from '../database/fields.ts';
 import { OLDEST_WRITER } from '../database/schema.ts';
 import type { SqlSession, Unsealed } from '../database/sql-session.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { DecisionRecord } from '../records.ts';
 
-export interface InquiryRow {
-  customer_trace_number: string;
-  environment: Environment;
-  profile: string;
-  customer_id: string;
-  workflow_type: string;
-  owner_id: string;
-  product_code: ProductCode;
-  share_id: string | null;
-  ordinal: number;
-  end_user_code: string | null;
-  end_user: string | null;
-  permissible_purpose_code: string | null;
-  amends: string | null;
+/** What identifies an inquiry and says whom it is for. */
+export const DESCRIPTION = [
+  'customer_trace_number',
+  'environment',
+  'profile',
+  'customer_id',
+  'workflow_type',
+  'owner_id',
+  'product_code',
+  'ordinal',
+  'share_id',
+  'end_user_code',
+  'end_user',
+  'permissible_purpose_code',
+  'amends',
+] as const;
+
+export interface InquiryRow extends Columns<InquiryDescription> {
   /** A JSON list. */
   applicant_ids: string | null;
   digest: string | null;
@@ -61,19 +66,23 @@ export interface AttemptRow {
   refusals_kept: number;
 }
 
-export interface DecisionRow {
-  customer_trace_number: string;
-  decision_id: string;
-  attempt: number;
-  action: DecisionAction;
+/** What a decision says, but for who made it and what it permits. */
+export const DECISION = [
+  'decision_id',
+  'customer_trace_number',
+  'attempt',
+  'action',
+  'reason',
+  'provider_said',
+  'decided_at',
+  'failure_type',
+  'proven_by',
+] as const;
+
+export interface DecisionRow extends Columns<Omit<DecisionRecord, 'by' | 'answer' | 'confirmConsumerIds'>> {
   decided_by: string;
-  reason: string;
-  provider_said: DecisionRecord['providerSaid'];
-  failure_type: FailureType | null;
-  decided_at: string;
   permits_attempt: number | null;
   confirms_consumers: number | null;
-  proven_by: string | null;
 }
 
 /** A row of an attempt that was closed before any claim. */

@@ -1,8 +1,10 @@
 /** Inquiries, attempts and decisions in the form that callers see. */
+
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveAttempt, latestOf, lateToJudge, permitFor, standing } from '../claim.ts';
+import { fieldsOf, instantsOf } from '../database/fields.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
 import { decisionDifferences } from './decision.ts';
@@ -11,6 +13,8 @@ import {
   type AttemptRow,
   byAttempt,
   type ClosedRow,
+  DECISION,
+  DESCRIPTION,
   type DecisionRow,
   type InquiryRow,
   type InquiryState,
@@ -64,17 +68,13 @@ function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): Atte
   const sealed = row.accepted_answer ?? row.answer;
   const column = row.accepted_answer ? 'accepted_answer' : 'answer';
   return {
-    attempt: row.attempt,
+    ...fieldsOf(row, ['attempt', 'run_id', 'sent_trace_number', 'http_status', 'retry_after_ms']),
     state,
     claimedAt: utcInstant(row.claimed_at),
-    runId: row.run_id,
-    ...(row.sent_trace_number === null ? {} : { sentTraceNumber: row.sent_trace_number }),
     ...(state === 'sending' ? { waitMs: answerInMs } : {}),
     ...(failureType === null || row.accepted_answer ? {} : { failureType }),
     ...(state === 'unknown' && row.resend_from !== null ? { resendFrom: utcInstant(row.resend_from) } : {}),
-    ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
-    ...(row.retry_after_ms === null ? {} : { retryAfterMs: row.retry_after_ms }),
     ...(sealed ? { answer: openAnswer(cipher, sealed, row, column) } : {}),
   };
 }
@@ -124,11 +124,11 @@ export async function readInquiries(
     return {
       ...inquiryView(row),
       ...(first ? { firstClaimedAt: utcInstant(first.claimed_at) } : {}),
-      ...(row.seen_at === null ? {} : { seenAt: utcInstant(row.seen_at) }),
+      ...instantsOf(row, ['seen_at']),
       attempts: [
         ...own.map((attempt) => ({
           ...attemptView(attempt, row.now, cipher),
-          ...(attempt.requested_at === null ? {} : { requestedAt: utcInstant(attempt.requested_at) }),
+          ...instantsOf(attempt, ['requested_at']),
           ...(attempt.late_at === null ? {} : { lateAnswerAt: utcInstant(attempt.late_at) }),
           ...(attempt.late_state === 'answered' ? { answeredLate: true as const } : {}),
           ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
@@ -142,33 +142,11 @@ export async function readInquiries(
 
 function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
   return {
-    ...descriptionOf(row),
-    createdAt: utcInstant(row.created_at),
+    ...fieldsOf(row, DESCRIPTION),
+    ...instantsOf(row, ['created_at']),
     ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
-    ...(row.workflow_id === null ? {} : { workflowId: row.workflow_id }),
-    ...(row.run_id === null ? {} : { runId: row.run_id }),
-    ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
-    ...(row.late_answer_at === null ? {} : { lateAnswerAt: utcInstant(row.late_answer_at) }),
-    ...(row.late_consent_at === null ? {} : { lateConsentAt: utcInstant(row.late_consent_at) }),
-    ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
-  };
-}
-
-export function descriptionOf(row: InquiryRow): InquiryDescription {
-  return {
-    customerTraceNumber: row.customer_trace_number,
-    environment: row.environment,
-    profile: row.profile,
-    customerId: row.customer_id,
-    workflowType: row.workflow_type,
-    ownerId: row.owner_id,
-    productCode: row.product_code,
-    ordinal: row.ordinal,
-    ...(row.share_id === null ? {} : { shareId: row.share_id }),
-    ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
-    ...(row.end_user === null ? {} : { endUser: row.end_user }),
-    ...(row.permissible_purpose_code === null ? {} : { permissiblePurposeCode: row.permissible_purpose_code }),
-    ...(row.amends === null ? {} : { amends: row.amends }),
+    ...fieldsOf(row, ['workflow_id', 'run_id']),
+    ...instantsOf(row, ['abandoned_at', 'late_answer_at', 'late_consent_at', 'disposed_at']),
   };
 }
 
@@ -196,17 +174,9 @@ export async function differencesToDecided(
 function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher: LedgerCipher): DecisionRecord {
   const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
   return {
-    decisionId: row.decision_id,
-    customerTraceNumber: row.customer_trace_number,
-    attempt: row.attempt,
-    action: row.action,
+    ...fieldsOf(row, DECISION),
     by: row.decided_by,
-    reason: row.reason,
-    providerSaid: row.provider_said,
-    decidedAt: row.decided_at,
-    ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(row.confirms_consumers === null ? {} : { confirmConsumerIds: true as const }),
-    ...(row.proven_by === null ? {} : { provenBy: row.proven_by }),
     ...(accepted?.accepted_answer
       ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
       : {}),

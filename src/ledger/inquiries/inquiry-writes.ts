@@ -1,11 +1,13 @@
 /** The statements that change `inquiries` and `attempts`. Each is part of a transaction of the ledger. */
+
 import { parseInstantMs } from '../../base/instants.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
-import { ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
+import { DESCRIPTION, ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
 import { currentDigest } from './request-digests.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
@@ -13,52 +15,24 @@ export async function readRepeat(
   session: SqlSession,
   inquiry: InquiryDescription,
 ): Promise<ReturnType<typeof repeatOf>> {
-  const rows = await session.rows<{
-    customer_trace_number: string;
-    customer_id: string;
-    ordinal: number;
-    permitted_repeat: number;
-  }>(
+  const rows = await session.rows<Columns<ClaimedNumber>>(
     `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
      WHERE owner_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
        AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
      ORDER BY permitted_repeat, ordinal`,
     [inquiry.ownerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
   );
-  const numbers = rows.map((row) => ({
-    customerTraceNumber: row.customer_trace_number,
-    customerId: row.customer_id,
-    ordinal: row.ordinal,
-    permittedRepeat: row.permitted_repeat,
-  }));
+  const columns = ['customer_trace_number', 'customer_id', 'ordinal', 'permitted_repeat'] as const;
+  const numbers = rows.map((row) => fieldsOf(row, columns));
   return repeatOf(numbers, inquiry);
 }
 
 /** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
 export async function insertInquiry({ session, dialect }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
-  const inserted = await insertRow(
-    session,
-    'inquiries',
-    {
-      customer_trace_number: inquiry.customerTraceNumber,
-      environment: inquiry.environment,
-      profile: inquiry.profile,
-      customer_id: inquiry.customerId,
-      workflow_type: inquiry.workflowType,
-      owner_id: inquiry.ownerId,
-      product_code: inquiry.productCode,
-      share_id: inquiry.shareId,
-      ordinal: inquiry.ordinal,
-      end_user_code: inquiry.endUserCode,
-      end_user: inquiry.endUser,
-      permissible_purpose_code: inquiry.permissiblePurposeCode,
-      amends: inquiry.amends,
-    },
-    {
-      sql: { created_at: dialect.now },
-      onConflict: 'ON CONFLICT DO NOTHING',
-    },
-  );
+  const inserted = await insertRow(session, 'inquiries', columnsFrom(inquiry, DESCRIPTION), {
+    sql: { created_at: dialect.now },
+    onConflict: 'ON CONFLICT DO NOTHING',
+  });
   return inserted !== undefined;
 }
 
