@@ -17,7 +17,7 @@ import type {
   ShareWithdrawal,
   ShareWithdrawalVerdict,
 } from '../ledger/records.ts';
-import type { CarriedRefusal } from '../ledger/reports/reading.ts';
+import type { CarriedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';

@@ -7,7 +7,7 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
-import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reading.ts';
+import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';

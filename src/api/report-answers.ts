@@ -4,8 +4,8 @@ import { parseJson } from '../base/json-safety.ts';
 import { gone, Refusal } from '../http/refusal.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
-import type { Reader } from '../ledger/reports/reading.ts';
 import { referencesOf } from '../ledger/reports/report-references.ts';
+import type { Reader } from '../ledger/reports/reports.ts';
 import type { ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
 

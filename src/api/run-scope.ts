@@ -5,7 +5,7 @@ import { isRecord } from '../base/is-record.ts';
 import { translatedServerError } from '../client/connection/error-translation.ts';
 import { startedInput } from '../client/runs/start-once.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { MadeFor } from '../ledger/reports/reading.ts';
+import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';
 import type { RunScope } from './caller.ts';

@@ -5,7 +5,7 @@ import type { Environment } from '../model/products.ts';
 import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './database/schema.ts';
 import type { SqlDialect, SqlSession } from './database/sql-session.ts';
-import { readCounts } from './holds/work-lists.ts';
+import { readCounts } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
 import { type Pause, readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';
@@ -41,26 +41,21 @@ interface LedgerContent {
 
 /** @throws LedgerNotFoundError, LedgerUnavailableError */
 export async function inspectLedger(url: string): Promise<LedgerInspection> {
-  const engine = await openEngine({ url });
   const kind = url.startsWith('file:') ? 'sqlite' : 'postgres';
-  try {
-    return await engine.read(async (session) => {
-      const schemaVersion = await schemaVersionOf(session, engine.dialect);
-      const isOlder = schemaVersion < SCHEMA_VERSION;
-      const oldestWriter = isOlder ? 0 : await oldestWriterOf(session);
-      return {
-        engine: kind,
-        schemaVersion,
-        knownSchemaVersion: SCHEMA_VERSION,
-        oldestWriter,
-        durability: kind === 'postgres' ? await readDurability(session) : ON_ONE_MACHINE,
-        ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, engine.dialect) }),
-        clock: await clockOf(session, engine.dialect),
-      };
-    });
-  } finally {
-    await engine.close();
-  }
+  return inspect(url, async (session, dialect) => {
+    const schemaVersion = await schemaVersionOf(session, dialect);
+    const isOlder = schemaVersion < SCHEMA_VERSION;
+    const oldestWriter = isOlder ? 0 : await oldestWriterOf(session);
+    return {
+      engine: kind,
+      schemaVersion,
+      knownSchemaVersion: SCHEMA_VERSION,
+      oldestWriter,
+      durability: kind === 'postgres' ? await readDurability(session) : ON_ONE_MACHINE,
+      ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, dialect) }),
+      clock: await clockOf(session, dialect),
+    };
+  });
 }
 
 /**
@@ -69,12 +64,7 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */
 export async function inspectRestore(url: string, seen: SeenAttempt): Promise<RestoreState> {
-  const engine = await openEngine({ url });
-  try {
-    return await engine.read((session) => readRestore({ session }, seen));
-  } finally {
-    await engine.close();
-  }
+  return inspect(url, (session) => readRestore({ session }, seen));
 }
 
 /**
@@ -83,12 +73,7 @@ export async function inspectRestore(url: string, seen: SeenAttempt): Promise<Re
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */
 export async function inspectPauses(url: string): Promise<Pause[]> {
-  const engine = await openEngine({ url });
-  try {
-    return await engine.read((session) => readPauses({ session }, { inForce: true }));
-  } finally {
-    await engine.close();
-  }
+  return inspect(url, (session) => readPauses({ session }, { inForce: true }));
 }
 
 /**
@@ -98,9 +83,13 @@ export async function inspectPauses(url: string): Promise<Pause[]> {
  */
 export async function inspectDurability(url: string): Promise<Durability> {
   if (url.startsWith('file:')) return ON_ONE_MACHINE;
+  return inspect(url, readDurability);
+}
+
+async function inspect<T>(url: string, work: (session: SqlSession, dialect: SqlDialect) => Promise<T>): Promise<T> {
   const engine = await openEngine({ url });
   try {
-    return await engine.read(readDurability);
+    return await engine.read((session) => work(session, engine.dialect));
   } finally {
     await engine.close();
   }

@@ -39,7 +39,7 @@ import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
 import { noteWork, recordSeen, seeRun, takeOver } from './holds/holds.ts';
 import { readInquiry, readOldestOpen, readOpenInquiries } from './holds/open-inquiries.ts';
-import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work-lists.ts';
+import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { readInquiriesOfOwner } from './inquiries/inquiry-views.ts';
 import { beginPause, endPause, forgetWaiting, noteWaiting, type Pause, readPauses, readWaiting } from './pauses.ts';
@@ -52,8 +52,8 @@ import type {
   RewrapResult,
   StartFacts,
 } from './records.ts';
-import type { SealedRefusal } from './reports/reading.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
+import type { SealedRefusal } from './reports/reports.ts';
 import { Readings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';

@@ -15,9 +15,6 @@ import { newLedgerSecret, openLedgerSecret, readLedgerSecret } from './database/
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
 
-// Makes a ledger's tables, or brings older ones up to date. Called by `setup`, and where a ledger for the sandbox is
-// made.
-
 interface MigrateOptions {
   environment: Environment;
   keyRing: KeyWrapper;
@@ -26,7 +23,7 @@ interface MigrateOptions {
 }
 
 /**
- * Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
+ * Makes a ledger's tables, or brings older ones up to date. Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
  * does the work.
  *
  * @throws LedgerUnavailableError where the database does not answer, or others hold the tables all the time

@@ -1,4 +1,4 @@
-/** Selects the rows of one owner; for a portfolio review, those of all of its rows. */
+/** Selects rows by their owner: those of one owner or of a whole review, and those that a reader may see. */
 import { ownerOf } from '../model/owner-id.ts';
 
 /** The SQL condition on `owner_id`, with the owner's id as value `$place`. */

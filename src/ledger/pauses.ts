@@ -1,7 +1,4 @@
-/**
- * The pauses of the ledger's port: while one is in force, no worker of any queue claims anything for its profiles.
- * Errors as everywhere in the port.
- */
+/** Pauses: while one is in force, no worker of any queue claims anything for its profiles. */
 
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
@@ -58,7 +55,6 @@ export function pauseWords(pause: Pause): string {
 //
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
 // claim either comes before the pause, and counts as in flight, or finds it.
-//
 
 interface PauseRow {
   pause_id: string;

@@ -1,4 +1,4 @@
-/** The input and output of the ledger (types). Nothing here is a row; port.ts says how each is used. */
+/** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
 import type { ConsentRecord, ShareObjection } from '../consent/consent-record.ts';
 import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';

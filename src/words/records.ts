@@ -12,7 +12,7 @@ import type {
   Posted,
 } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
-import type { AuditedAccess } from '../ledger/reports/reading.ts';
+import type { AuditedAccess } from '../ledger/reports/reports.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/owner-id.ts';
 import { nameOfUser } from '../model/secondary-user.ts';

@@ -16,7 +16,7 @@ import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { carriedRefusal, type SealedRefusal } from '../../src/ledger/reports/reading.ts';
+import { carriedRefusal, type SealedRefusal } from '../../src/ledger/reports/reports.ts';
 import { applicant, profileFor } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
 import { INQUIRY, keyRing, TRACE } from '../ledger/fixtures.ts';

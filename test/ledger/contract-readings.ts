@@ -7,7 +7,7 @@ import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import type { Reader } from '../../src/ledger/reports/reading.ts';
+import type { Reader } from '../../src/ledger/reports/reports.ts';
 import { OtherEndUserError } from '../../src/model/credit-journey-error.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';

@@ -1,7 +1,7 @@
 /** Part of the contract suite: lists of what needs a person, for readers who may not see all, and among very many rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countStatements, pageStatements, type WorkStatement } from '../../src/ledger/holds/work-lists.ts';
+import { countStatements, pageStatements, type WorkStatement } from '../../src/ledger/holds/work.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

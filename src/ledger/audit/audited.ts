@@ -1,4 +1,4 @@
-/** The requests to the gateway, attempt by attempt, for auditors and accountants: shapes, and their meaning. */
+/** What was asked of the gateway, decided, consented to, shared and disposed of, for auditors: shapes. Nothing personal. */
 import { defined } from '../../base/defined.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { DecisionAction, FailureType } from '../../model/failure-types.ts';

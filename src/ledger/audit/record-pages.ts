@@ -1,4 +1,4 @@
-/** Reads audited decisions, consents and disposals in pages, in the order in which they were recorded. */
+/** Reads audited decisions, consents, disposals and readings in pages, and finds records by their names. */
 
 import { utcInstant } from '../../base/instants.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
@@ -7,7 +7,7 @@ import { type Columns, fieldsOf } from '../database/fields.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { type Page, periodMs } from '../database/transactions.ts';
 import { withoutForeignRuns } from '../owners.ts';
-import type { AccessesQuery, AuditedAccess } from '../reports/reading.ts';
+import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
 import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
 import type {

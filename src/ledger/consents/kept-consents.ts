@@ -1,6 +1,6 @@
 /**
- * The part of the ledger's port for consents that no run has received, or whose share no run knew when it received them
- * (types). The ledger keeps and shows them, and their run finds them. Errors as everywhere in the port.
+ * Consents that no run has received, or whose share no run knew when it received them. The ledger keeps and shows them,
+ * and their run finds them.
  */
 
 import { defined } from '../../base/defined.ts';
@@ -71,8 +71,6 @@ export interface ToldConsents {
   /** Grants that the run does not count any more. */
   faultyGrants: readonly FaultyGrant[];
 }
-
-// Rows of `kept_consents` on any SQL engine: each method is one transaction.
 
 /** A flood of messages must not fill a run. The claim reads every refusal all the same. */
 const MOST_HEARD = 1_000;

@@ -1,8 +1,15 @@
-/** Which ledger this is, the version of its tables, and how it finds that it was restored. */
+/** The ledger's tables at their first version, their indexes, and what may never happen to their rows. */
 import type { SqlDialect } from './sql-session.ts';
 
-export function identityTables({ bytes, guardRows }: SqlDialect): string[] {
+export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): string[] {
+  const sealed = `algorithm TEXT NOT NULL,
+      body ${bytes},
+      key_id TEXT,
+      wrapped_key ${bytes}`;
   return [
+    ...triggerPrelude,
+
+    // Which ledger this is, the version of its tables, and how it finds that it was restored.
     `CREATE TABLE ledger_schema (
       version BIGINT PRIMARY KEY,
       applied_at BIGINT NOT NULL,
@@ -34,16 +41,8 @@ export function identityTables({ bytes, guardRows }: SqlDialect): string[] {
       reason TEXT NOT NULL,
       recorded_at BIGINT NOT NULL
     )`,
-    ...guardRows('ledger_identity', 'keepRows'),
-    ...guardRows('attempt_counter', 'keepRows'),
-    ...guardRows('ledger_restores', 'appendOnly'),
-  ];
-}
 
-// Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
-
-export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
-  return [
+    // Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
     `CREATE TABLE inquiries (
       customer_trace_number TEXT PRIMARY KEY,
       environment TEXT NOT NULL,
@@ -145,16 +144,8 @@ export function inquiryTables({ bytes, guardRows }: SqlDialect): string[] {
       permitted_by TEXT,
       PRIMARY KEY (customer_trace_number, attempt)
     )`,
-    ...guardRows('inquiries', 'keepRows'),
-    ...guardRows('attempts', 'keepRows'),
-    ...guardRows('closed_attempts', 'appendOnly'),
-  ];
-}
 
-// What people decide: about attempts, about runs, and that they have seen what was flagged.
-
-export function decisionTables({ guardRows }: SqlDialect): string[] {
-  return [
+    // What people decide: about attempts, about runs, and that they have seen what was flagged.
     // The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed.
     `CREATE TABLE decisions (
       customer_trace_number TEXT NOT NULL REFERENCES inquiries,
@@ -203,16 +194,8 @@ export function decisionTables({ guardRows }: SqlDialect): string[] {
       PRIMARY KEY (customer_trace_number, decision_id)
     )`,
     'CREATE INDEX attention_seen_by_id ON attention_seen (decision_id)',
-    ...guardRows('decisions', 'appendOnly'),
-    ...guardRows('run_decisions', 'appendOnly'),
-    ...guardRows('attention_seen', 'appendOnly'),
-  ];
-}
 
-// Consents as they were given, those that a claim was made under, and those that no run has received.
-
-export function consentTables({ guardRows }: SqlDialect): string[] {
-  return [
+    // Consents as they were given, those that a claim was made under, and those that no run has received.
     `CREATE TABLE consents (
       journey_id TEXT NOT NULL,
       share_id TEXT NOT NULL,
@@ -262,16 +245,8 @@ export function consentTables({ guardRows }: SqlDialect): string[] {
       FOREIGN KEY (journey_id, share_id, applicant_id, consent_id, decision) REFERENCES consents
     )`,
     'CREATE INDEX kept_consents_unmatched ON kept_consents (kept_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
-    ...guardRows('consents', 'appendOnly'),
-    ...guardRows('attempt_consents', 'appendOnly'),
-    ...guardRows('kept_consents', 'keepRows'),
-  ];
-}
 
-// Which report a share is of, and shares that were taken back.
-
-export function shareTables({ guardRows }: SqlDialect): string[] {
-  return [
+    // Which report a share is of, and shares that were taken back.
     `CREATE TABLE report_shares (
       owner_id TEXT NOT NULL,
       share_id TEXT NOT NULL,
@@ -294,21 +269,9 @@ export function shareTables({ guardRows }: SqlDialect): string[] {
       recorded_at BIGINT NOT NULL,
       PRIMARY KEY (owner_id, share_id)
     )`,
-    ...guardRows('report_shares', 'appendOnly'),
-    ...guardRows('withdrawn_shares', 'appendOnly'),
-  ];
-}
 
-// What is sealed, and destroyed one by one: reports, what was derived from them, and bodies of refusals. Also whose
-// references they have, and who has read them.
-//
-
-export function reportTables({ bytes, guardRows }: SqlDialect): string[] {
-  const sealed = `algorithm TEXT NOT NULL,
-      body ${bytes},
-      key_id TEXT,
-      wrapped_key ${bytes}`;
-  return [
+    // What is sealed, and destroyed one by one: reports, what was derived from them, and bodies of refusals. Also whose
+    // references they have, and who has read them.
     `CREATE TABLE reports (
       customer_trace_number TEXT NOT NULL,
       attempt BIGINT NOT NULL,
@@ -385,17 +348,8 @@ export function reportTables({ bytes, guardRows }: SqlDialect): string[] {
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
     'CREATE INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)',
-    ...guardRows('reports', 'keepSealed'),
-    ...guardRows('refusal_bodies', 'keepSealed'),
-    ...guardRows('report_references', 'appendOnly'),
-    ...guardRows('report_accesses', 'appendOnly'),
-  ];
-}
 
-// The chain that reveals tampering with consents and decisions (audit-chain.ts), what was disposed of, and legal holds.
-
-export function auditTables({ guardRows }: SqlDialect): string[] {
-  return [
+    // The chain that reveals tampering with consents and decisions (audit-chain.ts), what was disposed of, and legal holds.
     `CREATE TABLE audit_chain (
       position BIGINT PRIMARY KEY,
       row_table TEXT NOT NULL,
@@ -437,17 +391,8 @@ export function auditTables({ guardRows }: SqlDialect): string[] {
       PRIMARY KEY (hold_id, kind)
     )`,
     'CREATE INDEX legal_holds_of_owner ON legal_holds (owner_id)',
-    ...guardRows('audit_chain', 'appendOnly'),
-    ...guardRows('audit_head', 'keepRows'),
-    ...guardRows('retention_events', 'appendOnly'),
-    ...guardRows('legal_holds', 'appendOnly'),
-  ];
-}
 
-// Pauses of a gateway profile or of all, and the inquiries that wait for their end.
-
-export function pauseTables({ guardRows }: SqlDialect): string[] {
-  return [
+    // Pauses of a gateway profile or of all, and the inquiries that wait for their end.
     `CREATE TABLE inquiry_pauses (
       pause_id TEXT NOT NULL,
       -- begun or ended. Each pause has at most one row of either.
@@ -466,14 +411,8 @@ export function pauseTables({ guardRows }: SqlDialect): string[] {
       profile TEXT NOT NULL,
       noted_at BIGINT NOT NULL
     )`,
-    ...guardRows('inquiry_pauses', 'appendOnly'),
-  ];
-}
 
-// The tables of what needs a person: runs that hold, and what was flagged.
-
-export function workTables({ guardRows }: SqlDialect): string[] {
-  return [
+    // The tables of what needs a person: runs that hold, and what was flagged.
     `CREATE TABLE work_for_people (
       work_id TEXT PRIMARY KEY,
       owner_id TEXT NOT NULL,
@@ -509,12 +448,41 @@ export function workTables({ guardRows }: SqlDialect): string[] {
     'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
     'CREATE INDEX work_of_owner ON work_for_people (owner_id)',
-    ...guardRows('work_for_people', 'keepRows'),
     // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
     `CREATE TABLE work_of_resets (
       owner_id TEXT PRIMARY KEY,
       noted_at BIGINT NOT NULL
     )`,
-    ...guardRows('work_of_resets', 'keepRows'),
+
+    ...Object.entries(GUARDS).flatMap(([table, guard]) => guardRows(table, guard)),
   ];
 }
+
+/** Which rows are never deleted, by table; which are never changed either, and of which a sealed body is never replaced. */
+const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> = {
+  ledger_identity: 'keepRows',
+  attempt_counter: 'keepRows',
+  ledger_restores: 'appendOnly',
+  inquiries: 'keepRows',
+  attempts: 'keepRows',
+  closed_attempts: 'appendOnly',
+  decisions: 'appendOnly',
+  run_decisions: 'appendOnly',
+  attention_seen: 'appendOnly',
+  consents: 'appendOnly',
+  attempt_consents: 'appendOnly',
+  kept_consents: 'keepRows',
+  report_shares: 'appendOnly',
+  withdrawn_shares: 'appendOnly',
+  reports: 'keepSealed',
+  refusal_bodies: 'keepSealed',
+  report_references: 'appendOnly',
+  report_accesses: 'appendOnly',
+  audit_chain: 'appendOnly',
+  audit_head: 'keepRows',
+  retention_events: 'appendOnly',
+  legal_holds: 'appendOnly',
+  inquiry_pauses: 'appendOnly',
+  work_for_people: 'keepRows',
+  work_of_resets: 'keepRows',
+};

@@ -1,4 +1,4 @@
-/** The ledger's own secret: made once, wrapped by the key ring, stored beside the ledger's id. */
+/** What the key ring wraps: the ledger's own secret, made once and stored beside its id, and the data keys of reports. */
 
 import { randomBytes } from 'node:crypto';
 import { UnknownKeyError } from '../../protection/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * The statements that open and close rows of `work_for_people`. Each is part of the transaction that causes it.
+ * Opens and closes rows of `work_for_people`, each in the transaction that causes it.
  *
  * A hold ends only by a decision or a later attempt: its run waits for one also where an answer came after all.
  */
@@ -18,8 +18,7 @@ import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVe
 import type { DisposalScope } from '../retention/retention.ts';
 import { insertRunDecisions } from '../run-decisions.ts';
 import { LATE_COLUMNS, readUndecided, SEEN_AT } from './open-inquiries.ts';
-import type { RunSeen, WorkEnd, WorkKey, WorkNote, WorkToNote } from './work.ts';
-import { NAMED } from './work-lists.ts';
+import { NAMED, type RunSeen, type WorkEnd, type WorkKey, type WorkNote, type WorkToNote } from './work.ts';
 
 interface HeldRow {
   work_id: string;

@@ -1,4 +1,4 @@
-/** The statements that write decisions, and what they make of their inquiry. Each is part of a transaction of the ledger. */
+/** Checks and writes a decision within its transaction, and what it makes of its inquiry. */
 
 import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';

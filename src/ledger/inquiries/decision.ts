@@ -1,4 +1,4 @@
-/** Decides what effect a person's decision may still have, given the ledger. Pure; docs/protocol.md, fence 1. */
+/** Decides what effect a person's decision may still have, and how it differs from one under its id. Pure; docs/protocol.md, fence 1. */
 
 import { differingPaths } from '../../base/differing-paths.ts';
 import type { FailureType } from '../../model/failure-types.ts';

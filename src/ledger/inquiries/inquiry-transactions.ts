@@ -28,9 +28,8 @@ import type {
   RecordVerdict,
   RequestDigests,
 } from '../records.ts';
-import type { SealedRefusal } from '../reports/reading.ts';
 import { indexReference } from '../reports/report-references.ts';
-import { insertRefusal, insertReport } from '../reports/reports.ts';
+import { insertRefusal, insertReport, type SealedRefusal } from '../reports/reports.ts';
 import { readDoubt, readLost } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, insertShare, objectionOf, readClaimedShare } from '../shares/shares.ts';

@@ -1,4 +1,4 @@
-/** The statements that change `inquiries` and `attempts`. Each is part of a transaction of the ledger. */
+/** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
 
 import { parseInstantMs } from '../../base/instants.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';

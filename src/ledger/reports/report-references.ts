@@ -1,6 +1,4 @@
-/**
- * Rows of `report_references`: the inquiry that a `reportReferenceNumber` came from, found without unsealing others.
- */
+/** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
 import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
 import { consumersWithoutRecord, failsafeConsumers, wordsOf } from '../../messages/pull/consumer-results.ts';

@@ -1,14 +1,124 @@
-/** Rows of `reports` and `refusal_bodies`: sealed bodies and their wrapped data keys. This file cannot open one. */
-
+/**
+ * Reports, refusals and documents as sealed rows, and the shapes in which people and programs read them. This file cannot
+ * open one. What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row of a reader.
+ */
+import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import { utcInstant } from '../../base/instants.ts';
+import type { InquiryDescription } from '../../model/inquiry.ts';
+import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, unseal } from '../../protection/sealed/sealing.ts';
+import type { RecordsQuery } from '../audit/audited.ts';
 import { insertRow, placesOf, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import { type AttemptRow, openAnswer } from '../inquiries/inquiry-rows.ts';
 import type { DerivedDocument, OutcomeRecord, ReportOrigin, ReportToCompare } from '../records.ts';
-import type { SealedRefusal } from './reading.ts';
+
+/** A refusal's body, ready to be written. */
+export interface SealedRefusal {
+  sealed: Sealed;
+  isWhole: boolean;
+}
+
+/** What the gateway wrote beside a refusal. */
+export interface StoredRefusal extends ReportOrigin {
+  productCode: ProductCode;
+  httpStatus?: number;
+  /** Otherwise it is kept as far as it could be read. */
+  isWhole: boolean;
+  storedAt: string;
+  /** Text as it came, unsealed. It may repeat the whole request. */
+  body: string;
+}
+
+/** Who reads. */
+export interface Reader {
+  /** A person or a program, by the name that the HTTP API or the command line knows. */
+  by: string;
+  via: 'ledger' | 'api';
+  /** The end user that it is read for. Refused unless the report was pulled for that one. */
+  endUser?: string;
+  /** With a purpose the report is served again to its end user, without a new inquiry; otherwise it is a look. */
+  purpose?: string;
+  /** Only a masked view is given out. */
+  isRedacted?: boolean;
+}
+
+const MAX_READER_TEXT = 200;
+
+/** What is wrong with a reader's words, by path and rule. They stay readable in the ledger. */
+export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
+  return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
+    const text = reader[name];
+    if (text === undefined) return [];
+    if (text.trim() !== '' && [...text].length <= MAX_READER_TEXT && !FORBIDDEN_CHARACTER.test(text)) return [];
+    return [{ path: `/${name}`, rule: `must be 1 to ${MAX_READER_TEXT} printable characters` }];
+  });
+}
+
+export type AccessKind = 'report' | 'refusal' | 'changes';
+
+/** One reading. Nothing personal about the consumer. */
+export interface AuditedAccess extends ReportOrigin {
+  accessId: string;
+  kind: AccessKind;
+  ownerId: string;
+  productCode: ProductCode;
+  /** Whom the report was pulled for, and so whom it was served to. */
+  endUserCode?: string;
+  endUser?: string;
+  by: string;
+  via: Reader['via'];
+  purpose?: string;
+  redacted: boolean;
+  recordedAt: string;
+}
+
+export interface AccessesQuery extends RecordsQuery {
+  customerTraceNumber?: string;
+  by?: string;
+}
+
+/** By what it is decided who may see a run. A share's end user is the secondary user. */
+export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {
+  /** Absent of what a person should see to that is about no inquiry. */
+  productCode?: ProductCode;
+  /** Of a share by itself: for whom its report was pulled, where its start said so. */
+  reportEndUserCode?: string;
+}
+
+// A refusal's body on its way through Temporal, while the ledger cannot be reached: sealed, so that only the ledger's keys open it.
+
+/** Base64. Bound to its ledger, inquiry and attempt, as in the ledger. */
+export interface CarriedRefusal {
+  body: string;
+  wrappedKey: string;
+  keyId: string;
+  algorithm: string;
+  isWhole: boolean;
+}
+
+/** In characters. Temporal drops the details of a failure of 2 MB, and the protocol needs them: a longer body is lost. */
+const MOST_CARRIED = 400_000;
+
+/** `undefined` where it is too long to be carried. */
+export function carriedRefusal({ sealed, isWhole }: SealedRefusal): CarriedRefusal | undefined {
+  const { body, wrappedKey, keyId, algorithm } = sealed;
+  const carried = { body: inBase64(body), wrappedKey: inBase64(wrappedKey), keyId, algorithm, isWhole };
+  return carried.body.length > MOST_CARRIED ? undefined : carried;
+}
+
+export function sealedRefusal({ body, wrappedKey, keyId, algorithm, isWhole }: CarriedRefusal): SealedRefusal {
+  const sealed = { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64'), keyId, algorithm };
+  return { sealed, isWhole };
+}
+
+function inBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
+
+// Rows of `reports` and `refusal_bodies`: sealed bodies and their wrapped data keys. This file cannot open one.
 
 export interface SealedReport extends Sealed {
   customerTraceNumber: string;

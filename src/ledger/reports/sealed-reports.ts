@@ -20,17 +20,21 @@ import type {
   StoredDocument,
   StoredReport,
 } from '../records.ts';
-import type { AccessKind, MadeFor, Reader, SealedRefusal, StoredRefusal } from './reading.ts';
 import {
+  type AccessKind,
   disposalOfAny,
   disposedReport,
   insertDerived,
+  type MadeFor,
   newestDerived,
   newestReport,
   openToCompare,
   REFUSAL,
+  type Reader,
   readRefusal,
   readToCompare,
+  type SealedRefusal,
+  type StoredRefusal,
   type WantedReport,
 } from './reports.ts';
 

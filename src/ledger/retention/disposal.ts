@@ -7,7 +7,7 @@
  * reader sees "disposed of" although a copy is left in Temporal. With (3) before (2), the rows would say so too early.
  * Without (1), a journey started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
  *
- * Each step reads the legal holds after it has locked the chain's head (legal-holds.ts), so a hold that is set between
+ * Each step reads the legal holds after it has locked the chain's head (retention-log.ts), so a hold that is set between
  * two steps stops the disposal there.
  */
 import { utcInstant } from '../../base/instants.ts';

@@ -1,4 +1,4 @@
-/** Rows of `retention_events`: each step of a disposal, with person, time and reason. Legal holds are in the same log. */
+/** The log of retention: each step of a disposal and each legal hold, with person, time and reason. */
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -150,7 +150,6 @@ function authorizationOf(row: EventRow): Authorization {
 // Setting a hold takes the lock of the chain's head. Each step of a disposal takes the same lock and then reads the
 // holds, and so does each claim of a share. So a step either comes before the hold, which says what was destroyed by
 // then, or finds the hold and is refused.
-//
 
 interface HoldRow {
   hold_id: string;

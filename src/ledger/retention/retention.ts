@@ -1,7 +1,4 @@
-/**
- * The retention side of the ledger's port (types): old inquiries, disposal, legal holds. docs/retention.md. Errors as
- * everywhere in the port.
- */
+/** Old inquiries, disposal and legal holds (types). docs/retention.md. */
 import type { ProductCode } from '../../model/products.ts';
 
 /** What one disposal covers: everything of one owner (model/owner-id.ts), or everything of one product under it. */

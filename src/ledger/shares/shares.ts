@@ -1,4 +1,4 @@
-/** Rows of `report_shares`: the report of each share, and the consents about sharing that report. */
+/** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
@@ -243,7 +243,6 @@ function told({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjecti
 //
 // A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
 // claim either comes before the withdrawal, which then is refused, or finds it.
-//
 
 export interface WithdrawnShareRow {
   owner_id: string;
