@@ -52,7 +52,6 @@ export const LAYERS: readonly Layer[] = [
 export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['client', 'client/runs', 'client/reports', 'client/holds', 'client/connection'],
   doctor: ['doctor', 'doctor/checks'],
-  ledger: ['ledger/sql', 'ledger/audit-pages', 'ledger/rows', 'ledger/audit', 'ledger/database', 'ledger'],
   local: ['local/dev', 'local/temporal', 'local'],
   messages: [
     'messages',

@@ -55,7 +55,7 @@ export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
-export type { UnmatchedConsent } from './ledger/kept-consents.ts';
+export type { UnmatchedConsent } from './ledger/consents/kept-consents.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
 export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';

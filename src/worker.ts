@@ -17,8 +17,8 @@ import { readinessChecks } from './health/readiness-checks.ts';
 import { startHealthServer } from './health/server.ts';
 import { watchWriter } from './health/writer-watch.ts';
 import { WriterTooOldError } from './ledger/errors.ts';
-import { openLedger } from './ledger/sql/open-ledger.ts';
-import type { OpenedLedger } from './ledger/sql/own-state.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { openLedger } from './ledger/open-ledger.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from './model/task-queues.ts';
 import { keyAges } from './protection/keys/key-age.ts';
@@ -285,7 +285,7 @@ function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTe
   };
 }
 
-async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promise<OpenedLedger> {
+async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promise<Ledger> {
   return openLedger({
     ...config.ledger,
     environment: config.environment,

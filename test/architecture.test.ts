@@ -92,7 +92,7 @@ test('ARCHITECTURE.md draws the imports as they are: `npm run architecture` draw
 test('what is sealed is read where its reader is written down: the ledger, and the comparison of a run, alone read past that', () => {
   const reads = /\.(?:readReport|reportsToCompare|readDerived)\(/;
   const readers = files.filter((file) => reads.test(readFileSync(join(import.meta.dirname, '..', file), 'utf8')));
-  assert.deepEqual(readers.sort(), ['src/activities/compare-reports.ts', 'src/ledger/sql/sql-reading.ts']);
+  assert.deepEqual(readers.sort(), ['src/activities/compare-reports.ts', 'src/ledger/reports/sealed-reports.ts']);
 });
 
 test('an import that leads up and files in a circle would be noticed', () => {

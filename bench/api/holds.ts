@@ -1,6 +1,7 @@
 /** The list of what needs a person with very many open, and no worker: by the ledger alone. */
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import type { WorkToNote } from '../../src/ledger/work.ts';
+
+import type { WorkToNote } from '../../src/ledger/holds/work.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { LedgerEngine, Site } from '../load/site.ts';
 import { type Part, plain } from '../overload/finding.ts';

@@ -5,18 +5,19 @@
 
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { CarriedRefusal } from '../ledger/carried-refusal.ts';
-import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
+import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/consents/kept-consents.ts';
+import type { WorkNote } from '../ledger/holds/work.ts';
 import type {
   DecisionRecord,
   DecisionVerdict,
   OutcomeRecord,
   RecordVerdict,
+  RunDecision,
+  RunWithdrawal,
   ShareWithdrawal,
   ShareWithdrawalVerdict,
 } from '../ledger/records.ts';
-import type { RunDecision, RunWithdrawal } from '../ledger/run-decisions.ts';
-import type { WorkNote } from '../ledger/work.ts';
+import type { CarriedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';

@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';

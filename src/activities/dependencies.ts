@@ -4,7 +4,7 @@ import { PROFILE_NAME } from '../fields/fields.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { TokenSource } from '../gateway/token-source.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier } from '../protection/proofs/consent-proof.ts';

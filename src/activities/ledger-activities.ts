@@ -1,5 +1,5 @@
-import { sealedRefusal } from '../ledger/carried-refusal.ts';
-import { requestDigests } from '../ledger/request-digests.ts';
+import { requestDigests } from '../ledger/inquiries/request-digests.ts';
+import { sealedRefusal } from '../ledger/reports/reports.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';

@@ -1,7 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import { ownerIdOf } from '../model/owner-id.ts';

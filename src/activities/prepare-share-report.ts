@@ -1,9 +1,9 @@
 /** Checks a share's input, finds its report, and reads what the ledger has about sharing it. */
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { InquiryView } from '../ledger/records.ts';
-import { standingConsents, tellableConsents } from '../ledger/share-standing.ts';
+import { standingConsents, tellableConsents } from '../ledger/shares/share-standing.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import {
   type GivenReportInput,

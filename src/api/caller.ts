@@ -9,7 +9,7 @@ import {
   type TokenVerifier,
   wordsIn,
 } from '../http/token-verifier.ts';
-import type { ReadersReach } from '../ledger/readers-reach.ts';
+import type { ReadersReach } from '../ledger/owners.ts';
 import { isScope, type Scope } from '../operations/scopes.ts';
 import type { SignedInBy } from './session/credentials.ts';
 

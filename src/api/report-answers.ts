@@ -2,10 +2,10 @@
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { gone, Refusal } from '../http/refusal.ts';
-import { referencesOf } from '../ledger/ledger-references.ts';
-import type { Ledger } from '../ledger/port.ts';
-import type { Reader } from '../ledger/reading.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
+import { referencesOf } from '../ledger/reports/report-references.ts';
+import type { Reader } from '../ledger/reports/reports.ts';
 import type { ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
 

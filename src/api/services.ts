@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { sdkClientOf } from '../client/credit-journeys.ts';
 import { type SlotLimits, Slots } from '../http/slots.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';

@@ -1,6 +1,6 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import type { Client } from '@temporalio/client';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';

@@ -6,7 +6,7 @@
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { LedgerChangedError } from '../ledger/errors.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { WatchedKeyRing } from '../protection/keys/watched-key-ring.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import type { WriterWatch } from './writer-watch.ts';

@@ -1,5 +1,5 @@
 /** Notices that the ledger takes no more writes from this program version, so that its worker stops. */
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 export interface WriterWatch {
   /** Whether the ledger asks for a newer program; it never takes that back. */

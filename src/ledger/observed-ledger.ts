@@ -3,7 +3,7 @@
  * itself.
  */
 import { LedgerUnavailableError } from './errors.ts';
-import type { Ledger } from './port.ts';
+import type { Ledger } from './ledger.ts';
 
 export interface LedgerOperation {
   /** The name of the port's method. */

@@ -1,8 +1,13 @@
-/**
- * The pauses of the ledger's port: while one is in force, no worker of any queue claims anything for its profiles.
- * Errors as everywhere in the port.
- */
-import type { Authorization } from './retention.ts';
+/** Pauses: while one is in force, no worker of any queue claims anything for its profiles. */
+
+import { randomUUID } from 'node:crypto';
+import { utcInstant } from '../base/instants.ts';
+import { chaining, columnsOf, lockHead } from './audit/audit-chain.ts';
+import { type Columns, fieldsOf } from './database/fields.ts';
+import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
+import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
+import type { ClaimRequest } from './records.ts';
+import type { Authorization } from './retention/retention.ts';
 
 /** What a pause covers: one gateway profile, or all of them. */
 export interface PauseScope {
@@ -36,23 +41,6 @@ export interface WaitingInquiry extends Required<PauseScope> {
   notedAtMs: number;
 }
 
-export interface Pauses {
-  /** From its commit on nothing is claimed for the scope, until `end` of the same scope. */
-  begin(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<PauseVerdict>;
-
-  /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
-  end(ledgerId: string, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict>;
-
-  /** All pauses, in force and past, the oldest first. */
-  list(): Promise<Pause[]>;
-
-  /** Inquiries that a pause has stopped, and that no pause covers any more. */
-  waiting(): Promise<WaitingInquiry[]>;
-
-  /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
-  forget(ledgerId: string, inquiries: readonly WaitingInquiry[]): Promise<void>;
-}
-
 /** `inquiries of all profiles`, `inquiries of the profile east`. */
 export function scopeWords({ profile }: PauseScope): string {
   return profile === undefined ? 'inquiries of all profiles' : `inquiries of the profile ${profile}`;
@@ -61,4 +49,178 @@ export function scopeWords({ profile }: PauseScope): string {
 /** The pause as one sentence without its full stop: what is paused, since when, by whom and why. */
 export function pauseWords(pause: Pause): string {
   return `${scopeWords(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
+}
+
+// Rows of `inquiry_pauses` and `paused_inquiries`: the pauses with both of their ends, and the inquiries that wait.
+//
+// A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
+// claim either comes before the pause, and counts as in flight, or finds it.
+
+interface PauseRow {
+  pause_id: string;
+  profile: string | null;
+  recorded_by: string;
+  reason: string;
+  recorded_at: number;
+  ended_by: string | null;
+  ended_reason: string | null;
+  ended_at: number | null;
+}
+
+/** Whether nothing may be claimed for the profile. */
+export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
+  const found = await session.rows(`${pausesOf('$1')} LIMIT 1`, [profile]);
+  return found.length > 0;
+}
+
+/** All pauses, the oldest first; with `inForce` those that have not ended. */
+export async function readPauses(
+  { session }: Pick<Transaction, 'session'>,
+  { inForce = false } = {},
+): Promise<Pause[]> {
+  return (await readRows(session, inForce)).map(pauseOf);
+}
+
+async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
+  return session.rows<PauseRow>(
+    `SELECT p.*, e.recorded_by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
+     FROM inquiry_pauses p LEFT JOIN inquiry_pauses e ON e.pause_id = p.pause_id AND e.kind = 'ended'
+     WHERE ${inForce ? PAUSE_IN_FORCE : "p.kind = 'begun'"} ORDER BY p.recorded_at, p.pause_id`,
+  );
+}
+
+/** The pause of exactly this scope that is in force. */
+async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<PauseRow | undefined> {
+  return (await readRows(session, true)).find((row) => row.profile === (profile ?? null));
+}
+
+/**
+ * From its commit on nothing is claimed for the scope, until `endPause` of the same scope. Afterwards no claim is between
+ * its checks and its commit.
+ */
+export async function beginPause(
+  tx: Transaction,
+  scope: PauseScope,
+  authorization: Authorization,
+): Promise<Written<PauseVerdict>> {
+  const { session, dialect } = tx;
+  let isNew = false;
+  // The lock of the chain's head keeps two pauses of one scope apart.
+  await chaining(tx, async (append) => {
+    if (await readOwn(session, scope)) return;
+    await append('inquiry_pauses', await insertEnd(tx, `pause-${randomUUID()}`, 'begun', scope, authorization));
+    isNew = true;
+  });
+  await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
+  const row = await readOwn(session, scope);
+  if (!row) throw new Error('a pause that was not written');
+  const inFlight = await countInFlight(tx, scope);
+  return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause: pauseOf(row), inFlight } };
+}
+
+/** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
+export async function endPause(
+  tx: Transaction,
+  scope: PauseScope,
+  authorization: Authorization,
+): Promise<Written<ResumeVerdict>> {
+  let ended: Pause | null = null;
+  await chaining(tx, async (append) => {
+    const row = await readOwn(tx.session, scope);
+    if (!row) return;
+    const end = await insertEnd(tx, row.pause_id, 'ended', scope, authorization);
+    await append('inquiry_pauses', end);
+    ended = { ...pauseOf(row), ended: { ...authorization, at: utcInstant(end.recorded_at as number) } };
+  });
+  return ended
+    ? { keep: true, value: { kind: 'resumed', pause: ended } }
+    : { keep: false, value: { kind: 'notPaused' } };
+}
+
+async function insertEnd(
+  { session, dialect }: Transaction,
+  pauseId: string,
+  kind: 'begun' | 'ended',
+  { profile }: PauseScope,
+  { by, reason }: Authorization,
+): Promise<SqlRow> {
+  const columns = { pause_id: pauseId, kind, profile: profile ?? null, recorded_by: by, reason };
+  const row = await insertRow(session, 'inquiry_pauses', columns, {
+    sql: { recorded_at: dialect.now },
+    returning: columnsOf('inquiry_pauses'),
+  });
+  if (!row) throw new Error('an insert that returned nothing');
+  return row;
+}
+
+/** Attempts of the scope that may still be answered. */
+async function countInFlight({ session, dialect }: Transaction, { profile }: PauseScope): Promise<number> {
+  const [row] = await session.rows<{ count: number }>(
+    `SELECT count(*) AS count FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+     WHERE a.state = 'sending' AND a.answer_by > ${dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
+    profile === undefined ? [] : [profile],
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * Notes that a pause has refused this claim, so that `resume` finds the run. `false` where no pause is in force any
+ * more: nothing was noted. The lock of the chain's head makes it come before the pause's end, or after it.
+ */
+export async function noteWaiting(
+  tx: Transaction,
+  { inquiry, run }: Pick<ClaimRequest, 'inquiry' | 'run'>,
+): Promise<Written<boolean>> {
+  const { session, dialect } = tx;
+  await lockHead(tx);
+  if (!(await isPaused(session, inquiry.profile))) return { keep: false, value: false };
+  const { customerTraceNumber, profile } = inquiry;
+  await session.rows(
+    `INSERT INTO paused_inquiries (customer_trace_number, workflow_id, profile, noted_at)
+     VALUES ($1, $2, $3, ${dialect.now})
+     ON CONFLICT (customer_trace_number) DO UPDATE
+       SET workflow_id = excluded.workflow_id, noted_at = excluded.noted_at`,
+    [customerTraceNumber, run.workflowId, profile],
+  );
+  return { keep: true, value: true };
+}
+
+/** Inquiries that a pause has stopped, and that no pause covers any more. */
+export async function readWaiting({ session }: Transaction): Promise<WaitingInquiry[]> {
+  const rows = await session.rows<Columns<Omit<WaitingInquiry, 'notedAtMs'>> & { noted_at: number }>(
+    `SELECT w.* FROM paused_inquiries w WHERE NOT EXISTS
+       (SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = w.profile) AND ${PAUSE_IN_FORCE})
+     ORDER BY w.workflow_id, w.customer_trace_number`,
+  );
+  return rows.map((row) => ({
+    ...fieldsOf(row, ['workflow_id', 'customer_trace_number', 'profile']),
+    notedAtMs: row.noted_at,
+  }));
+}
+
+/** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
+export async function forgetWaiting(
+  { session }: Transaction,
+  inquiries: readonly WaitingInquiry[],
+): Promise<Written<void>> {
+  for (const { customerTraceNumber, notedAtMs } of inquiries) {
+    await session.rows('DELETE FROM paused_inquiries WHERE customer_trace_number = $1 AND noted_at <= $2', [
+      customerTraceNumber,
+      notedAtMs,
+    ]);
+  }
+  return { keep: true, value: undefined };
+}
+
+function pauseOf(row: PauseRow): Pause {
+  const { profile, ended_by, ended_reason, ended_at } = row;
+  return {
+    ...(profile === null ? {} : { profile }),
+    by: row.recorded_by,
+    reason: row.reason,
+    since: utcInstant(row.recorded_at),
+    ...(ended_at === null
+      ? {}
+      : { ended: { by: ended_by ?? '', reason: ended_reason ?? '', at: utcInstant(ended_at) } }),
+  };
 }

@@ -1,35 +1,81 @@
-/** What people decide about a run itself, and not about one of its inquiries: shapes. Nothing personal. */
-import type { StageCode } from '../model/products.ts';
+/**
+ * Rows of `run_decisions`: what people decided about runs. They permit nothing. A claim reads whether its run was withdrawn.
+ *
+ * A withdrawal takes the lock of the counter of attempts, as a pause does (pauses.ts). So each claim either comes before
+ * the withdrawal, and counts as in flight, or finds it.
+ */
+
+import { chaining, columnsOf } from './audit/audit-chain.ts';
+import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
+import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
+import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /**
- * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`: `stage`
- * is never pulled. `acceptAge`: the gate before `stage` is passed with a report that is too old.
- * `seen`: a person has seen to what was flagged about the run. `withdraw`: nothing more is ever sent for the run; its
- * claims read that. `pause`, `resume` and `cancel`: of a portfolio review.
+ * Append-only, idempotent by (ownerId, decisionId) and content: other content under the two is kept beside the first,
+ * since a run that was reset takes the same message anew.
  */
-export interface RunDecision {
-  /** The run's owner (model/owner-id.ts). */
-  ownerId: string;
-  /** The same message has the same one. */
-  decisionId: string;
-  action: 'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'pause' | 'resume' | 'cancel';
-  stage?: StageCode;
-  shareId?: string;
-  /** RFC 3339. */
-  until?: string;
-  by: string;
-  reason: string;
-  /** When the run received it: RFC 3339. */
-  decidedAt: string;
+export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<Written<void>> {
+  return { keep: await insertRunDecisions(tx, decisions), value: undefined };
 }
 
-/** A withdrawal that stands in the ledger: who withdrew the run, and why. */
-export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;
+/** As `recordRunDecisions`, as a part of a transaction; returns whether a row was written. */
+export async function insertRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<boolean> {
+  const { session, dialect } = tx;
+  let isNew = false;
+  await chaining(tx, async (append) => {
+    for (const { ownerId, decisionId, decidedAt, ...decision } of decisions) {
+      const standing = await session.rows<SqlRow>(
+        'SELECT * FROM run_decisions WHERE owner_id = $1 AND decision_id = $2',
+        [ownerId, decisionId],
+      );
+      const content = {
+        ...{ action: decision.action, stage: decision.stage ?? null, share_id: decision.shareId ?? null },
+        ...{ wait_until: decision.until ?? null, decided_by: decision.by, reason: decision.reason },
+      };
+      if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
+      const key = { owner_id: ownerId, decision_id: decisionId, version: String(standing.length + 1) };
+      const row = await insertRow(
+        session,
+        'run_decisions',
+        { ...key, ...content, decided_at: decidedAt },
+        { sql: { recorded_at: dialect.now }, returning: columnsOf('run_decisions') },
+      );
+      if (!row) throw new Error('an insert that returned nothing');
+      await append('run_decisions', row);
+      isNew = true;
+    }
+  });
+  const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
+  if (isWithdrawal) await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
+  return isNew;
+}
 
-/** A message that ends a run, or takes back a share: whether the ledger has this very one. */
-export interface EndingMessage extends RunWithdrawal {
-  ownerId: string;
-  action: 'withdraw' | 'cancel';
-  /** The share that was taken back, where it is not the run itself. */
-  shareId?: string;
+/** The first withdrawal of the run that an inquiry belongs to. */
+export async function readWithdrawal(session: SqlSession, ownerId: string): Promise<RunWithdrawal> {
+  const [row] = await session.rows<{ decided_by: string; reason: string }>(
+    `SELECT decided_by, reason FROM run_decisions WHERE action = 'withdraw' AND owner_id IN ($1, $2)
+     ORDER BY recorded_at, version LIMIT 1`,
+    ownersOfClaim(ownerId),
+  );
+  if (!row) throw new Error('a withdrawal that is not in the ledger');
+  return { by: row.decided_by, reason: row.reason };
+}
+
+/**
+ * Reads only: whether the very same message was recorded before, as a decision about its run or as the withdrawal of its
+ * share. So it is answered as before after its run's end.
+ */
+export async function hasEndingMessage({ session }: Transaction, message: EndingMessage): Promise<boolean> {
+  const { ownerId, action, shareId, by, reason } = message;
+  const found =
+    shareId === undefined
+      ? await session.rows(
+          `SELECT 1 FROM run_decisions WHERE owner_id = $1 AND action = $2 AND decided_by = $3 AND reason = $4`,
+          [ownerId, action, by, reason],
+        )
+      : await session.rows(
+          `SELECT 1 FROM withdrawn_shares WHERE owner_id = $1 AND share_id = $2 AND withdrawn_by = $3 AND reason = $4`,
+          [ownerId, shareId, by, reason],
+        );
+  return found.length > 0;
 }

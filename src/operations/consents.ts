@@ -1,10 +1,10 @@
 /** What applicants have consented to: every consent, and those that match nothing. */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { UNMATCHED, type UnmatchedConsent } from '../ledger/kept-consents.ts';
-import type { Ledger } from '../ledger/port.ts';
-import type { ReadersReach } from '../ledger/readers-reach.ts';
-import type { AuditedConsent } from '../ledger/record-audit.ts';
+import type { AuditedConsent } from '../ledger/audit/audited.ts';
+import { UNMATCHED, type UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ReadersReach } from '../ledger/owners.ts';
 import { describeConsent } from '../words/records.ts';
 import { count, defineListing, instant, recordFilters, text } from './operation.ts';
 

@@ -1,7 +1,7 @@
 /** What was asked of the gateway, attempt by attempt, and how often it was posted. */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { AUDIT_OUTCOMES, InquiryTotals } from '../ledger/inquiry-audit.ts';
+import { AUDIT_OUTCOMES, InquiryTotals } from '../ledger/audit/audited.ts';
 import { applicantOutcomeFields } from '../messages/journey/result-schemas.ts';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../model/products.ts';

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { parseInstantMs } from '../base/instants.ts';
 import { INSTANT } from '../base/portable-patterns.ts';
-import type { Ledger } from '../ledger/port.ts';
-import type { ReadersReach } from '../ledger/readers-reach.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ReadersReach } from '../ledger/owners.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import type { ListedRecord } from '../words/records.ts';
 import type { Scope } from './scopes.ts';

@@ -2,7 +2,7 @@
 import type { ClientUse } from '../config/client.ts';
 import { loadClientLedgerAccess } from '../config/config.ts';
 import type { LedgerAccess } from '../config/ledger.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /**
  * Opens the ledger that the environment names, as a client may: neither a ledger nor a key ring is ever made here.
@@ -21,7 +21,7 @@ export async function openConfiguredLedger(env: NodeJS.ProcessEnv, use: ClientUs
 export async function openLedgerAccess({ ledger, environment, keyRingFile }: LedgerAccess): Promise<Ledger> {
   // Loaded when needed: most callers never read a report, and need neither a database nor a key.
   const [{ openLedger }, { WatchedKeyRing }] = await Promise.all([
-    import('../ledger/sql/open-ledger.ts'),
+    import('../ledger/open-ledger.ts'),
     import('../protection/keys/watched-key-ring.ts'),
   ]);
   const keyRing = await WatchedKeyRing.open(keyRingFile);

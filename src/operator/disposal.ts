@@ -1,14 +1,14 @@
 /**
  * Disposal of journeys, for operators (docs/retention.md): ledger and Temporal together, one journey after the other.
- * The order of things, and why, is in src/ledger/rows/disposal.ts.
+ * The order of things, and why, is in src/ledger/retention/disposal.ts.
  */
 import type { Client } from '@temporalio/client';
 import { defined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { JourneyNotFoundError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, type JourneyRuns, runsOf } from '../client/connection/journey-runs.ts';
-import type { Ledger } from '../ledger/port.ts';
-import type { AgeQuery, Authorization, DisposalScope, DisposalView, Obstacle } from '../ledger/retention.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { AgeQuery, Authorization, DisposalScope, DisposalView, Obstacle } from '../ledger/retention/retention.ts';
 import type { ProductCode } from '../model/products.ts';
 
 export interface DisposalContext {

@@ -2,7 +2,7 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { type Timestamp, tsToMs } from '@temporalio/common/lib/time.js';
-import type { AuditedAttempt } from '../ledger/inquiry-audit.ts';
+import type { AuditedAttempt } from '../ledger/audit/audited.ts';
 
 export interface HistoryWords {
   hasAttempt(one: NamedAttempt): boolean;

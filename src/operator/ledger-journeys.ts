@@ -8,7 +8,7 @@ import { type ConnectOptions, useOf } from '../client/connection/connect-options
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import { type ComparedRows, compareRows } from '../client/holds/compare-rows.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { SeenRecord } from '../ledger/records.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
 import { configuredDecisionJudge } from './decision-judge.ts';

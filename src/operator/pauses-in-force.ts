@@ -9,7 +9,7 @@ import type { Pause } from '../ledger/pauses.ts';
 export async function pausesInForce(env: NodeJS.ProcessEnv): Promise<Pause[]> {
   try {
     const { ledger } = loadClientLedgerAccess(env, { besideLedger: true });
-    const { inspectPauses } = await import('../ledger/sql/inspect-ledger.ts');
+    const { inspectPauses } = await import('../ledger/inspect-ledger.ts');
     return await inspectPauses(ledger.url);
   } catch {
     return [];

@@ -2,7 +2,7 @@
 import { defined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import type { CreditJourneys } from '../client/credit-journeys.ts';
-import type { AuditedConsent } from '../ledger/record-audit.ts';
+import type { AuditedConsent } from '../ledger/audit/audited.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import type { BehindRun } from './temporal-behind.ts';

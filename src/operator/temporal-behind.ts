@@ -6,9 +6,13 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
 import { translatedError } from '../client/connection/error-translation.ts';
-import type { AuditedAttempt } from '../ledger/inquiry-audit.ts';
-import type { Ledger } from '../ledger/port.ts';
-import type { AuditedConsent, AuditedDecision, AuditedShareWithdrawal } from '../ledger/record-audit.ts';
+import type {
+  AuditedAttempt,
+  AuditedConsent,
+  AuditedDecision,
+  AuditedShareWithdrawal,
+} from '../ledger/audit/audited.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../model/owner-id.ts';
 import { type HistoryWords, wordsOfRun } from './history-words.ts';
 

@@ -4,9 +4,9 @@
  */
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { GatewayErrorCode } from '../gateway/errors.ts';
-import { UNMATCHED, type Unmatched } from '../ledger/kept-consents.ts';
+import { UNMATCHED, type Unmatched } from '../ledger/consents/kept-consents.ts';
+import type { WorkCount, WorkKind } from '../ledger/holds/work.ts';
 import type { LedgerOperation } from '../ledger/observed-ledger.ts';
-import type { WorkCount, WorkKind } from '../ledger/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';

@@ -1,16 +1,18 @@
 /** What the ledger's records say, in words: for the command line's lists and for the story of a run. Nothing personal. Pure. */
 
 import { defined } from '../base/defined.ts';
-import type { AuditDecision, AuditedAttempt, Posted } from '../ledger/inquiry-audit.ts';
-import type { AuditedAccess } from '../ledger/reading.ts';
 import type {
+  AuditDecision,
+  AuditedAttempt,
   AuditedConsent,
   AuditedDecision,
   AuditedDisposal,
+  AuditedShare,
   AuditedShareWithdrawal,
-} from '../ledger/record-audit.ts';
-import type { AuditedShare } from '../ledger/share-audit.ts';
-import type { WorkEnd, WorkRow } from '../ledger/work.ts';
+  Posted,
+} from '../ledger/audit/audited.ts';
+import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
+import type { AuditedAccess } from '../ledger/reports/reports.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/owner-id.ts';
 import { nameOfUser } from '../model/secondary-user.ts';

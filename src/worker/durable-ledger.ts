@@ -5,8 +5,8 @@
 import type { Config } from '../config/config.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
-import { inspectDurability } from '../ledger/sql/inspect-ledger.ts';
-import type { OpenedLedger } from '../ledger/sql/own-state.ts';
+import { inspectDurability } from '../ledger/inspect-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /** Thrown where a claim that was confirmed can be lost, and the inquiry then sent twice. */
 export class LedgerNotDurableError extends Error {
@@ -50,6 +50,6 @@ export async function requireDurableLedger(
  *
  * @throws LedgerUnavailableError
  */
-export async function losesCommits(ledger: Pick<OpenedLedger, 'durability'>, config: JudgedConfig): Promise<boolean> {
+export async function losesCommits(ledger: Pick<Ledger, 'durability'>, config: JudgedConfig): Promise<boolean> {
   return isJudged(config) && judgeDurability(await ledger.durability(), config.ledger.durability).kind === 'loses';
 }

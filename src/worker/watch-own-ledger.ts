@@ -6,7 +6,7 @@ import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/cli
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { seenByWatch } from '../client/seen-by-watch.ts';
-import type { Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 
 interface WatchedLedger {

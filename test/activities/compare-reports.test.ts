@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { ApplicationFailure } from '@temporalio/common';
 import { createCompareReports } from '../../src/activities/compare-reports.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { claimOf, keyRing, outcomeOf, RECORD } from '../ledger/fixtures.ts';
 
 const EARLIER = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;

@@ -13,11 +13,10 @@ import { createLedgerActivities } from '../../src/activities/ledger-activities.t
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
-import { carriedRefusal } from '../../src/ledger/carried-refusal.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { SealedRefusal } from '../../src/ledger/reading.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { carriedRefusal, type SealedRefusal } from '../../src/ledger/reports/reports.ts';
 import { applicant, profileFor } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
 import { INQUIRY, keyRing, TRACE } from '../ledger/fixtures.ts';

@@ -18,7 +18,7 @@ import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { applicant, profileFor, recordBody } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
 import { consentOf, decisionOf, INQUIRY, keyRing, SHARE, TRACE } from '../ledger/fixtures.ts';

@@ -7,7 +7,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { ApiOptions } from '../../src/api/options.ts';
 import { type RunningApi, startApi } from '../../src/api/server.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { connectTo } from '../support/harness-client.ts';

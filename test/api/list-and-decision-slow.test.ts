@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import { attempted, SHARE } from '../ledger/fixtures.ts';

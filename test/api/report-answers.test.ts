@@ -13,12 +13,11 @@ import {
   type View,
 } from '../../src/api/report-answers.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import type { SealedChanges } from '../../src/changes/sealed-changes.ts';
-import { sealedChangesText } from '../../src/changes/sealed-changes.ts';
+import { type SealedChanges, sealedChangesText } from '../../src/changes/sealed-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';

@@ -8,7 +8,7 @@ import { reachFilter } from '../../src/api/reach-filter.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { checkedAuthorization } from '../../src/cli/decisions/authorization.ts';
 import { UsageError } from '../../src/cli/output/errors.ts';
-import { readerProblems } from '../../src/ledger/reading.ts';
+import { readerProblems } from '../../src/ledger/reports/reports.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/owner-id.ts';
 import {

@@ -18,7 +18,7 @@ export interface BrokenBuild {
 
 /** A claim that wins even if the ledger already has one. */
 const OVERWRITING_CLAIM = {
-  file: 'src/ledger/rows/inquiry-writes.ts',
+  file: 'src/ledger/inquiries/inquiry-writes.ts',
   find: "      returning: ['claimed_at', ",
   replace:
     "      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n      returning: ['claimed_at', ",
@@ -197,7 +197,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a look-up is not compared with what was asked for before',
     edits: [
       {
-        file: 'src/ledger/sql/inquiry-transactions.ts',
+        file: 'src/ledger/inquiries/inquiry-transactions.ts',
         find: '  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;\n',
         replace: '  if (known.digest === null || comparableDigest(inquiry, digests)) return;\n',
       },
@@ -221,7 +221,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a late answer is the outcome',
     edits: [
       {
-        file: 'src/ledger/outcome.ts',
+        file: 'src/ledger/inquiries/outcome.ts',
         find: 'if (isOpen && isLatest && !known.abandoned)',
         replace: 'if (isOpen || isLatest)',
       },

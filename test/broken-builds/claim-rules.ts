@@ -2,7 +2,7 @@
 import type { BrokenBuild } from './builds.ts';
 
 const CLAIM = 'src/ledger/claim.ts';
-const CLOSE = 'src/ledger/close.ts';
+const CLOSE = 'src/ledger/inquiries/close.ts';
 const CLAIM_TABLE = 'test/ledger/claim.test.ts';
 const ON_SQLITE = 'test/ledger/sqlite-ledger.test.ts';
 const WITHDRAWN_RUNS = 'test/workflows/withdrawn-runs.test.ts';
@@ -32,7 +32,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a share is withdrawn although it may have been sent',
     edits: [
       {
-        file: 'src/ledger/rows/shares/withdrawn-shares.ts',
+        file: 'src/ledger/shares/shares.ts',
         find: '    if (claimed) {\n',
         replace: '    if (claimed && claimed.attempt < 0) {\n',
       },
@@ -43,9 +43,9 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a withdrawal of a share does not wait for claims',
     edits: [
       {
-        file: 'src/ledger/rows/shares/claimed-shares.ts',
-        find: '  await lockHead(writing);\n',
-        replace: '  if (shareId === null) await lockHead(writing);\n',
+        file: 'src/ledger/shares/shares.ts',
+        find: '  await lockHead(tx);\n',
+        replace: '  if (shareId === null) await lockHead(tx);\n',
       },
     ],
     tests: [
@@ -106,7 +106,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: "forbids: (known) => (known.isWithdrawn && known.ledgerId === '' ? { kind: 'withdrawn' } : null)",
       },
       {
-        file: 'src/ledger/rows/inquiry-writes.ts',
+        file: 'src/ledger/inquiries/inquiry-writes.ts',
         find: 'OR EXISTS (',
         replace: 'OR 1 = 0 AND EXISTS (',
       },
@@ -122,7 +122,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a claim that was decided before a withdrawal is written after it',
     edits: [
       {
-        file: 'src/ledger/rows/inquiry-writes.ts',
+        file: 'src/ledger/inquiries/inquiry-writes.ts',
         find: 'OR EXISTS (',
         replace: 'OR 1 = 0 AND EXISTS (',
       },
@@ -189,7 +189,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a claim that was decided before a pause is written after it',
     edits: [
       {
-        file: 'src/ledger/rows/inquiry-writes.ts',
+        file: 'src/ledger/inquiries/inquiry-writes.ts',
         find: 'CASE WHEN EXISTS (',
         replace: 'CASE WHEN 1 = 0 AND EXISTS (',
       },
@@ -216,7 +216,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'no key keeps two customers at once from one inquiry',
     edits: [
       {
-        file: 'src/ledger/database/tables/inquiries.ts',
+        file: 'src/ledger/database/tables.ts',
         find: 'CREATE UNIQUE INDEX inquiries_one_number',
         replace: 'CREATE INDEX inquiries_one_number',
       },
@@ -232,8 +232,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a look-up after a lost activity closes nothing',
     edits: [
       {
-        file: 'src/ledger/sql/inquiry-transactions.ts',
-        find: 'const closedAt = utcInstant(await insertClosed(writing, request, decision.permittedBy));',
+        file: 'src/ledger/inquiries/inquiry-transactions.ts',
+        find: 'const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));',
         replace: 'const closedAt = utcInstant(Date.now());',
       },
     ],
@@ -266,7 +266,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a resend is taken while the first request may still arrive',
     edits: [
       {
-        file: 'src/ledger/decision.ts',
+        file: 'src/ledger/inquiries/decision.ts',
         find: "if (state === 'unknown' && resendInMs > 0) return",
         replace: "if (state === 'unknown' && resendInMs < 0) return",
       },

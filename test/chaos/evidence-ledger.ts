@@ -1,9 +1,9 @@
 /** What the ledger knows: rows by SQL, read-only; what is sealed, through the port. */
 import { inParallel } from '../../src/base/in-parallel.ts';
 import type { SqlRow, SqlSession } from '../../src/ledger/database/sql-session.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
-import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { NEXT_FENCE } from '../support/next-version.ts';

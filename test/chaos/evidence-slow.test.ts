@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { WATCH_LEDGER } from '../../src/messages/ledger-watch.ts';
 import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';

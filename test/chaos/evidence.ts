@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ChainReport, InquiryView } from '../../src/ledger/records.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';

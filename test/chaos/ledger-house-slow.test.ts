@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, decisionOf, keyRing, TRACE } from '../ledger/fixtures.ts';
 import { startLedgerHouse } from './ledger-house.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { buildNextVersion } from '../support/next-version.ts';
 import { CLI } from './worker-programs.ts';
 
@@ -61,7 +61,7 @@ export class NewerVersion {
   /** As this version opens it, once it is migrated: an older program is refused. */
   async openLedger(...options: Parameters<typeof openLedger>): ReturnType<typeof openLedger> {
     if (!this.isMigrated) return openLedger(...options);
-    const module = (await import(pathToFileURL(join(this.#tree, 'src/ledger/sql/open-ledger.ts')).href)) as {
+    const module = (await import(pathToFileURL(join(this.#tree, 'src/ledger/open-ledger.ts')).href)) as {
       openLedger: typeof openLedger;
     };
     return module.openLedger(...options);

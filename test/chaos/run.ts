@@ -1,7 +1,7 @@
 /** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { outputNamesOf, portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../src/model/owner-id.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection as TemporalConnection } from '@temporalio/client';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/keys/key-ring.ts';

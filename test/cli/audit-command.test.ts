@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { consentOf } from '../ledger/fixtures.ts';
 import { runCli } from './run-cli.ts';

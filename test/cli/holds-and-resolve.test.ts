@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { OpenHold } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { RECORD } from '../ledger/fixtures.ts';

@@ -6,7 +6,7 @@ import { deliveryLines } from '../../src/cli/commands/programs/webhooks-command.
 import { listLines } from '../../src/cli/commands/runs/list-command.ts';
 import { columnsFor, csvLine, csvRow } from '../../src/cli/output/csv.ts';
 import { periodOf } from '../../src/cli/output/period.ts';
-import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
+import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
 import { inquiries } from '../../src/operations/inquiries.ts';
 import { describeAttempt } from '../../src/words/records.ts';

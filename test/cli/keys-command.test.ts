@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { decisionContent, type ProvableDecision } from '../../src/model/decision-content.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';

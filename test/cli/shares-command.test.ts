@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { attempted, consentOf, RECORD, SHARE, TRACE } from '../ledger/fixtures.ts';
 import { runCli } from './run-cli.ts';

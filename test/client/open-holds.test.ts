@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { ConnectionLike } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { configuredDataConverter } from '../../src/client/connection/configured-data-converter.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { openLedgerAccess } from '../../src/operator/configured-ledger.ts';
 import { createKeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { WorkRow } from '../../src/ledger/work.ts';
+import type { WorkRow } from '../../src/ledger/holds/work.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import {
   type Harness,
   type JourneyHandle,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { SCHEMA_VERSION, tablesAt } from '../../src/ledger/database/schema.ts';
-import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
 import {
   applicant,
   consentMessage,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../src/config/config.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';

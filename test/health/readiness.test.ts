@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { Readiness, type ReadinessCheck } from '../../src/health/readiness.ts';
 import { readinessChecks, type WorkerParts } from '../../src/health/readiness-checks.ts';
 import { startHealthServer } from '../../src/health/server.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';

@@ -8,7 +8,7 @@ import {
   type KnownAttempt,
   type KnownInquiry,
 } from '../../src/ledger/claim.ts';
-import { repeatOf } from '../../src/ledger/customer-numbers.ts';
+import { repeatOf } from '../../src/ledger/inquiries/inquiry-writes.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
 const LEDGER = 'ledger-1';

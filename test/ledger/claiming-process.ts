@@ -1,6 +1,6 @@
 /** A process of its own that claims forty attempts as fast as it can, and sends its parent those that it got. */
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { claimOf } from './fixtures.ts';
 

@@ -1,11 +1,12 @@
 /** Part of the contract suite: what was asked of the gateway, as auditors and accountants read it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditedAttempts } from '../../src/ledger/audit-pages/inquiry-pages.ts';
-import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/audit/audited.ts';
+import { type AttemptPlace, readAttemptsPage } from '../../src/ledger/audit/inquiry-pages.ts';
+import { readPages, Transactions } from '../../src/ledger/database/transactions.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 import {
@@ -350,13 +351,16 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     t.after(() => engine.close());
     // It is asked for no reference, and so opens nothing.
     const cipher = new LedgerCipher(ledger.identity.ledgerId, new Uint8Array(32));
+    const transactions = new Transactions(engine, cipher);
     for (const pageSize of [1, 2, 3]) {
-      const paged = await all(auditedAttempts(engine, cipher, {}, pageSize));
+      const listed = (query: InquiriesQuery) =>
+        all(readPages(transactions, (tx, after?: AttemptPlace) => readAttemptsPage(tx, query, after, pageSize)));
+      const paged = await listed({});
       assert.deepEqual(
         paged.map((one) => `${one.customerTraceNumber}/${one.attempt}`),
         expected,
       );
-      const some = await all(auditedAttempts(engine, cipher, { outcome: 'refused' }, pageSize));
+      const some = await listed({ outcome: 'refused' });
       assert.deepEqual(
         some.map((one) => one.customerTraceNumber),
         ['C'],

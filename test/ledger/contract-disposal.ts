@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { DisposalScope } from '../../src/ledger/retention.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { DisposalScope } from '../../src/ledger/retention/retention.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import {
   attempted,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerNotFoundError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { UnknownKeyError } from '../../src/protection/errors.ts';
 import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

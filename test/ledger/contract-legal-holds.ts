@@ -1,8 +1,8 @@
 /** Part of the contract suite: what any legal hold covers is not disposed of, at whichever step a disposal is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { attempted, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { OpenInquiry, OutcomeRecord } from '../../src/ledger/records.ts';
 import {
   attempted,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { attempted, claimOf, closeOf, latestState, outcomeOf, RECORD } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

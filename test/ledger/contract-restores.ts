@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { SeenAttempt } from '../../src/messages/ledger-watch.ts';
 import { attempted, claimOf, closeOf } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';

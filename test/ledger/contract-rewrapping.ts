@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
 import { KeyRing, type RingKey } from '../../src/protection/keys/key-ring.ts';
 import { attempted, RECORD } from './fixtures.ts';

@@ -1,10 +1,10 @@
 /** Part of the contract suite: what people decided about runs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { AuditedDecision } from '../../src/ledger/record-audit.ts';
-import type { RunDecision } from '../../src/ledger/run-decisions.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { RunDecision } from '../../src/ledger/records.ts';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

@@ -1,9 +1,9 @@
 /** Part of the contract suite: which report a share is of, what was said about sharing it, and who shared what. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentsQuery } from '../../src/ledger/records.ts';
-import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

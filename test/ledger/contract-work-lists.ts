@@ -1,8 +1,8 @@
 /** Part of the contract suite: lists of what needs a person, for readers who may not see all, and among very many rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countStatements, pageStatements, type WorkStatement } from '../../src/ledger/rows/work-statements.ts';
-import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import { countStatements, pageStatements, type WorkStatement } from '../../src/ledger/holds/work.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 import { openWork } from './work-rows.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { WorkKey, WorkToNote } from '../../src/ledger/work.ts';
+import type { WorkKey, WorkToNote } from '../../src/ledger/holds/work.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { attempted, claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 import { openWork } from './work-rows.ts';

@@ -1,6 +1,6 @@
 /** What every engine of the ledger must do; each engine's test file runs this suite against a real database. */
 import { describe, type TestContext } from 'node:test';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { acceptTests } from './contract-accept.ts';
 import { auditTests } from './contract-audit.ts';
 import { chainTests } from './contract-chain.ts';

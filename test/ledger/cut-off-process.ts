@@ -2,7 +2,7 @@
  * A process of its own that claims sixty attempts at once. It tells its parent which claims were answered, and whether
  * its log was still waiting for the disk. `held`: no sync ever ends.
  */
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { claimOf } from './fixtures.ts';
 import { aroundSyncs } from './held-syncs.ts';

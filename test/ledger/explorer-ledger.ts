@@ -1,5 +1,6 @@
 /** The ledger as the explorer has it: rows in memory, and every verdict from the product's own pure functions. */
 
+import { judgesAttempts } from '../../src/ledger/audit/audited.ts';
 import {
   type ClaimRule,
   decideClaim,
@@ -11,11 +12,10 @@ import {
   permitFor,
   standing,
 } from '../../src/ledger/claim.ts';
-import { decideClose } from '../../src/ledger/close.ts';
-import { repeatOf } from '../../src/ledger/customer-numbers.ts';
-import { decideDecision } from '../../src/ledger/decision.ts';
-import { judgesAttempts } from '../../src/ledger/inquiry-audit.ts';
-import { decideOutcome } from '../../src/ledger/outcome.ts';
+import { decideClose } from '../../src/ledger/inquiries/close.ts';
+import { decideDecision } from '../../src/ledger/inquiries/decision.ts';
+import { repeatOf } from '../../src/ledger/inquiries/inquiry-writes.ts';
+import { decideOutcome } from '../../src/ledger/inquiries/outcome.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
   CURRENT_WRITER,

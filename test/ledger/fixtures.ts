@@ -1,7 +1,7 @@
 /** Sample data and helpers of the ledger's tests. All persons are invented. */
 import { createHash, createSecretKey, randomBytes } from 'node:crypto';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,

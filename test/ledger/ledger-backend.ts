@@ -1,6 +1,6 @@
 /** What an engine's test file gives the contract suite, and what each of its tests gets. */
 import type { TestContext } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 
 export interface LedgerBackend {

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { claimOf, latestState } from './fixtures.ts';
 import { holdSyncs } from './held-syncs.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type LedgerOperation, observedLedger } from '../../src/ledger/observed-ledger.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
 
 class StandIn {
   readonly identity = { ledgerId: 'ledger-1' };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
 

@@ -8,7 +8,7 @@
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../../src/ledger/claim.ts';
 import type { StoredConsent } from '../../src/ledger/records.ts';
-import { judgeGrants } from '../../src/ledger/share-standing.ts';
+import { judgeGrants } from '../../src/ledger/shares/share-standing.ts';
 import { type Emit, type Walked, walkEveryOrder } from './every-order.ts';
 import { consentOf } from './fixtures.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord, RefusalElsewhere } from '../../src/consent/consent-record.ts';
 import type { StoredConsent } from '../../src/ledger/records.ts';
-import { standingConsents, tellableConsents } from '../../src/ledger/share-standing.ts';
+import { standingConsents, tellableConsents } from '../../src/ledger/shares/share-standing.ts';
 import { consentOf } from './fixtures.ts';
 
 const SHARE = { shareId: 'S-9', endUserCode: 'EU2', endUser: 'Example Bank' };

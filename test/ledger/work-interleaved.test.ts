@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import type { WorkNote, WorkToNote } from '../../src/ledger/work.ts';
+import type { WorkNote, WorkToNote } from '../../src/ledger/holds/work.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, decisionOf, keyRing } from './fixtures.ts';
 import { openWork } from './work-rows.ts';
 

@@ -1,6 +1,7 @@
 /** Reads what needs a person, as a page of the operators' does: page by page. */
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { WorkFilters, WorkRow } from '../../src/ledger/work.ts';
+
+import type { WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 
 /** All open rows, the oldest first, in pages of `limit`. */
 export async function openWork(ledger: Ledger, filters: WorkFilters = {}, limit = 3): Promise<WorkRow[]> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { type CommandStage, openCommandStage } from '../cli/command-stage.ts';
 import { decisionAbout } from '../hazards/operator-hands.ts';

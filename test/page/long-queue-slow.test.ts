@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { attempted } from '../ledger/fixtures.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { goTo, type Json, keepPictures, overflows, startPageWorld } from './page-world.ts';

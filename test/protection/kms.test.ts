@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inspect, promisify } from 'node:util';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { KeyRingError, KeyServiceError } from '../../src/protection/errors.ts';
 import type { KmsFailure } from '../../src/protection/key-management-service.ts';
 import { createKeyRing, type KeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';

@@ -12,7 +12,7 @@ import { type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
 import { isTaskFailure } from '../../src/client/connection/error-translation.ts';
 import { askRun } from '../../src/client/runs/ask-run.ts';
 import { type Config, loadConfig } from '../../src/config/config.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult, JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';

@@ -1,9 +1,9 @@
 /** The ledger beside the worker: as the command line opens it, as the client does, or with every other writer kept out. */
 import { DatabaseSync } from 'node:sqlite';
 import type { CreditJourneys } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { AuditedDecision } from '../../src/ledger/record-audit.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { connectTo } from './harness-client.ts';
 import type { Harness } from './journey-harness.ts';

@@ -24,7 +24,7 @@ const EDITS: readonly { file: string; find: string; replace: string }[] = [
     replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [2]',
   },
   {
-    file: 'src/ledger/rows/inquiry-writes.ts',
+    file: 'src/ledger/inquiries/inquiry-writes.ts',
     find: "    state: 'sending',\n    workflow_id:",
     replace: `    state: 'sending',\n    ${NEXT_FENCE}: 1,\n    workflow_id:`,
   },

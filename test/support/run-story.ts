@@ -3,7 +3,7 @@ import type { WorkflowClient, WorkflowHandle } from '@temporalio/client';
 import type { DestinationStream } from 'pino';
 import { SCHEMA_VERSION, tablesAt } from '../../src/ledger/database/schema.ts';
 import type { SqlRow } from '../../src/ledger/database/sql-session.ts';
-import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
 
 /** Of this process, whichever run they are about. */
 const LINES_KEPT = 40;

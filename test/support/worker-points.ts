@@ -5,7 +5,7 @@
 import type { Payload } from '@temporalio/common';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
-import { SqlLedger } from '../../src/ledger/sql/sql-ledger.ts';
+import { SqlLedger } from '../../src/ledger/ledger.ts';
 
 /** In the order in which an attempt comes to them. */
 export type Point = 'beforeClaim' | 'afterClaim' | 'afterAnswer' | 'afterRecord' | 'encodeResult' | 'decodeResult';

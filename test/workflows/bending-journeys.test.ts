@@ -1,7 +1,7 @@
 /** Journeys that bend, each with what the gateway posted and what the ledger says of it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
+import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import { readChanges } from '../../src/operator/ledger-reports.ts';

@@ -6,7 +6,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
 import { lateConsentWorkflowId } from '../../src/client/connection/message-ids.ts';
 import { startLateConsent } from '../../src/client/runs/late-consent.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { LateConsentResult } from '../../src/messages/journey/shapes.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type CreditJourneys, InvalidInputError } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import {

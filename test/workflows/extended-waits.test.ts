@@ -1,7 +1,7 @@
 /** Waits that people make longer while they last: at a gate, and of a share for consent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';

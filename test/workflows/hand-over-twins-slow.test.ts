@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';

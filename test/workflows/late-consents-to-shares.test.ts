@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
 import type { CreditJourneys } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';

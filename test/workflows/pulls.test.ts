@@ -10,7 +10,7 @@ import {
   type PullResult,
   type PullStatus,
 } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
 import { connectTo } from '../support/harness-client.ts';

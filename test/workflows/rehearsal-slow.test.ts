@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
 import { inspectConfig } from '../../src/config/config.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';

@@ -11,8 +11,8 @@ import {
   type ReportReference,
   type ShareConsentMessage,
 } from '../../src/client.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
-import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
+import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { StoredReportInput } from '../../src/messages/inputs/share-report.ts';
 import type { ShareReportState } from '../../src/messages/share/shapes.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';

@@ -1,8 +1,8 @@
 /** A share that a person accepts as not posted: what its run, its events and the ledger say of it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/audit/audited.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ShareReportResult } from '../../src/messages/share/shapes.ts';
 import {
   applicant,

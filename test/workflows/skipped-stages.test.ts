@@ -1,7 +1,7 @@
 /** Stages that are skipped, and stages that are pulled for an end user of their own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { PassGateMessage } from '../../src/messages/advance.ts';
 import { lendingJourney } from '../../src/messages/inputs/lending-journey.ts';
 import type { StageStatus } from '../../src/messages/journey/shapes.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import { JourneyFinishedError } from '../../src/client/connection/errors.ts';
-import type { Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';

@@ -1,8 +1,8 @@
 /** What needs a person, by the ledger's rows: a list needs no worker, and a run that is lost is in it. */
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import type { Ledger } from '../../ledger/port.ts';
-import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/work.ts';
+import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { holdStatusSchema } from '../../messages/journey/result-schemas.ts';
 import { ALLOWED_ACTIONS, HOLD_ACTIONS, type HoldAction, isFailureType } from '../../model/failure-types.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';

@@ -1,7 +1,7 @@
 /** Finds runs by a name that somebody has in hand: exactly, so that nothing is learnt by trying beginnings of names. */
 import { z } from 'zod';
 import { inParallel } from '../../base/in-parallel.ts';
-import type { NamedRecord } from '../../ledger/record-audit.ts';
+import type { NamedRecord } from '../../ledger/audit/audited.ts';
 import { ownerIdOf, ownerIdProblem, ownerOf, RUN_KINDS, type RunKind } from '../../model/owner-id.ts';
 import { reaches } from '../caller.ts';
 import { isReached } from '../reach.ts';

@@ -2,10 +2,10 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
+import type { AuditedDisposal } from '../../ledger/audit/audited.ts';
+import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
-import type { Ledger } from '../../ledger/port.ts';
-import type { AuditedDisposal } from '../../ledger/record-audit.ts';
-import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
 import { refusedMessageSchema } from '../../messages/journey/result-schemas.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerIdOf, ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';

@@ -4,7 +4,7 @@ import { defined } from '../../base/defined.ts';
 import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
-import type { WorkFilters } from '../../ledger/work.ts';
+import type { WorkFilters } from '../../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';

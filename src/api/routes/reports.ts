@@ -1,7 +1,7 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { readerProblems } from '../../ledger/reading.ts';
+import { readerProblems } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/result-schemas.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/result-schemas.ts';
 import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';

@@ -1,5 +1,5 @@
 /** The ledger that the environment names, for the time of one command. */
-import type { Ledger } from '../../ledger/port.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 
 /** @throws what `openConfiguredLedger` throws, and what `act` throws */
 export async function withLedger<T>(act: (ledger: Ledger) => Promise<T>): Promise<T> {

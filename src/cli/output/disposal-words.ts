@@ -1,7 +1,7 @@
 /**
  * Disposals and legal holds in words: what would go, what went, what stands in the way, and which copies are out of reach.
  */
-import type { LegalHold, SetHold } from '../../ledger/retention.ts';
+import type { LegalHold, SetHold } from '../../ledger/retention/retention.ts';
 import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../operator/disposal.ts';
 import { type Output, table, withAge, wrap } from './output.ts';
 

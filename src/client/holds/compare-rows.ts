@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
-import type { Ledger } from '../../ledger/port.ts';
-import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
+import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { JourneyStatus } from '../../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { ownerIdOfWorkflow, ownerOf, rowOwnerId, workflowIdOf } from '../../model/owner-id.ts';

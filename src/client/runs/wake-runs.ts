@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { inParallel } from '../../base/in-parallel.ts';
-import type { Ledger } from '../../ledger/port.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 
 /** Thousands of runs may wait: a few at once wake them fast enough, and leave the server room for its other work. */
 const AT_ONCE = 16;

@@ -1,7 +1,7 @@
 /** What the checks share: the configuration, one connection to Temporal, one look at the ledger, the clocks. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../../config/config.ts';
-import { inspectLedger, type LedgerInspection } from '../../ledger/sql/inspect-ledger.ts';
+import { inspectLedger, type LedgerInspection } from '../../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../../model/problems.ts';
 import { type KeyRing, loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { keyRingExists } from '../../protection/keys/open-key-ring.ts';

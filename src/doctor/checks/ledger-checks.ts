@@ -1,7 +1,7 @@
 /** The ledger: whether it is the right one, and whether what it confirms can be lost. */
 import { judgeDurability } from '../../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../../ledger/errors.ts';
-import type { LedgerInspection } from '../../ledger/sql/inspect-ledger.ts';
+import type { LedgerInspection } from '../../ledger/inspect-ledger.ts';
 import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { type Finding, fail, pass, warn } from './finding.ts';

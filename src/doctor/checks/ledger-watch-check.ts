@@ -1,7 +1,7 @@
 /** Whether the ledger is an older copy, by what the watch over it has seen: also before any worker has started on it. */
 import { Client } from '@temporalio/client';
 import { seenByWatch } from '../../client/seen-by-watch.ts';
-import { inspectRestore } from '../../ledger/sql/inspect-ledger.ts';
+import { inspectRestore } from '../../ledger/inspect-ledger.ts';
 import type { SeenAttempt } from '../../messages/ledger-watch.ts';
 import { KeyRingError } from '../../protection/errors.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';

@@ -1,14 +1,7 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
+
 import type { SqlDialect, SqlSession } from './sql-session.ts';
-import { auditTables } from './tables/audit.ts';
-import { consentTables } from './tables/consents.ts';
-import { decisionTables } from './tables/decisions.ts';
-import { identityTables } from './tables/identity.ts';
-import { inquiryTables } from './tables/inquiries.ts';
-import { pauseTables } from './tables/pauses.ts';
-import { reportTables } from './tables/reports.ts';
-import { shareTables } from './tables/shares.ts';
-import { workTables } from './tables/work-for-people.ts';
+import { firstTables } from './tables.ts';
 
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
@@ -26,22 +19,7 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [firstTables]
  */
 export const WITHOUT_OLDER_WRITERS: readonly number[] = [];
 
-function firstTables(dialect: SqlDialect): string[] {
-  return [
-    ...dialect.triggerPrelude,
-    ...identityTables(dialect),
-    ...inquiryTables(dialect),
-    ...decisionTables(dialect),
-    ...consentTables(dialect),
-    ...shareTables(dialect),
-    ...reportTables(dialect),
-    ...auditTables(dialect),
-    ...pauseTables(dialect),
-    ...workTables(dialect),
-  ];
-}
-
-/** The version that this code works on, and under which it writes (writer-version.ts). */
+/** The version that this code works on, and under which it writes (transactions.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** The present version of the tables; 0 where there are none. */

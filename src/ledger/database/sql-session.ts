@@ -2,6 +2,8 @@
  * The port to a database: everything that the ledger's logic needs. Statements are written once, in the SQL that SQLite
  * and PostgreSQL share, with `$1` for values. An engine supplies the few fragments in which the two differ.
  */
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+
 export type SqlValue = string | number | Uint8Array | null;
 
 /** `bigint` columns arrive as numbers: the ledger's largest are milliseconds since the epoch. */
@@ -18,6 +20,36 @@ export interface SqlSession {
 /** The places of a list of values: `$1, $2`. */
 export function placesOf(values: readonly unknown[]): string {
   return values.map((_, index) => `$${index + 1}`).join(', ');
+}
+
+/**
+ * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter, and `more`
+ * the parameters of expressions, which follow those of the columns. Returns the `returning` columns of the inserted row,
+ * if one was inserted.
+ */
+export async function insertRow(
+  session: SqlSession,
+  table: string,
+  columns: Record<string, SqlValue | undefined>,
+  {
+    sql = {},
+    more = [],
+    onConflict = '',
+    returning = ['1 AS inserted'],
+  }: {
+    sql?: Record<string, string>;
+    more?: readonly SqlValue[];
+    onConflict?: string;
+    returning?: readonly string[];
+  },
+): Promise<SqlRow | undefined> {
+  const names = [...Object.keys(columns), ...Object.keys(sql)];
+  const places = [...Object.keys(columns).map((_, index) => `$${index + 1}`), ...Object.values(sql)];
+  const [row] = await session.rows(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning.join(', ')}`,
+    [...Object.values(columns), ...more],
+  );
+  return row;
 }
 
 export interface SqlDialect {
@@ -87,3 +119,13 @@ export class LostRaceError extends Error {
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
+
+/** What every function of the ledger works in: an open transaction, the engine's fragments, the ledger's cipher. */
+export interface Transaction {
+  session: SqlSession;
+  dialect: SqlDialect;
+  cipher: LedgerCipher;
+}
+
+/** What a function needs that seals and opens nothing. */
+export type Unsealed = Pick<Transaction, 'session' | 'dialect'>;

@@ -6,7 +6,7 @@ import { type RunningApi, startApi } from '../../api/server.ts';
 import { defined } from '../../base/defined.ts';
 import { connectTo } from '../../client/connection/connect-options.ts';
 import { DEFAULT_PORTS, GATEWAY_LIMITS } from '../../config/variables.ts';
-import { openLedger } from '../../ledger/sql/open-ledger.ts';
+import { openLedger } from '../../ledger/open-ledger.ts';
 import { SCOPES } from '../../operations/scopes.ts';
 import { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.ts';
 import { defined } from '../../base/defined.ts';
-import { openLedger } from '../../ledger/sql/open-ledger.ts';
+import { openLedger } from '../../ledger/open-ledger.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';

@@ -2,7 +2,7 @@
 import type { AnsweredAttempt, InquiryFailure, PreparedRun, SubmitFailureDetails } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import type { AttemptView } from '../../model/inquiry.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';

@@ -2,7 +2,7 @@
 
 import type { BegunJourney, ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';

@@ -1,8 +1,8 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
-import type { FlagReason } from '../../ledger/work.ts';
+import type { FlagReason } from '../../ledger/holds/work.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';

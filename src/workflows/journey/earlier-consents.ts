@@ -2,7 +2,7 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { HeardConsent } from '../../ledger/kept-consents.ts';
+import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
 import { grantProblem } from '../consent/consent-handlers.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';

@@ -8,7 +8,7 @@ import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { HeardConsent } from '../../ledger/kept-consents.ts';
+import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type {

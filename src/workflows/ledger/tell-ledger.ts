@@ -4,7 +4,7 @@
  * `work-<workflow id of the run>-<run id>`.
  */
 import { ActivityFailure, continueAsNew, isCancellation, log, workflowInfo } from '@temporalio/workflow';
-import type { WorkNote } from '../../ledger/work.ts';
+import type { WorkNote } from '../../ledger/holds/work.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { noteWork, waitToTryAgain } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';

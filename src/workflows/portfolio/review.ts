@@ -3,7 +3,7 @@ import { type ActivityFunctionWithOptions, sleep, TimeoutFailure, workflowInfo }
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type { FlagReason } from '../../ledger/work.ts';
+import type { FlagReason } from '../../ledger/holds/work.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';

@@ -1,6 +1,6 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import {

@@ -14,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import type { WorkKey, WorkNote, WorkToNote } from '../../ledger/work.ts';
+import type { WorkKey, WorkNote, WorkToNote } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { MAY_BE_POSTED } from '../../model/failure-types.ts';
 import {

@@ -10,7 +10,7 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { RunDecision, RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { StageCode } from '../../model/products.ts';

@@ -3,7 +3,7 @@ import type { FoundConsents, PreparedShare } from '../../activities/contract.ts'
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';

@@ -1,7 +1,7 @@
 /** The ledger's own bookkeeping: attempts, what permitted them, what still needs a person, and the chain over it. */
 
+import { judgesAttempts } from '../../../src/ledger/audit/audited.ts';
 import { HELD_STATES } from '../../../src/ledger/claim.ts';
-import { judgesAttempts } from '../../../src/ledger/inquiry-audit.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
 import type { LedgerAttempt, LedgerDecision } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';

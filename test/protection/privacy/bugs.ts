@@ -3,7 +3,7 @@
  * of the first applicant's SSN. Everything else is the worker as it is.
  */
 import { GatewayClient } from '../../../src/gateway/gateway-client.ts';
-import { SqlLedger } from '../../../src/ledger/sql/sql-ledger.ts';
+import { SqlLedger } from '../../../src/ledger/ledger.ts';
 
 /** In the middle of an attempt that is claimed. */
 export const ATTEMPT_BUG = '7001';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { startSandbox } from '../../../sandbox/server.ts';
-import { openLedger } from '../../../src/ledger/sql/open-ledger.ts';
+import { openLedger } from '../../../src/ledger/open-ledger.ts';
 import type { OwnedChild } from '../../../src/local/child-process.ts';
 import { freePorts } from '../../../src/local/free-ports.ts';
 import { findTemporalBinary } from '../../../src/local/temporal/temporal-binaries.ts';

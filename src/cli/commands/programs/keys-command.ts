@@ -266,7 +266,7 @@ async function rewrapLedger(): Promise<RewrapResult> {
   const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env);
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../../ledger/sql/open-ledger.ts'),
+    import('../../../ledger/open-ledger.ts'),
     import('../../../protection/keys/open-key-ring.ts'),
   ]);
   const { url, expectedId } = access.ledger;

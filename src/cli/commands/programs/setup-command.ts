@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import type { LedgerIdentity } from '../../../ledger/port.ts';
+import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -61,7 +61,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env, { needsId: false });
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../../ledger/sql/open-ledger.ts'),
+    import('../../../ledger/open-ledger.ts'),
     import('../../../protection/keys/open-key-ring.ts'),
   ]);
   const { url, expectedId } = access.ledger;

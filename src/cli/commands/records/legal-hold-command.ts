@@ -1,6 +1,6 @@
 /** `legal-hold`: keeps a run, or a whole review, from being disposed of. */
 import type { Command } from 'commander';
-import type { LegalHold, SetHold } from '../../../ledger/retention.ts';
+import type { LegalHold, SetHold } from '../../../ledger/retention/retention.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,

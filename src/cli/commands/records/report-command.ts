@@ -1,7 +1,7 @@
 /** The commands whose purpose is to print personal data. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import type { LedgerReferences } from '../../../ledger/ledger-references.ts';
+import type { LedgerReferences } from '../../../ledger/reports/report-references.ts';
 import type { ConsumerResult } from '../../../messages/pull/shapes.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';

@@ -2,7 +2,7 @@
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { JourneyActivities } from '../../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
-import type { RunWithdrawal } from '../../../ledger/run-decisions.ts';
+import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
 import { untilDone } from '../activity-stubs.ts';

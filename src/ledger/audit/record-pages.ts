@@ -1,0 +1,257 @@
+/** Reads audited decisions, consents, disposals and readings in pages, and finds records by their names. */
+
+import { utcInstant } from '../../base/instants.ts';
+import { type ConsentRow, consentRecord } from '../consents/consents.ts';
+import type { Unmatched } from '../consents/kept-consents.ts';
+import { type Columns, fieldsOf } from '../database/fields.ts';
+import type { SqlValue, Transaction } from '../database/sql-session.ts';
+import { type Page, periodMs } from '../database/transactions.ts';
+import { withoutForeignRuns } from '../owners.ts';
+import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
+import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
+import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
+import type {
+  AuditedConsent,
+  AuditedDecision,
+  AuditedDisposal,
+  AuditedShareWithdrawal,
+  DecisionsQuery,
+  NamedRecord,
+  RecordsQuery,
+} from './audited.ts';
+
+/** No index has their times, since they are few beside attempts: a page looks at all of them. */
+const PAGE_SIZE = 5_000;
+
+/** The columns by which rows are ordered. `row_key` makes the order total. */
+interface Ordered {
+  recorded_at: number;
+  row_key: string;
+}
+
+/**
+ * Reads only: decisions of people that were recorded in a period, oldest first: about inquiries, `seen` among them, and
+ * about runs.
+ */
+export function readDecisionsPage(
+  tx: Transaction,
+  query: DecisionsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedDecision, Ordered>> {
+  const { ownerId, customerTraceNumber, by } = query;
+  const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
+      NULL AS until FROM (
+      SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
+        attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
+      UNION ALL
+      SELECT seen_at, customer_trace_number || ' ' || decision_id || ' seen', customer_trace_number, decision_id,
+        NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
+    ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
+    UNION ALL
+    SELECT recorded_at, owner_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
+      reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until
+      FROM run_decisions`;
+  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
+  return readPage(tx, { rows, conditions, query, after, auditedOf: decisionOf });
+}
+
+/** As `readDecisionsPage`: consents, refusals and those under which nothing was sent among them. */
+export function readConsentsPage(
+  tx: Transaction,
+  query: RecordsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedConsent, Ordered>> {
+  const rows = `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' ||
+      c.decision AS row_key, k.unmatched,
+      (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
+        AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
+    FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
+      AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
+  const conditions = { journey_id: query.ownerId };
+  return readPage(tx, { rows, conditions, query, after, auditedOf: consentOf });
+}
+
+/** As `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
+export function readDisposalsPage(
+  tx: Transaction,
+  query: RecordsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedDisposal, Ordered>> {
+  const conditions = { owner_id: query.ownerId };
+  return readPage(tx, { rows: RETENTION_LOG, conditions, query, after, auditedOf: eventOf });
+}
+
+/** As `readDecisionsPage`: shares that were withdrawn before they were sent. */
+export function readShareWithdrawalsPage(
+  tx: Transaction,
+  query: RecordsQuery,
+  after?: Ordered,
+): Promise<Page<AuditedShareWithdrawal, Ordered>> {
+  const rows = "SELECT w.*, w.owner_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
+  const conditions = { owner_id: query.ownerId };
+  const auditedOf = (row: WithdrawnShareRow) => ({
+    ...fieldsOf(row, ['owner_id', 'share_id']),
+    ...standingWithdrawal(row),
+  });
+  return readPage(tx, { rows, conditions, query, after, auditedOf });
+}
+
+/** As `readDecisionsPage`: readings of what is sealed. */
+export function readAccessesPage(
+  tx: Transaction,
+  query: AccessesQuery,
+  after?: Ordered,
+): Promise<Page<AuditedAccess, Ordered>> {
+  const { ownerId, customerTraceNumber, by } = query;
+  const rows = `SELECT r.*, r.access_id AS row_key, i.owner_id, i.product_code, i.end_user_code, i.end_user
+    FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
+  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
+  return readPage(tx, { rows, conditions, query, after, auditedOf: accessOf });
+}
+
+interface Source<Row, Audited> {
+  rows: string;
+  /** Columns and the values that they must have. The first is the owner's. */
+  conditions: Readonly<Record<string, string | undefined>>;
+  query: RecordsQuery;
+  after: Ordered | undefined;
+  auditedOf: (row: Row) => Audited;
+}
+
+async function readPage<Row extends object, Audited>(
+  { session }: Transaction,
+  { rows, conditions, query, after, auditedOf }: Source<Row, Audited>,
+): Promise<Page<Audited, Ordered>> {
+  const { fromMs, beforeMs } = periodMs(query);
+  const { recorded_at, row_key } = after ?? { recorded_at: fromMs, row_key: '' };
+  const values: SqlValue[] = [recorded_at, row_key, beforeMs, PAGE_SIZE];
+  const place = (value: string) => `$${values.push(value)}`;
+  const wanted = Object.entries(conditions).flatMap(([column, value]) =>
+    value === undefined ? [] : [`${column} = ${place(value)}`],
+  );
+  const [owner] = Object.keys(conditions);
+  const found = await session.rows<Row & Ordered>(
+    `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2) AND
+       ${['recorded_at < $3', ...wanted, ...withoutForeignRuns(`found.${owner}`, query, place)].join(' AND ')}
+     ORDER BY recorded_at, row_key LIMIT $4`,
+    values,
+  );
+  return { items: found.map(auditedOf), end: found.length < PAGE_SIZE ? undefined : found.at(-1) };
+}
+
+const DECIDED = [
+  'owner_id',
+  'customer_trace_number',
+  'profile',
+  'product_code',
+  'share_id',
+  'end_user_code',
+  'end_user',
+  'attempt',
+  'until',
+  'decision_id',
+  'action',
+  'reason',
+  'provider_said',
+  'failure_type',
+  'decided_at',
+  'proven_by',
+] as const;
+
+interface DecisionRow extends Columns<Omit<AuditedDecision, 'by' | 'recordedAt'>> {
+  decided_by: string;
+  recorded_at: number;
+}
+
+function decisionOf(row: DecisionRow): AuditedDecision {
+  return { ...fieldsOf(row, DECIDED), by: row.decided_by, recordedAt: utcInstant(row.recorded_at) };
+}
+
+function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
+  const { secondaryUser, ...consent } = consentRecord(row);
+  return {
+    ...consent,
+    ...secondaryUser,
+    recordedAt: utcInstant(row.recorded_at),
+    permittedAttempts: row.permitted,
+    ...(row.unmatched === null ? {} : { unmatched: row.unmatched }),
+  };
+}
+
+const READ = [
+  'access_id',
+  'kind',
+  'owner_id',
+  'customer_trace_number',
+  'attempt',
+  'product_code',
+  'end_user_code',
+  'end_user',
+  'purpose',
+] as const;
+
+interface AccessRow extends Columns<Omit<AuditedAccess, 'by' | 'via' | 'redacted' | 'recordedAt'>> {
+  accessed_by: string;
+  accessed_via: AuditedAccess['via'];
+  is_redacted: number;
+  recorded_at: number;
+}
+
+function accessOf(row: AccessRow): AuditedAccess {
+  return {
+    ...fieldsOf(row, READ),
+    by: row.accessed_by,
+    via: row.accessed_via,
+    redacted: row.is_redacted === 1,
+    recordedAt: utcInstant(row.recorded_at),
+  };
+}
+
+// Finds records by their own names: a trace number, a share's id, a decision's. Each by an index.
+
+/** Enough to show that a name is common. */
+const MOST = 20;
+
+const OF_INQUIRY = 'i.owner_id, i.customer_trace_number, i.share_id FROM';
+
+const SOURCES = [
+  `SELECT 'inquiry' AS what, ${OF_INQUIRY} inquiries i WHERE i.customer_trace_number = $1`,
+  `SELECT 'share' AS what, ${OF_INQUIRY} inquiries i WHERE i.share_id = $1`,
+  // Of a share that was not sent yet.
+  ...[
+    ['report_shares', 'owner_id'],
+    ['consents', 'journey_id'],
+  ].map(
+    ([
+      table,
+      owner,
+    ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS owner_id, NULL AS customer_trace_number, s.share_id
+      FROM ${table} s WHERE s.share_id = $1`,
+  ),
+  ...['decisions', 'attention_seen'].map(
+    (table) => `SELECT 'decision' AS what, ${OF_INQUIRY} ${table} d
+      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`,
+  ),
+  `SELECT DISTINCT 'decision' AS what, d.owner_id, NULL AS customer_trace_number, d.share_id FROM run_decisions d
+   WHERE d.decision_id = $1`,
+];
+
+/**
+ * Reads only: what has exactly this name: a trace number, the id of a share, or of a decision. At most 20 of them, by an
+ * index. A journey's share is known from its first consent on.
+ */
+export async function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
+  const found: NamedRecord[] = [];
+  for (const source of SOURCES) {
+    const rows = await session.rows<Columns<NamedRecord>>(`${source} LIMIT ${MOST}`, [name]);
+    found.push(...rows.map(recordOf));
+  }
+  const isRepeated = (record: NamedRecord, index: number) =>
+    record.what === 'share' &&
+    found.findIndex(({ what, ownerId }) => what === 'share' && ownerId === record.ownerId) < index;
+  return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
+}
+
+function recordOf(row: Columns<NamedRecord>): NamedRecord {
+  return fieldsOf(row, ['what', 'owner_id', 'customer_trace_number', 'share_id']);
+}

@@ -1,0 +1,152 @@
+/** Rows of `consents` and `attempt_consents`: what was granted and refused, and what permitted each attempt. */
+
+import { consentDifferences } from '../../consent/consent-differences.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
+import type { ConsentVerdict } from '../records.ts';
+
+/** What a consent says, but for its secondary user and its evidence. */
+const SAID = [
+  'journey_id',
+  'share_id',
+  'applicant_id',
+  'consent_id',
+  'decision',
+  'decided_at',
+  'received_at',
+  'proof',
+] as const;
+const SECONDARY_USER = ['end_user_code', 'end_user'] as const;
+
+/** A row of `consents`, as read. */
+export interface ConsentRow
+  extends Columns<Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>>,
+    Columns<Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'> & ConsentRecord['secondaryUser']> {
+  evidence: string | null;
+  recorded_at: number;
+}
+
+/**
+ * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the same
+ * key stays. Returns the verdict on each, in the same order.
+ */
+export async function recordConsents(
+  tx: Transaction,
+  consents: readonly ConsentRecord[],
+): Promise<Written<ConsentVerdict[]>> {
+  return { keep: true, value: await insertConsents(tx, consents) };
+}
+
+/** As `recordConsents`, as a part of a transaction. */
+export async function insertConsents(tx: Transaction, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
+  const verdicts: ConsentVerdict[] = [];
+  if (consents.length === 0) return verdicts;
+  await chaining(tx, async (append) => {
+    for (const consent of consents) {
+      const row = await insertConsent(tx, consent);
+      if (row) await append('consents', row);
+      verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
+    }
+  });
+  return verdicts;
+}
+
+/** The verdict where a row stands under the same key: from an earlier try of this call, or from another message. */
+async function verdictOnKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
+  const [row] = await session.rows<ConsentRow>(
+    `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
+       AND decision = $5`,
+    [consent.journeyId, consent.shareId, consent.applicantId, consent.consentId, consent.decision],
+  );
+  if (!row) return { kind: 'known', paths: [] };
+  const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
+  const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince });
+  const isThis = paths.length === 0 && row.received_at === consent.receivedAt;
+  return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
+}
+
+/** Whether the applicant has granted the share after the ledger took this row. */
+async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boolean> {
+  const since = await session.rows(
+    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
+       AND recorded_at > $4 LIMIT 1`,
+    [row.journey_id, row.share_id, row.applicant_id, row.recorded_at],
+  );
+  return since.length > 0;
+}
+
+function insertConsent({ session, dialect }: Transaction, consent: ConsentRecord): Promise<SqlRow | undefined> {
+  return insertRow(
+    session,
+    'consents',
+    {
+      ...columnsFrom(consent, SAID),
+      ...columnsFrom(consent.secondaryUser, SECONDARY_USER),
+      evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
+    },
+    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING', returning: columnsOf('consents') },
+  );
+}
+
+/** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
+export async function saidAbout(
+  { session }: Transaction,
+  { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
+): Promise<ConsentRecord[]> {
+  const rows = await session.rows<ConsentRow>(
+    'SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3',
+    [journeyId, shareId, applicantId],
+  );
+  return rows.map(consentRecord);
+}
+
+/** Records which grants permitted this attempt. */
+export async function linkConsents(
+  { session }: Transaction,
+  attempt: { customerTraceNumber: string; attempt: number },
+  grants: readonly ConsentRecord[],
+): Promise<void> {
+  await Promise.all(
+    grants.map((grant) =>
+      insertRow(
+        session,
+        'attempt_consents',
+        {
+          ...columnsFrom(attempt, ['customer_trace_number', 'attempt']),
+          ...columnsFrom(grant, ['journey_id', 'share_id', 'applicant_id', 'consent_id']),
+        },
+        { onConflict: 'ON CONFLICT DO NOTHING' },
+      ),
+    ),
+  );
+}
+
+/** The columns that show whether an attempt of SECONDUSE was posted. */
+export interface PostingRow {
+  state: string;
+  outcome: string | null;
+  answer_kind: string | null;
+  late_state: string | null;
+}
+
+/**
+ * Whether a share was, or may have been, posted. Where it may have been, the person who revoked the consent has a right
+ * to know.
+ */
+export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
+  // An answer that came too late for its attempt may still mean a posting.
+  if (state === 'sending' || state === 'unknown' || late_state === 'answered') return true;
+  // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
+  if (state === 'accepted') return outcome === 'record';
+  return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');
+}
+
+export function consentRecord(row: ConsentRow): ConsentRecord {
+  return {
+    ...fieldsOf(row, SAID),
+    secondaryUser: fieldsOf(row, SECONDARY_USER),
+    ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * Runs the functions of the ledger, each call in one transaction, and makes its methods of them. So a method is typed
+ * and described once: where its function is.
+ *
+ * A version of the tables that brings a new fence records it (`oldest_writer`). A program that does not keep the fence
+ * then writes only how its open attempts ended. docs/deploy.md, "Upgrading". The writing transaction reads the version
+ * itself. A migration holds the tables alone, so it came before that transaction or comes after it.
+ */
+import { parseInstantMs } from '../../base/instants.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
+import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
+import { LostRaceError, type SqlEngine, type Transaction, type Written } from './sql-session.ts';
+
+/** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
+export const MAX_RACES = 3;
+
+type Work<T> = (tx: Transaction) => Promise<T>;
+
+export class Transactions {
+  readonly #engine: SqlEngine;
+  readonly #cipher: LedgerCipher;
+
+  constructor(engine: SqlEngine, cipher: LedgerCipher) {
+    this.#engine = engine;
+    this.#cipher = cipher;
+  }
+
+  read<T>(work: Work<T>): Promise<T> {
+    const { dialect } = this.#engine;
+    return this.#engine.read((session) => work({ session, dialect, cipher: this.#cipher }));
+  }
+
+  /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
+  async write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
+    const { dialect } = this.#engine;
+    for (let races = 0; races < MAX_RACES; races++) {
+      try {
+        return await this.#engine.write(async (session) => {
+          if (!byAnyVersion && (await oldestWriterOf(session)) > SCHEMA_VERSION) throw new WriterTooOldError();
+          return work({ session, dialect, cipher: this.#cipher });
+        });
+      } catch (error) {
+        if (!(error instanceof LostRaceError)) throw error;
+      }
+    }
+    throw new LedgerUnavailableError('the ledger was taken by others each time');
+  }
+
+  /**
+   * Writes in the ledger of this id. Reads the id from the database each time: another database may answer at the same
+   * address by now.
+   *
+   * @throws LedgerChangedError
+   */
+  writeTo<T>(ledgerId: string, work: Work<Written<T>>): Promise<T> {
+    return this.write(async (tx) => {
+      const [row] = await tx.session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
+      requireSameLedger(ledgerId, row?.ledger_id ?? 'none');
+      return work(tx);
+    });
+  }
+}
+
+/** @throws LedgerChangedError */
+export function requireSameLedger(asked: string, found: string): void {
+  if (asked !== found) throw new LedgerChangedError(`asked for ledger ${asked}, but this is ledger ${found}`);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a function of any input is bound
+type InTransaction = (tx: Transaction, ...input: any[]) => Promise<unknown>;
+type Functions = Readonly<Record<string, InTransaction>>;
+
+type Input<F> = F extends (tx: Transaction, ...input: infer I) => unknown ? I : never;
+type Value<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends Written<infer T> ? T : R) : never;
+
+/** The methods that functions of one transaction become. */
+type Methods<Fs> = { [Name in keyof Fs]: (...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>> };
+/** The same, with the id of the ledger that is meant as their first input. */
+type MethodsOfLedger<Fs> = {
+  [Name in keyof Fs]: (ledgerId: string, ...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>>;
+};
+
+export function bindReads<Fs extends Functions>(transactions: Transactions, functions: Fs): Methods<Fs> {
+  return bind(functions, (work) => transactions.read(work)) as Methods<Fs>;
+}
+
+/** Each in the ledger of this id; without one, each function compares the id itself. */
+export function bindWrites<Fs extends Functions>(
+  transactions: Transactions,
+  functions: Fs,
+  ledgerId?: string,
+): Methods<Fs> {
+  return bind(functions, (work) =>
+    ledgerId === undefined ? transactions.write(work) : transactions.writeTo(ledgerId, work),
+  ) as Methods<Fs>;
+}
+
+export function bindWritesTo<Fs extends Functions>(transactions: Transactions, functions: Fs): MethodsOfLedger<Fs> {
+  const methods = Object.entries(functions).map(([name, work]) => {
+    const method = (ledgerId: string, ...input: unknown[]) =>
+      transactions.writeTo(ledgerId, (tx) => work(tx, ...input) as Promise<Written<unknown>>);
+    return [name, method];
+  });
+  return Object.fromEntries(methods) as MethodsOfLedger<Fs>;
+}
+
+function bind(functions: Functions, run: (work: Work<Written<unknown>>) => Promise<unknown>): object {
+  const methods = Object.entries(functions).map(([name, work]) => {
+    const method = (...input: unknown[]) => run((tx) => work(tx, ...input) as Promise<Written<unknown>>);
+    return [name, method];
+  });
+  return Object.fromEntries(methods);
+}
+
+/** Rows of a list between two instants, RFC 3339: from then on, and before then. */
+interface Period {
+  from?: string;
+  before?: string;
+}
+
+/** A page of a list; `end` is its place, where another page may follow. */
+export interface Page<Item, Place> {
+  items: Item[];
+  end?: Place | undefined;
+}
+
+/** Reads the page of a list after that place, or its first. */
+// biome-ignore lint/suspicious/noExplicitAny: a page of any list is bound
+type ReadPage = (tx: Transaction, query: any, after?: any) => Promise<Page<unknown, unknown>>;
+
+type Query<F> = F extends (tx: Transaction, query: infer Q, ...after: never[]) => unknown ? Q : never;
+type Item<F> = F extends (...input: never[]) => Promise<Page<infer I, unknown>> ? I : never;
+/** Lists, read in pages, so that a million rows are never in memory at once. Each page is one consistent view. */
+type Lists<Fs> = { [Name in keyof Fs]: (query?: Query<Fs[Name]>) => AsyncIterable<Item<Fs[Name]>> };
+
+/** The methods throw RangeError where `from` or `before` of the query is no instant. */
+export function bindLists<Fs extends Readonly<Record<string, ReadPage>>>(
+  transactions: Transactions,
+  functions: Fs,
+): Lists<Fs> {
+  const methods = Object.entries(functions).map(([name, readPage]) => {
+    const method = (query: Period = {}) => {
+      periodMs(query);
+      return readPages(transactions, (tx, after) => readPage(tx, query, after));
+    };
+    return [name, method];
+  });
+  return Object.fromEntries(methods) as Lists<Fs>;
+}
+
+export async function* readPages<Item, Place>(
+  transactions: Pick<Transactions, 'read'>,
+  readPage: (tx: Transaction, after: Place | undefined) => Promise<Page<Item, Place>>,
+): AsyncGenerator<Item> {
+  let after: Place | undefined;
+  do {
+    const place: Place | undefined = after;
+    const { items, end } = await transactions.read((tx) => readPage(tx, place));
+    yield* items;
+    after = end;
+  } while (after !== undefined);
+}
+
+/** @throws RangeError */
+export function periodMs({ from, before }: Period): { fromMs: number; beforeMs: number } {
+  const fromMs = from === undefined ? 0 : parseInstantMs(from);
+  const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
+  if (fromMs === null || beforeMs === null) {
+    throw new RangeError('from and before must be RFC 3339 instants with offset');
+  }
+  return { fromMs, beforeMs };
+}

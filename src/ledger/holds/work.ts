@@ -1,0 +1,374 @@
+/**
+ * What needs a person, as rows: runs that hold, and what was flagged; what a row is, and its lists. A row is written with
+ * what caused it, and closed by what ended it, so that it can be read without a worker, and when its run is lost. Nothing
+ * personal.
+ */
+
+import { utcInstant } from '../../base/instants.ts';
+import type { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
+import type { Problem } from '../../model/problems.ts';
+import type { ProductCode } from '../../model/products.ts';
+import { type Columns, fieldsOf } from '../database/fields.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import { endUsersOfRun, isOneOf, ofOwner, type ReadersReach } from '../owners.ts';
+import type { AttentionReason } from '../records.ts';
+
+/** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
+export type WorkKind = 'held' | 'flagged';
+
+/** Why something was flagged. */
+export type FlagReason =
+  | AttentionReason
+  | 'revokedAfterPosting'
+  | typeof SSN_MISMATCH
+  | typeof REPORT_CHANGED
+  | typeof PORTFOLIO_UNAVAILABLE;
+
+/** What a row names, and what recognises it: an inquiry has one hold at a time, and one flag of each reason. */
+export interface WorkKey {
+  /** The owner's id (model/owner-id.ts). */
+  ownerId: string;
+  kind: WorkKind;
+  reason: FailureType | FlagReason;
+  /** Absent where it is about the run, and about none of its inquiries. */
+  customerTraceNumber?: string;
+}
+
+/** What else the status of a run says of its hold: docs/journeys.md. */
+export interface WorkDetails {
+  applicantIds?: readonly string[];
+  httpStatus?: number;
+  returnCode?: string;
+  returnReasonCode?: string;
+  otherTraceNumber?: string;
+  resendFrom?: string;
+  problems?: readonly Problem[];
+}
+
+/** One thing that needs a person. */
+interface NeedsPerson extends WorkKey {
+  /** RFC 3339. By the run's clock; where a transaction of the ledger has caused it, by the ledger's. */
+  since: string;
+  gatewayProfile: string;
+  endUserCode?: string;
+  endUser?: string;
+  productCode?: ProductCode;
+  shareId?: string;
+  /** The attempt that a decision judges. */
+  attempt?: number;
+  /** Absent where the inquiry itself says it (`Ledger.inquiry`). */
+  details?: WorkDetails;
+}
+
+/** The same, as a run says it. */
+export interface WorkToNote extends NeedsPerson {
+  /** Of a hold: the ledger may not have the inquiry yet, and a decision about it needs that row. */
+  inquiry?: InquiryDescription;
+}
+
+/** An open row. */
+export interface WorkRow extends NeedsPerson {
+  workId: string;
+  /** The ledger keeps what the gateway wrote beside the status of this attempt. */
+  refusalKept?: true;
+}
+
+/**
+ * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one has decided nothing,
+ * and the run goes on with what the ledger has. `claimed`: another attempt was made. `replaced`: another reason stands.
+ * `ended`: its run, or a later one of its id, said that it is over. `disposed`: its inquiry was disposed of.
+ */
+export interface WorkEnd {
+  at: string;
+  how: 'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed';
+  by?: string;
+}
+
+/**
+ * A reader's reach leaves only rows of runs that are for these end users alone. A run is for everybody whom its inquiries
+ * are for, but the secondary users of its shares; a share by itself for whom its report was pulled. A run of which the
+ * ledger knows no end user is never found.
+ */
+export interface WorkFilters extends ReadersReach {
+  kind?: WorkKind;
+  reason?: WorkKey['reason'];
+  gatewayProfile?: string;
+  /** Of the row itself: a share's is its secondary user. */
+  endUserCode?: string;
+  /** Of a portfolio review: all of its rows as well. */
+  ownerId?: string;
+}
+
+export interface WorkQuery extends WorkFilters {
+  /** `next` of the page before. */
+  after?: string;
+  /** At most so many rows; from 1. */
+  limit: number;
+}
+
+export interface WorkPage {
+  /** The oldest first. */
+  rows: WorkRow[];
+  /** Absent on the last page. */
+  next?: string;
+}
+
+/** The `next` of a page that ends with this row. */
+export function placeAfter({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
+  return `${Date.parse(since)}.${workId}`;
+}
+
+export interface WorkCount {
+  kind: WorkKind;
+  reason: WorkKey['reason'];
+  count: number;
+  /** Since when the oldest of them waits, RFC 3339. */
+  oldest: string;
+}
+
+/** As `RunDecision`. */
+export interface RunSeen {
+  ownerId: string;
+  decisionId: string;
+  by: string;
+  reason: string;
+  /** RFC 3339. */
+  decidedAt: string;
+  /** Only what was flagged for this reason. */
+  flag?: FlagReason;
+  runIsGone?: true;
+}
+
+/** What has changed of a run since its last note. */
+export interface WorkNote {
+  /** The run's clock, RFC 3339: of two notes about one thing the later one counts, whichever comes first. */
+  asOf: string;
+  opened: readonly WorkToNote[];
+  ended: readonly WorkKey[];
+  /** The run has ended: of what the ledger itself needs, only what may have been posted stays open. */
+  isLast?: true;
+  /**
+   * The run was reset, and `opened` is all that it needs: what its earlier notes said is over, unless it is a lasting
+   * flag. The owner's id; of a review, about all of its rows.
+   */
+  resetOf?: string;
+}
+
+export interface WorkStatement {
+  text: string;
+  values: SqlValue[];
+}
+
+/** A refusal that is kept of the attempt of a row `w`. */
+const REFUSALS_KEPT = `(SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = w.customer_trace_number
+  AND b.attempt = w.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
+
+/** When a resend may follow an attempt that may still arrive: a row that the ledger itself has opened says it nowhere else. */
+const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
+  AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
+
+/** The open rows. */
+const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
+
+/** Attempts whose answer can no longer come, and of which nobody has written yet that they are held, in the same form. */
+function overdue({ now }: SqlDialect): string {
+  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.owner_id, 'held' AS kind,
+      'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
+      i.share_id, a.customer_trace_number, a.attempt, NULL AS details, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
+    FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+    WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
+      WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)) w`;
+}
+
+/** One page from each of the two sources, each in order of age, and of ids where two are of one age. */
+export function pageStatements(
+  dialect: SqlDialect,
+  { filters, sinceMs, workId, limit }: { filters: WorkFilters; sinceMs: number; workId: string; limit: number },
+): WorkStatement[] {
+  const { sql, values } = condition(filters);
+  const place = values.length;
+  return [WRITTEN, overdue(dialect)].map((source) => ({
+    text: `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
+       AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2})
+     ORDER BY w.since, w.work_id LIMIT $${place + 3}`,
+    values: [...values, sinceMs, workId, limit],
+  }));
+}
+
+interface CountRow {
+  kind: string;
+  reason: string;
+  count: number;
+  oldest: number;
+}
+
+/** By kind and reason, from each of the two sources. */
+export function countStatements(dialect: SqlDialect, filters: WorkFilters): WorkStatement[] {
+  const { sql, values } = condition(filters);
+  return [WRITTEN, overdue(dialect)].map((source) => ({
+    text: `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS oldest FROM ${source} WHERE ${sql}
+     GROUP BY w.kind, w.reason`,
+    values,
+  }));
+}
+
+/** One kind and reason may come from both sources. */
+export async function readCounts(
+  session: SqlSession,
+  dialect: SqlDialect,
+  filters: WorkFilters = {},
+): Promise<CountRow[]> {
+  const read = ({ text, values }: WorkStatement) => session.rows<CountRow>(text, values);
+  return (await Promise.all(countStatements(dialect, filters).map(read))).flat();
+}
+
+/** Whether anything stands by the word of a run of this owner. */
+export async function hasOpenWork({ session }: Transaction, ownerId: string): Promise<boolean> {
+  const { sql, values } = condition({ ownerId });
+  const rows = await session.rows(
+    `SELECT 1 FROM work_for_people w WHERE ${sql} AND noted_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
+    values,
+  );
+  return rows.length > 0;
+}
+
+function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId }: WorkFilters) {
+  const values: SqlValue[] = [];
+  const terms: string[] = [];
+  const place = (value: string) => `$${values.push(value)}`;
+  const is = (column: string, value: string | undefined) => {
+    if (value !== undefined) terms.push(`w.${column} = ${place(value)}`);
+  };
+  is('kind', kind);
+  is('reason', reason);
+  is('profile', gatewayProfile);
+  is('end_user_code', endUserCode);
+  if (profiles) terms.push(isOneOf('w.profile', profiles.map(place)));
+  if (endUsers) terms.push(isForThese(endUsers.map(place)));
+  if (ownerId !== undefined) {
+    const named = place(ownerId);
+    terms.push(`(w.owner_id = ${named} OR ${ofOwner(ownerId, values.length)})`);
+  }
+  return { sql: ['1 = 1', ...terms].join(' AND '), values };
+}
+
+/** Everybody whom the run of a row `w` is for. The row counts as well: its inquiry may be no row yet. */
+const RUN_IS_FOR = [
+  `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
+  endUsersOfRun('w.owner_id'),
+].join(' UNION ALL ');
+
+/** Some end user is known, and each is one of these. */
+function isForThese(places: readonly string[]): string {
+  const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
+  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOneOf('f.name', places)}))`;
+}
+
+/** What a row names as its object does. */
+export const NAMED = [
+  'owner_id',
+  'kind',
+  'reason',
+  'end_user_code',
+  'end_user',
+  'product_code',
+  'share_id',
+  'customer_trace_number',
+  'attempt',
+] as const;
+
+interface Row extends Columns<Omit<WorkRow, 'since' | 'gatewayProfile' | 'details' | 'refusalKept'>> {
+  since: number;
+  profile: string;
+  details: string | null;
+  refusals_kept: number;
+  resend_from: number | null;
+  closed_at: number | null;
+  closed_how: WorkEnd['how'] | null;
+  closed_by: string | null;
+}
+
+/**
+ * Reads only: one page of what is open. An attempt whose answer can no longer come counts as held, also where no program
+ * has written that yet.
+ *
+ * @throws RangeError where `after` is no `next` of a page, or `limit` is below 1
+ */
+export async function readOpenWork(
+  { session, dialect }: Transaction,
+  { after, limit, ...filters }: WorkQuery,
+): Promise<WorkPage> {
+  if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
+  const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : placeOf(after);
+  const statements = pageStatements(dialect, { filters, sinceMs, workId, limit: limit + 1 });
+  const found = (await Promise.all(statements.map(({ text, values }) => session.rows<Row>(text, values)))).flat();
+  const rows = found.sort(byAge).slice(0, limit);
+  const last = rows.at(-1);
+  return {
+    rows: rows.map(rowOf),
+    ...(last && found.length > limit ? { next: placeAfter(rowOf(last)) } : {}),
+  };
+}
+
+/** Reads only: how many are open, by kind and reason; the most first. */
+export async function countWork({ session, dialect }: Transaction, filters: WorkFilters = {}): Promise<WorkCount[]> {
+  const found = await readCounts(session, dialect, filters);
+  return [...Map.groupBy(found, ({ kind, reason }) => `${kind} ${reason}`).values()]
+    .map((of) => ({
+      kind: of[0]?.kind as WorkKind,
+      reason: of[0]?.reason as WorkKey['reason'],
+      count: of.reduce((sum, { count }) => sum + count, 0),
+      oldest: utcInstant(Math.min(...of.map(({ oldest }) => oldest))),
+    }))
+    .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1));
+}
+
+/** Reads only: everything about one owner that ever needed a person, the oldest first. */
+export async function readWorkOfOwner(
+  { session }: Transaction,
+  ownerId: string,
+): Promise<(WorkRow & { closed?: WorkEnd })[]> {
+  const { sql, values } = condition({ ownerId });
+  const rows = await session.rows<Row>(
+    `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+    values,
+  );
+  return rows.map((row) => ({ ...rowOf(row), ...endOf(row) }));
+}
+
+/** @throws RangeError */
+function placeOf(after: string): { sinceMs: number; workId: string } {
+  const dot = after.indexOf('.');
+  const sinceMs = Number(after.slice(0, dot));
+  if (dot < 1 || !Number.isSafeInteger(sinceMs)) throw new RangeError('after must be the next of a page');
+  return { sinceMs, workId: after.slice(dot + 1) };
+}
+
+/** As the database sorts, by any collation: ids of rows are hexadecimal, and those of overdue attempts begin with `z`. */
+function byAge(one: Row, other: Row): number {
+  return one.since - other.since || (one.work_id < other.work_id ? -1 : 1);
+}
+
+function rowOf(row: Row): WorkRow {
+  return {
+    ...fieldsOf(row, ['work_id', ...NAMED]),
+    since: utcInstant(row.since),
+    gatewayProfile: row.profile,
+    ...detailsOf(row),
+    ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
+  };
+}
+
+function detailsOf({ details, resend_from }: Row): Pick<WorkRow, 'details'> {
+  const resend = resend_from === null ? {} : { resendFrom: utcInstant(resend_from) };
+  const all = { ...resend, ...(details === null ? {} : JSON.parse(details)) };
+  return Object.keys(all).length === 0 ? {} : { details: all };
+}
+
+function endOf({ closed_at, closed_how, closed_by }: Row): { closed?: WorkEnd } {
+  if (closed_at === null || closed_how === null) return {};
+  const by = closed_by === null ? {} : { by: closed_by };
+  return { closed: { at: utcInstant(closed_at), how: closed_how, ...by } };
+}

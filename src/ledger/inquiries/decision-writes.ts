@@ -1,0 +1,138 @@
+/** Checks and writes a decision within its transaction, and what it makes of its inquiry. */
+
+import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
+import { wordProblem } from '../../model/provider-word.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
+import { columnsFrom } from '../database/fields.ts';
+import { insertRow, type Transaction } from '../database/sql-session.ts';
+import type { DecisionRecord } from '../records.ts';
+import { consumerDigest, referenceDigest } from '../reports/report-references.ts';
+import { DECISION, sealAnswer } from './inquiry-rows.ts';
+import { detailsOf, summaryOf } from './inquiry-writes.ts';
+
+export async function insertDecision(
+  tx: Transaction,
+  decision: DecisionRecord,
+  permitsAttempt: number | undefined,
+): Promise<void> {
+  await chaining(tx, async (append) => {
+    const row = await insertRow(
+      tx.session,
+      'decisions',
+      {
+        ...columnsFrom(decision, DECISION),
+        decided_by: decision.by,
+        permits_attempt: permitsAttempt,
+        confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
+      },
+      { sql: { recorded_at: tx.dialect.now }, returning: columnsOf('decisions') },
+    );
+    if (row) await append('decisions', row);
+  });
+}
+
+/** An answer that came stays beside the accepted one. */
+export async function writeAccepted(
+  { session, cipher }: Transaction,
+  decision: DecisionRecord,
+  answer: Answer,
+): Promise<void> {
+  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
+  await session.rows(
+    `UPDATE attempts SET state = 'accepted', accepted_by = $3, accepted_answer = $4, outcome = $5,
+       applicant_outcomes = $6
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      row.customer_trace_number,
+      row.attempt,
+      decision.decisionId,
+      sealAnswer(cipher, answer, row, 'accepted_answer'),
+      summaryOf(answer).outcome,
+      detailsOf(answer).applicantOutcomes,
+    ],
+  );
+}
+
+export async function writeAbandoned({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
+  await session.rows(`UPDATE inquiries SET abandoned_at = ${dialect.now} WHERE customer_trace_number = $1`, [
+    customerTraceNumber,
+  ]);
+}
+
+// Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report.
+
+/** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
+export async function acceptProblem(
+  tx: Transaction,
+  inquiry: InquiryDescription,
+  decision: DecisionRecord,
+): Promise<string | null> {
+  const { action, answer, providerSaid } = decision;
+  if (action === 'repeat') return null;
+  const outcome = answer?.kind === 'outcome' ? answer.outcome : undefined;
+  // Without the reason of the hold, only the rules that hold for every reason apply.
+  const { failureType = 'UnexpectedResponse', confirmConsumerIds } = decision;
+  const problem = wordProblem({ failureType, productCode: inquiry.productCode }, { action, outcome, providerSaid });
+  const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
+  if (problem || !reference) return problem;
+  // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
+  await lockHead(tx);
+  if (await isAnothersNumber(tx, inquiry, reference.reportReferenceNumber)) {
+    return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
+  }
+  if (confirmConsumerIds) return null;
+  const unknown = await othersConsumer(tx, inquiry, reference);
+  if (unknown === null) return null;
+  return (
+    `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it of another ` +
+    'applicant’s inquiries alone'
+  );
+}
+
+/**
+ * Whether another inquiry in the ledger has the number. A share's confirmation may repeat the number of the shared
+ * report.
+ */
+async function isAnothersNumber(
+  { session, cipher }: Transaction,
+  { customerTraceNumber, ownerId, shareId }: InquiryDescription,
+  reportReferenceNumber: string,
+): Promise<boolean> {
+  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const rows = await session.rows(
+    `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+     WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
+       AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
+         AND ((s.owner_id = i.owner_id AND s.share_id = i.share_id) OR (s.owner_id = $3 AND s.share_id = $4)))
+     LIMIT 1`,
+    [digest, customerTraceNumber, ownerId, shareId ?? null],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The first applicant of the reference whose `consumerId` the ledger knows only from elsewhere; `null` where there is
+ * none. Elsewhere means neither an inquiry about this applicant of this run, nor the report that a share is of. One
+ * person may rightly have one `consumerId` in several reports, and the ledger stores nothing that identifies persons:
+ * so a person is asked.
+ */
+async function othersConsumer(
+  { session, cipher }: Transaction,
+  { ownerId, shareId }: InquiryDescription,
+  { applicants }: ReportReference,
+): Promise<number | null> {
+  for (const [index, { applicantId, consumerId }] of applicants.entries()) {
+    const [row] = await session.rows<{ known: number; own: number | null }>(
+      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.owner_id = $3 OR EXISTS (
+           SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+           WHERE s.owner_id = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
+         THEN 1 ELSE 0 END) AS own
+       FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
+       WHERE c.consumer_digest = $1`,
+      [consumerDigest(cipher, consumerId), applicantId, ownerId, shareId ?? null],
+    );
+    if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
+  }
+  return null;
+}

@@ -1,0 +1,139 @@
+/** Decides what effect a person's decision may still have, and how it differs from one under its id. Pure; docs/protocol.md, fence 1. */
+
+import { differingPaths } from '../../base/differing-paths.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../../model/inquiry.ts';
+import { judgesAttempts } from '../audit/audited.ts';
+import {
+  attemptOf,
+  HELD_STATES,
+  type KnownAttempt,
+  type KnownInquiry,
+  latestOf,
+  lateToJudge,
+  permitFor,
+  permitToSpend,
+  standing,
+  wasClaimed,
+} from '../claim.ts';
+import type { DecisionRecord } from '../records.ts';
+
+export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
+
+export type DecisionEffect =
+  /** The same decision stands already: write nothing. */
+  | { kind: 'repeated' }
+  /** Write it; the inquiry stays as it is. */
+  | { kind: 'keep' }
+  /** Write it, and that it permits this one attempt. */
+  | { kind: 'permit'; attempt: number }
+  /** Write it, and its answer as the attempt's outcome. */
+  | { kind: 'accept' }
+  /** Write it, and close the inquiry for good. */
+  | { kind: 'abandon' }
+  /** The request that would be sent again may still arrive: write nothing. */
+  | { kind: 'tooEarly'; resendInMs: number }
+  /** Another decision or answer stands: write nothing. */
+  | { kind: 'overtaken' };
+
+const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
+
+export function decideDecision(known: KnownInquiry, decision: DecisionFacts): DecisionEffect {
+  const same = known.decisions.find((candidate) => candidate.decisionId === decision.decisionId);
+  if (same) {
+    // An id that was used for another decision has not decided this: "recorded" would be false.
+    const isRepeated = same.action === decision.action && same.attempt === decision.attempt;
+    return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
+  }
+  if (known.disposal) return OVERTAKEN;
+  // It records who wanted the inquiry, before its first attempt, and judges none.
+  if (decision.action === 'repeat') return { kind: 'keep' };
+  // The row belongs to another request: a decision about ours must neither change it nor return its outcome.
+  if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
+  const late = lateToJudge(known);
+  if (late && !known.abandoned) return judgeLate(late, decision);
+  if (decision.action === 'resend' && permitsNumber(known, decision))
+    return { kind: 'permit', attempt: decision.attempt };
+  return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
+}
+
+/** An attempt that was answered late was posted. A decision about another one would pass over it. */
+function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): DecisionEffect {
+  if (attempt !== late.attempt || (action !== 'accept' && action !== 'abandon')) return OVERTAKEN;
+  return { kind: action };
+}
+
+/** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
+function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
+  if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
+  return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
+}
+
+/**
+ * Whether the person has judged the latest attempt that the ledger knows, in its present state. Otherwise the decision
+ * would pass over an attempt that may have posted: the run looks again, and holds for that attempt.
+ */
+function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean {
+  const latest = latestOf(known);
+  const next = (latest?.attempt ?? 0) + 1;
+  if (latest && decision.attempt < latest.attempt) return false;
+  // An outcome stands, or may still come: there is nothing to judge.
+  if (latest && (isSettled(latest) || standing(latest) === 'sending')) return false;
+  // The ledger lacks an attempt that the run has made. `LedgerChanged` says exactly that, so a decision about it may.
+  if (decision.attempt > next) return decision.failureType === 'LedgerChanged';
+  if (!latest || !needsJudging(known, latest)) return true;
+  if (decision.attempt === next) return decision.failureType === 'LedgerChanged';
+  // A resend that judges nothing only means "go on": the claim decides, as always.
+  return decision.action === 'resend' || isWhatWasJudged(standing(latest), decision.failureType);
+}
+
+/** Whether the attempt needs a person's decision and has none. */
+function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
+  const state = standing(latest);
+  const isDoubtful = HELD_STATES.includes(state) || state === 'answered';
+  return isDoubtful && !permitFor(known, latest.attempt + 1);
+}
+
+function effectOf(known: KnownInquiry, { action, attempt, failureType }: DecisionFacts): DecisionEffect {
+  if (action === 'abandon') return { kind: 'abandon' };
+  if (action === 'amend') return { kind: 'keep' };
+  const judged = attemptOf(known, attempt);
+  // The hold came before the attempt was claimed: a resend only means "go on".
+  if (action === 'resend' && (!judged || !judgesAttempts(failureType ?? null))) return { kind: 'keep' };
+  if (!judged) return OVERTAKEN;
+  const state = standing(judged);
+  if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
+  // One resend for each attempt: the first wins, spent or not. An answered attempt was posted, and is never sent again.
+  if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
+  if (!isWhatWasJudged(state, failureType)) return { kind: 'keep' };
+  const { resendInMs = 0 } = judged;
+  if (state === 'unknown' && resendInMs > 0) return { kind: 'tooEarly', resendInMs };
+  return { kind: 'permit', attempt: attempt + 1 };
+}
+
+/**
+ * `CredentialsRefused` also holds unclaimed attempts: a run that was reset, or started anew, can meet it before it
+ * learns of an earlier attempt. A resend then has judged the credentials, and not that attempt's outcome. After
+ * `OutcomeUnknown` the person has asked the provider: that judges everything that has become known since.
+ */
+function isWhatWasJudged(state: AttemptState, failureType: FailureType | undefined): boolean {
+  if (failureType === undefined || failureType === 'OutcomeUnknown') return true;
+  return ATTEMPT_STATE_OF_FAILURE[failureType] === state;
+}
+
+function isSettled(attempt: KnownAttempt): boolean {
+  return attempt.state === 'accepted' || (attempt.state === 'answered' && attempt.answerKind === 'outcome');
+}
+
+// The differences between a decision and the one that stands under its id. Pure.
+
+/** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
+export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
+  const isWhole = kept.answer !== undefined || kept.action !== 'accept';
+  return differingPaths(contentOf(kept, isWhole), contentOf(sent, isWhole));
+}
+
+function contentOf({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
+  const outcome = withAnswer && answer?.kind === 'outcome' ? answer : undefined;
+  return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
+}

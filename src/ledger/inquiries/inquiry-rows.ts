@@ -1,0 +1,273 @@
+/** Rows of `inquiries`, `attempts` and `decisions`, and everything about one trace number that the rules judge. */
+
+import type { FailureType } from '../../model/failure-types.ts';
+import type { Answer, AttemptState, InquiryDescription } from '../../model/inquiry.ts';
+import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { type KnownInquiry, latestOf, standing } from '../claim.ts';
+import type { Columns } from '../database/fields.ts';
+import { OLDEST_WRITER } from '../database/schema.ts';
+import type { SqlSession, Unsealed } from '../database/sql-session.ts';
+import { reviewOfRow } from '../owners.ts';
+import type { DecisionRecord } from '../records.ts';
+
+/** What identifies an inquiry and says whom it is for. */
+export const DESCRIPTION = [
+  'customer_trace_number',
+  'environment',
+  'profile',
+  'customer_id',
+  'workflow_type',
+  'owner_id',
+  'product_code',
+  'ordinal',
+  'share_id',
+  'end_user_code',
+  'end_user',
+  'permissible_purpose_code',
+  'amends',
+] as const;
+
+export interface InquiryRow extends Columns<InquiryDescription> {
+  /** A JSON list. */
+  applicant_ids: string | null;
+  digest: string | null;
+  /** The version of the canonical form of the digest. */
+  digest_version: string | null;
+  created_at: number;
+  workflow_id: string | null;
+  run_id: string | null;
+  abandoned_at: number | null;
+  late_answer_at: number | null;
+  late_consent_at: number | null;
+  disposed_at: number | null;
+}
+
+export interface AttemptRow {
+  customer_trace_number: string;
+  attempt: number;
+  state: AttemptState;
+  claimed_at: number;
+  answer_by: number;
+  resend_from: number | null;
+  sent_trace_number: string | null;
+  run_id: string;
+  requested_at: number | null;
+  http_status: number | null;
+  failure_type: FailureType | null;
+  retry_after_ms: number | null;
+  answer_kind: Answer['kind'] | null;
+  outcome: ReportOutcome | null;
+  answer: Uint8Array | null;
+  accepted_by: string | null;
+  accepted_answer: Uint8Array | null;
+  late_at: number | null;
+  late_state: AttemptState | null;
+  refusals_kept: number;
+}
+
+/** What a decision says, but for who made it and what it permits. */
+export const DECISION = [
+  'decision_id',
+  'customer_trace_number',
+  'attempt',
+  'action',
+  'reason',
+  'provider_said',
+  'decided_at',
+  'failure_type',
+  'proven_by',
+] as const;
+
+export interface DecisionRow extends Columns<Omit<DecisionRecord, 'by' | 'answer' | 'confirmConsumerIds'>> {
+  decided_by: string;
+  permits_attempt: number | null;
+  confirms_consumers: number | null;
+}
+
+/** A row of an attempt that was closed before any claim. */
+export interface ClosedRow {
+  customer_trace_number: string;
+  attempt: number;
+  closed_at: number;
+  run_id: string;
+}
+
+/** Everything about one trace number, at one instant of the database's clock. */
+export interface InquiryState {
+  known: KnownInquiry;
+  inquiry: InquiryRow | null;
+  /** The claimed attempts. */
+  attempts: AttemptRow[];
+  closed: ClosedRow[];
+  /** Of any profile. */
+  pausesInForce: number;
+  /** Where it was read for a claim: whether the run was withdrawn. */
+  isWithdrawn: boolean;
+  nowMs: number;
+}
+
+/** Each attempt `a`, and whether the body of its refusal is kept. */
+export const ATTEMPTS = `SELECT a.*, (SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = a.customer_trace_number
+  AND b.attempt = a.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept FROM attempts a`;
+
+/** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
+export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
+  WHERE e.owner_id = i.owner_id AND e.kind = 'disposalBegun'
+    AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
+
+/** A pause `p` that is in force. */
+export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
+  (SELECT 1 FROM inquiry_pauses ended WHERE ended.pause_id = p.pause_id AND ended.kind = 'ended')`;
+
+/** The pauses in force of a profile, given as a parameter. */
+export const pausesOf = (profile: string) =>
+  `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
+
+/** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
+export function ownersOfClaim(ownerId: string): [ownerId: string, runId: string] {
+  return [ownerId, reviewOfRow(ownerId) ?? ownerId];
+}
+
+/** The withdrawals of these owners, given as parameters. */
+export const withdrawalsOf = (ownerId: string, runId: string) =>
+  `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.owner_id IN (${ownerId}, ${runId})`;
+
+/** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
+export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
+
+/**
+ * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.
+ *
+ * @param claimedFor the owner of the inquiry, for a claim
+ */
+export async function readState(
+  { session, dialect }: Unsealed,
+  customerTraceNumber: string,
+  claimedFor = '',
+): Promise<InquiryState> {
+  const reading = session.rows<
+    {
+      ledger_id: string;
+      oldest_writer: number;
+      now: number;
+      closed: number;
+      decisions: number;
+      is_disposal_begun: number;
+      pauses: number;
+      is_withdrawn: number;
+    } & InquiryRow
+  >(
+    `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
+       ${DISPOSALS_BEGUN} AS is_disposal_begun, ${PAUSES_IN_FORCE} AS pauses,
+       (SELECT count(*) FROM (${withdrawalsOf('$2', '$3')}) withdrawn) AS is_withdrawn,
+       (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
+       (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
+     FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
+    [customerTraceNumber, ...ownersOfClaim(claimedFor)],
+  );
+  // Without waiting for the number of them: most inquiries that are read have some.
+  const attemptsOf = `${ATTEMPTS} WHERE customer_trace_number = $1 ORDER BY attempt`;
+  const [[row], attempts] = await Promise.all([reading, session.rows<AttemptRow>(attemptsOf, [customerTraceNumber])]);
+  if (!row) throw new Error('a ledger without identity');
+  const decisions =
+    row.decisions === 0
+      ? []
+      : await session.rows<DecisionRow>('SELECT * FROM decisions WHERE customer_trace_number = $1', [
+          customerTraceNumber,
+        ]);
+  const closed =
+    row.closed === 0
+      ? []
+      : await session.rows<ClosedRow>(
+          'SELECT * FROM closed_attempts WHERE customer_trace_number = $1 ORDER BY attempt',
+          [customerTraceNumber],
+        );
+  const inquiry = row.customer_trace_number === null ? null : row;
+  const isBegun = row.is_disposal_begun > 0 || (await isReviewDisposed(session, inquiry));
+  const known = knownOf(row, inquiry, { attempts, closed, decisions });
+  const disposal = disposalOf(row, isBegun);
+  return {
+    known: disposal ? { ...known, disposal } : known,
+    ...{ inquiry, attempts, closed, pausesInForce: row.pauses, isWithdrawn: row.is_withdrawn > 0, nowMs: row.now },
+  };
+}
+
+/** Whether a whole review was disposed of: that closes each of the review's rows. */
+export async function isReviewDisposed(
+  session: SqlSession,
+  inquiry: Pick<InquiryRow, 'owner_id'> | null,
+): Promise<boolean> {
+  const review = inquiry && reviewOfRow(inquiry.owner_id);
+  if (!review) return false;
+  const rows = await session.rows(
+    `SELECT 1 FROM retention_events WHERE owner_id = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
+    [review],
+  );
+  return rows.length > 0;
+}
+
+/** Begun for the inquiry, or for its whole journey before the inquiry existed. */
+function disposalOf({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry['disposal'] {
+  if (disposed_at !== null) return 'done';
+  return isBegun ? 'begun' : undefined;
+}
+
+function knownOf(
+  ledger: { ledger_id: string; oldest_writer: number; now: number },
+  inquiry: InquiryRow | null,
+  { attempts, closed, decisions }: { attempts: AttemptRow[]; closed: ClosedRow[]; decisions: DecisionRow[] },
+): KnownInquiry {
+  return {
+    ledgerId: ledger.ledger_id,
+    oldestWriter: ledger.oldest_writer,
+    digest: inquiry?.digest ?? null,
+    abandoned: (inquiry?.abandoned_at ?? null) !== null,
+    attempts: [
+      ...attempts.map((row) => ({
+        attempt: row.attempt,
+        state: row.state,
+        answerInMs: row.answer_by - ledger.now,
+        ...(row.resend_from === null ? {} : { resendInMs: row.resend_from - ledger.now }),
+        ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
+        ...(row.late_state === 'answered' ? { answeredLate: true as const } : {}),
+      })),
+      ...closed.map(({ attempt }) => ({ attempt, state: 'notSent' as const, answerInMs: 0, closed: true as const })),
+    ].sort(byAttempt),
+    decisions: decisions.map((row) => ({
+      decisionId: row.decision_id,
+      action: row.action,
+      attempt: row.attempt,
+      ...(row.permits_attempt === null ? {} : { permitsAttempt: row.permits_attempt }),
+    })),
+  };
+}
+
+/** Whether the latest attempt is written as `sending` although its time is over. */
+export function latestIsOverdue({ known }: InquiryState): boolean {
+  const latest = latestOf(known);
+  return latest !== undefined && latest.state === 'sending' && standing(latest) === 'unknown';
+}
+
+export function sealAnswer(
+  cipher: LedgerCipher,
+  answer: Answer | undefined,
+  row: { customer_trace_number: string; attempt: number },
+  column: string,
+): Uint8Array | null {
+  return answer ? cipher.sealValue(answer, column, row.customer_trace_number, String(row.attempt)) : null;
+}
+
+export function openAnswer(
+  cipher: LedgerCipher,
+  sealed: Uint8Array,
+  row: { customer_trace_number: string; attempt: number },
+  column: string,
+): Answer {
+  return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
+}
+
+/** Compares, for `sort`. */
+export function byAttempt(one: { attempt: number }, other: { attempt: number }): number {
+  return one.attempt - other.attempt;
+}

@@ -1,0 +1,349 @@
+/**
+ * The transactions about one inquiry: claims, outcomes, closing look-ups, decisions. They write what the rules decide.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../base/defined.ts';
+import { otherContent } from '../../base/differing-paths.ts';
+import { utcInstant } from '../../base/instants.ts';
+import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
+import { resendRule } from '../../model/resend-rule.ts';
+import { resentNumber } from '../../model/trace-number.ts';
+import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
+import { decideClaim } from '../claim.ts';
+import { insertConsents, linkConsents } from '../consents/consents.ts';
+import { SCHEMA_VERSION } from '../database/schema.ts';
+import type { Transaction, Unsealed, Written } from '../database/sql-session.ts';
+import { requireSameLedger } from '../database/transactions.ts';
+import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
+import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../holds/holds.ts';
+import { isPaused } from '../pauses.ts';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  CloseRequest,
+  DecisionRecord,
+  DecisionVerdict,
+  OutcomeRecord,
+  RecordVerdict,
+  RequestDigests,
+} from '../records.ts';
+import { indexReference } from '../reports/report-references.ts';
+import { insertRefusal, insertReport, type SealedRefusal } from '../reports/reports.ts';
+import { readDoubt, readLost } from '../restores.ts';
+import { readWithdrawal } from '../run-decisions.ts';
+import { flagIfRefused, insertShare, objectionOf, readClaimedShare } from '../shares/shares.ts';
+import { decideClose } from './close.ts';
+import { type DecisionEffect, decideDecision } from './decision.ts';
+import { acceptProblem, insertDecision, writeAbandoned, writeAccepted } from './decision-writes.ts';
+import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from './inquiry-rows.ts';
+import { differencesToDecided, latestView, standingView } from './inquiry-views.ts';
+import {
+  insertAttempt,
+  insertClosed,
+  insertInquiry,
+  lockInquiry,
+  markClaimed,
+  markUnknown,
+  readRepeat,
+  writeLate,
+  writeOutcome,
+} from './inquiry-writes.ts';
+import { decideOutcome } from './outcome.ts';
+import { comparableDigest } from './request-digests.ts';
+
+/** The inquiry, in the ledger that the run has used before. */
+async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
+  const state = await readState(tx, customerTraceNumber);
+  requireSameLedger(ledgerId, state.known.ledgerId);
+  return state;
+}
+
+/**
+ * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digests` it reveals nothing of
+ * attempts for another request: it throws `RequestDiffersError`.
+ */
+export async function lookUp(
+  tx: Transaction,
+  ledgerId: string,
+  customerTraceNumber: string,
+  digests?: RequestDigests,
+): Promise<AttemptView | null> {
+  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  if (digests) requireSameRequest(state, digests);
+  return latestView(state, tx.cipher);
+}
+
+/** Claims the attempt, or returns what forbids it. */
+export async function claimAttempt(tx: Transaction, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
+  const { session } = tx;
+  const { customerTraceNumber, profile } = request.inquiry;
+  // All in one go. The lock comes before what is read, in the order of these lines.
+  const [isNew, , { permittedRepeat, otherNumber }, state, share, lost] = await Promise.all([
+    insertInquiry(tx, request.inquiry),
+    lockInquiry(tx, customerTraceNumber),
+    readRepeat(session, request.inquiry),
+    readState(tx, customerTraceNumber, request.inquiry.ownerId),
+    readClaimedShare(tx, request),
+    readLost(session, request.seen),
+  ]);
+  const digest = comparableDigest(state.inquiry, request.digests);
+  const known = {
+    ...state.known,
+    isRestored: lost !== undefined,
+    isPaused: state.pausesInForce > 0 && (await isPaused(session, profile)),
+    isWithdrawn: state.isWithdrawn,
+    ...defined({ otherNumber, share }),
+  };
+  const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
+  switch (decision.kind) {
+    case 'anotherNumber':
+    case 'requestDiffers':
+    case 'ledgerRestored':
+    case 'ledgerChanged':
+    case 'writerTooOld':
+    case 'paused':
+      return { keep: false, value: decision };
+    case 'withdrawn':
+      return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.ownerId)) } };
+    case 'notPermitted':
+      return { keep: false, value: { ...decision, ...objectionOf(share) } };
+    case 'latest':
+      return {
+        keep: await settleOverdue(tx, state, customerTraceNumber),
+        value: { kind: 'latest', latest: standingView(state, tx.cipher) },
+      };
+    case 'claim': {
+      await settleOverdue(tx, state, customerTraceNumber);
+      const sentTraceNumber = numberToSend(request, state.attempts, decision.permittedBy !== undefined);
+      // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
+      const written = Promise.all([
+        markClaimed(tx, { ...request, permittedRepeat }),
+        insertAttempt(tx, request, { permittedBy: decision.permittedBy, sentTraceNumber }),
+        linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
+        isNew || endByClaim(tx, customerTraceNumber),
+      ]);
+      // What a share writes takes several steps. Without them the commit goes along with what is written.
+      await Promise.all([
+        ...(request.consents.length > 0 ? [written, insertConsents(tx, request.consents)] : []),
+        insertClaimedShare(tx, request),
+      ]);
+      const claimed = written.then(([, { claimedAt, position }]) => ({
+        kind: 'claimed' as const,
+        attempt: request.attempt,
+        claimedAt: utcInstant(claimedAt),
+        ...defined({ sentTraceNumber }),
+        ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
+        position,
+      }));
+      return { keep: true, value: claimed };
+    }
+  }
+}
+
+/**
+ * The number under which the attempt is sent; `undefined` for the inquiry's own. What follows a resend by itself, since
+ * that one was not sent or not processed, keeps the resend's number: under an earlier one something may be posted.
+ */
+function numberToSend(
+  { resendsUnderNewNumber, inquiry, attempt }: ClaimRequest,
+  before: readonly AttemptRow[],
+  isPermitted: boolean,
+): string | undefined {
+  const isResend = isPermitted && before.length > 0;
+  if (resendsUnderNewNumber && isResend) return resentNumber(inquiry.customerTraceNumber, attempt);
+  return before.at(-1)?.sent_trace_number ?? undefined;
+}
+
+/** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
+export async function recordAttempt(
+  tx: Transaction,
+  record: OutcomeRecord,
+  kept: Kept,
+): Promise<Written<RecordVerdict>> {
+  const { customerTraceNumber, attempt } = record;
+  const [, state] = await Promise.all([
+    lockInquiry(tx, customerTraceNumber),
+    ownState(tx, record.ledgerId, customerTraceNumber),
+  ]);
+  const row = state.attempts.find((candidate) => candidate.attempt === attempt);
+  const isRepeated = row !== undefined && says(row, record, tx.cipher);
+  const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
+  const isDisposed = state.known.disposal === 'done';
+  switch (kind) {
+    case 'missing':
+      return { keep: false, value: 'missing' };
+    case 'already':
+      // An earlier record came without the report, from a run that had none.
+      return {
+        keep: await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated),
+        value: 'already',
+      };
+    case 'late':
+      if (row?.late_state !== record.state) {
+        await writeLate(tx, record, !isDisposed);
+        await drawAttention(tx, 'lateAnswer', customerTraceNumber);
+        await openHeld(tx, customerTraceNumber);
+      }
+      await flagIfRefused(tx, record);
+      await indexReference(tx, record, { isDisposed });
+      await keepBodies(tx, record, isDisposed ? {} : kept, true);
+      return { keep: true, value: 'late' };
+    case 'record': {
+      const written = Promise.all([
+        writeOutcome(tx, record),
+        indexReference(tx, record),
+        keepBodies(tx, record, kept, false),
+      ]);
+      // Only what is shared can be refused. Without this step the commit goes along with what is written.
+      if (state.inquiry?.product_code === 'SECONDUSE') {
+        await Promise.all([written, flagIfRefused(tx, record)]);
+      }
+      const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
+      if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
+      return { keep: true, value: written.then(() => 'recorded' as const) };
+    }
+  }
+}
+
+/**
+ * As `lookUp`, for an attempt that no activity works on any more, as far as its run knows. Where it could still be claimed
+ * it is written as closed, so that a late claim loses: its view is `notSent` with `closedAt`. After a gap it writes
+ * nothing and throws `LedgerChangedError`.
+ */
+export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Promise<Written<AttemptView>> {
+  const { inquiry, attempt, run } = request;
+  const { customerTraceNumber } = inquiry;
+  await insertInquiry(tx, inquiry);
+  await lockInquiry(tx, customerTraceNumber);
+  const state = await ownState(tx, request.ledgerId, customerTraceNumber);
+  requireSameRequest(state, request.digests);
+  const digest = comparableDigest(state.inquiry, request.digests);
+  const known = { ...state.known, ...(await readDoubt(tx.session, request.begunAt)) };
+  const decision = decideClose(known, { ...request, digest, writer: SCHEMA_VERSION });
+  switch (decision.kind) {
+    case 'ledgerChanged':
+      throw new LedgerChangedError(`attempt ${attempt}, or the one before it, may be missing`);
+    case 'ledgerRestored':
+      throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
+    case 'writerTooOld':
+      throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
+    case 'close': {
+      const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));
+      return { keep: true, value: { attempt, state: 'notSent', closedAt, runId: run.runId } };
+    }
+    default:
+      return {
+        keep: await settleOverdue(tx, state, customerTraceNumber),
+        value: standingView(state, tx.cipher),
+      };
+  }
+}
+
+/**
+ * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed attempt n
+ * permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry. `repeat` records who
+ * wanted this inquiry, and permits nothing: the claim decides as always.
+ */
+export async function decide(
+  tx: Transaction,
+  ledgerId: string,
+  inquiry: InquiryDescription,
+  decision: DecisionRecord,
+): Promise<Written<DecisionVerdict>> {
+  const { customerTraceNumber } = inquiry;
+  if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
+  await insertInquiry(tx, inquiry);
+  await lockInquiry(tx, customerTraceNumber);
+  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  const differing = await differencesToDecided(tx.session, state, decision, tx.cipher);
+  if (differing.length > 0) {
+    return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
+  }
+  const effect = decideDecision(state.known, decision);
+  if (effect.kind === 'repeated') {
+    // A run that was reset holds once more, and takes the same decision again.
+    const isEnded = await endByDecision(tx, decision, 'decided');
+    return { keep: isEnded, value: { kind: 'recorded' } };
+  }
+  const settled = await settleOverdue(tx, state, customerTraceNumber);
+  if (effect.kind === 'overtaken') {
+    const isEnded = await endByDecision(tx, decision, 'overtaken');
+    return {
+      keep: settled || isEnded,
+      value: { kind: 'overtaken', latest: standingView(state, tx.cipher) },
+    };
+  }
+  const reason =
+    effect.kind === 'tooEarly'
+      ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
+      : await acceptProblem(tx, inquiry, decision);
+  if (reason) return { keep: settled, value: { kind: 'refused', reason } };
+  await insertDecision(tx, decision, effect.kind === 'permit' ? effect.attempt : undefined);
+  await applyDecision(tx, decision, effect);
+  await endByDecision(tx, decision, 'decided');
+  return { keep: true, value: { kind: 'recorded' } };
+}
+
+/** @throws RequestDiffersError */
+function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDigests): void {
+  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;
+  throw new RequestDiffersError('another request was made under this trace number');
+}
+
+async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
+  if (!latestIsOverdue(state)) return false;
+  await markUnknown(tx, customerTraceNumber);
+  await flagIfRefused(tx, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
+  await openHeld(tx, customerTraceNumber);
+  return true;
+}
+
+async function applyDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
+  if (effect.kind === 'abandon') await writeAbandoned(tx, decision.customerTraceNumber);
+  if (effect.kind !== 'accept') return;
+  if (!decision.answer) throw new Error('accept without an answer');
+  await writeAccepted(tx, decision, decision.answer);
+  await indexReference(tx, decision);
+}
+
+async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
+  const { ownerId, shareId } = inquiry;
+  if (sharedReference === undefined || shareId === undefined) return;
+  await insertShare(tx, { ownerId, shareId, reportReferenceNumber: sharedReference });
+}
+
+interface Kept {
+  report?: Sealed | undefined;
+  refusal?: SealedRefusal | undefined;
+}
+
+async function keepBodies(
+  tx: Transaction,
+  record: OutcomeRecord,
+  { report, refusal }: Kept,
+  late: boolean,
+): Promise<boolean> {
+  await Promise.all([
+    report && insertReport(tx, record, report, late),
+    refusal && insertRefusal(tx, record, refusal, late),
+  ]);
+  return report !== undefined || refusal !== undefined;
+}
+
+/**
+ * Whether the row already holds this news, compared by substance. A run that repeats what its activity could not record
+ * does not know every detail. An unknown detail does not make another outcome.
+ */
+function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
+  if (record.state === 'answered') {
+    if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
+    // As JSON, in which an undefined field is an absent field.
+    const told = JSON.parse(JSON.stringify(record.answer));
+    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
+  }
+  if (row.state !== record.state) return false;
+  if (record.state !== 'unknown') return true;
+  const agrees = (theirs: unknown, ours: unknown) => theirs === undefined || theirs === ours;
+  return agrees(record.httpStatus, row.http_status) && agrees(record.failureType, row.failure_type);
+}

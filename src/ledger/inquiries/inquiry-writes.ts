@@ -1,0 +1,280 @@
+/** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
+
+import { parseInstantMs } from '../../base/instants.ts';
+import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
+import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
+import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import { insertRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
+import { DESCRIPTION, ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
+import { currentDigest } from './request-digests.ts';
+
+/** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
+export async function readRepeat(
+  session: SqlSession,
+  inquiry: InquiryDescription,
+): Promise<ReturnType<typeof repeatOf>> {
+  const rows = await session.rows<Columns<ClaimedNumber>>(
+    `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
+     WHERE owner_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
+       AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
+     ORDER BY permitted_repeat, ordinal`,
+    [inquiry.ownerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
+  );
+  const columns = ['customer_trace_number', 'customer_id', 'ordinal', 'permitted_repeat'] as const;
+  const numbers = rows.map((row) => fieldsOf(row, columns));
+  return repeatOf(numbers, inquiry);
+}
+
+/** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
+export async function insertInquiry({ session, dialect }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
+  const inserted = await insertRow(session, 'inquiries', columnsFrom(inquiry, DESCRIPTION), {
+    sql: { created_at: dialect.now },
+    onConflict: 'ON CONFLICT DO NOTHING',
+  });
+  return inserted !== undefined;
+}
+
+/** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
+export async function lockInquiry({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
+  if (dialect.forUpdate === '') return;
+  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
+    customerTraceNumber,
+  ]);
+}
+
+/**
+ * The claim itself: INSERT or lose. Returns its place in the sequence, and its time by the database's clock, in
+ * milliseconds. Issues all of its statements at once.
+ *
+ * The transaction holds the counter's lock until its commit, so attempts are committed in the order of their places: a
+ * copy that has one attempt has all before it. A claim takes this lock last.
+ *
+ * @throws LostRaceError also where a pause of the profile, or a withdrawal of the run, came first
+ */
+export async function insertAttempt(
+  { session, dialect }: Transaction,
+  request: ClaimRequest,
+  { permittedBy, sentTraceNumber }: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
+): Promise<{ claimedAt: number; position: number }> {
+  const { inquiry, resendAfterMs = 0 } = request;
+  const columns = {
+    customer_trace_number: inquiry.customerTraceNumber,
+    attempt: request.attempt,
+    state: 'sending',
+    workflow_id: request.run.workflowId,
+    run_id: request.run.runId,
+    permitted_by: permittedBy,
+    sent_trace_number: sentTraceNumber,
+  };
+  const [profile = '', owner = '', runOwner = ''] = [1, 2, 3].map((more) => `$${Object.keys(columns).length + more}`);
+  const [, row] = await Promise.all([
+    session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
+    insertRow(session, 'attempts', columns, {
+      more: [inquiry.profile, ...ownersOfClaim(inquiry.ownerId)],
+      // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
+      sql: {
+        position: '(SELECT last_position FROM attempt_counter)',
+        // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
+        // seen here, and the column takes no NULL.
+        claimed_at: `CASE WHEN EXISTS (${pausesOf(profile)}) OR EXISTS (${withdrawalsOf(owner, runOwner)}) THEN NULL ELSE ${dialect.now} END`,
+        send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
+        answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
+        ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
+      },
+      returning: ['claimed_at', 'position'],
+    }),
+  ]);
+  return { claimedAt: Number(row?.claimed_at), position: Number(row?.position) };
+}
+
+/**
+ * Records that the attempt can no longer be claimed. Returns the time of that record, by the database's clock, in
+ * milliseconds.
+ */
+export async function insertClosed(
+  { session, dialect }: Transaction,
+  { inquiry: { customerTraceNumber }, attempt, digests, run }: CloseRequest,
+  permittedBy: string | undefined,
+): Promise<number> {
+  await session.rows(
+    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $3)
+     WHERE customer_trace_number = $1`,
+    [customerTraceNumber, currentDigest(digests), CANONICAL_VERSION],
+  );
+  const row = await insertRow(
+    session,
+    'closed_attempts',
+    {
+      customer_trace_number: customerTraceNumber,
+      attempt,
+      workflow_id: run.workflowId,
+      run_id: run.runId,
+      permitted_by: permittedBy,
+    },
+    { sql: { closed_at: dialect.now }, returning: ['closed_at'] },
+  );
+  return Number(row?.closed_at);
+}
+
+/**
+ * Adds what a claim says about the inquiry as a whole. The row takes the key that the same inquiry under another number
+ * would have.
+ *
+ * @throws LostRaceError where another number has taken the key since it was read
+ */
+export async function markClaimed(
+  { session }: Transaction,
+  request: ClaimRequest & { permittedRepeat: number },
+): Promise<void> {
+  await session.rows(
+    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
+       workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids),
+       permitted_repeat = coalesce(permitted_repeat, $7)
+     WHERE customer_trace_number = $1`,
+    [
+      request.inquiry.customerTraceNumber,
+      currentDigest(request.digests),
+      request.run.workflowId,
+      request.run.runId,
+      request.applicantIds && JSON.stringify(request.applicantIds),
+      CANONICAL_VERSION,
+      request.permittedRepeat,
+    ],
+  );
+}
+
+/** Writes an overdue `sending` as `unknown`. */
+export async function markUnknown({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
+  await session.rows(
+    `UPDATE attempts SET state = 'unknown', failure_type = 'OutcomeUnknown'
+     WHERE customer_trace_number = $1 AND state = 'sending' AND answer_by <= ${dialect.now}`,
+    [customerTraceNumber],
+  );
+}
+
+/** Writes news as the attempt's outcome. */
+export async function writeOutcome({ session, dialect, cipher }: Transaction, record: OutcomeRecord): Promise<void> {
+  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
+  await session.rows(
+    `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
+       requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
+       return_reason_code = $12, applicant_outcomes = $13, recorded_at = ${dialect.now}
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      record.customerTraceNumber,
+      record.attempt,
+      record.state,
+      record.failureType,
+      record.httpStatus,
+      record.retryAfterMs,
+      instantMs(record.requestedAt),
+      told.kind,
+      told.outcome,
+      told.returnCode,
+      sealAnswer(cipher, record.answer, row, 'answer'),
+      told.reasonCode,
+      told.applicantOutcomes,
+    ],
+  );
+}
+
+/**
+ * Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of.
+ */
+export async function writeLate(
+  { session, dialect, cipher }: Transaction,
+  record: OutcomeRecord,
+  withAnswer: boolean,
+): Promise<void> {
+  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
+  await session.rows(
+    `UPDATE attempts SET late_at = ${dialect.now}, late_state = $3, late_failure_type = $4, late_http_status = $5,
+       late_requested_at = $6, late_outcome = $7, late_answer = $8, late_return_code = $9,
+       late_return_reason_code = $10, late_applicant_outcomes = $11
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      record.customerTraceNumber,
+      record.attempt,
+      record.state,
+      record.failureType,
+      record.httpStatus,
+      instantMs(record.requestedAt),
+      told.outcome,
+      sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
+      told.returnCode,
+      told.reasonCode,
+      told.applicantOutcomes,
+    ],
+  );
+}
+
+function instantMs(text: string | undefined): number | null {
+  return text === undefined ? null : parseInstantMs(text);
+}
+
+/** Becomes part of a statement: only a whole number of milliseconds is permitted. */
+function wholeMs(ms: number): number {
+  if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
+  return Math.ceil(ms);
+}
+
+// What of an answer may be read without a key.
+
+export function summaryOf(answer: Answer | undefined) {
+  return {
+    kind: answer?.kind,
+    outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
+    // A code that is in no table, or of an answer that is not trusted, is unchecked text: it stays in the sealed
+    // answer.
+    returnCode: answer?.kind === 'outcome' ? answer.returnCode : undefined,
+  };
+}
+
+/** Of an answer that was understood alone, as its return code. */
+export function detailsOf(answer: Answer | undefined) {
+  if (answer?.kind !== 'outcome') return {};
+  const { returnReasonCode, reference, applicants } = answer;
+  const withRecord = reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' as const }));
+  const told = applicants
+    ? applicantOutcomes(
+        answer,
+        applicants.map(({ applicantId }) => applicantId),
+      )
+    : withRecord;
+  return {
+    reasonCode: returnReasonCode,
+    applicantOutcomes: told && told.length > 0 ? JSON.stringify(told) : undefined,
+  };
+}
+
+// The numbers that one inquiry has under several customers. Pure.
+
+/** A trace number of a stage, pull, share or row under which something was claimed. */
+interface ClaimedNumber {
+  customerTraceNumber: string;
+  customerId: string;
+  ordinal: number;
+  /** 0 for the first customer; each further one that a decision permits has the next number. */
+  permittedRepeat: number;
+}
+
+/**
+ * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.
+ * Two inquiries that differ only in their customer would take the same key: the second needs a decision.
+ */
+export function repeatOf(
+  numbers: readonly ClaimedNumber[],
+  { customerTraceNumber, customerId, ordinal }: Pick<ClaimedNumber, 'customerTraceNumber' | 'customerId' | 'ordinal'>,
+): { permittedRepeat: number; otherNumber?: string } {
+  const others = numbers.filter((one) => one.customerTraceNumber !== customerTraceNumber);
+  const taken = others.findLast((one) => one.ordinal === ordinal);
+  const own = numbers.find((one) => one.customerId === customerId);
+  if (own && taken?.permittedRepeat !== own.permittedRepeat) return { permittedRepeat: own.permittedRepeat };
+  const other = taken ?? others.at(-1);
+  const next = Math.max(-1, ...others.map((one) => one.permittedRepeat)) + 1;
+  return { permittedRepeat: next, ...(other ? { otherNumber: other.customerTraceNumber } : {}) };
+}

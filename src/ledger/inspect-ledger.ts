@@ -1,0 +1,129 @@
+/** What `doctor` reads from a ledger: needs no key, and makes or migrates nothing. */
+import { utcInstant } from '../base/instants.ts';
+import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import type { Environment } from '../model/products.ts';
+import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
+import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './database/schema.ts';
+import type { SqlDialect, SqlSession } from './database/sql-session.ts';
+import { readCounts } from './holds/work.ts';
+import { openEngine } from './open-ledger.ts';
+import { type Pause, readPauses } from './pauses.ts';
+import { readRestore } from './restores.ts';
+
+export interface LedgerInspection {
+  engine: 'sqlite' | 'postgres';
+  /** 0 where the database holds no ledger. */
+  schemaVersion: number;
+  /** The version that this code works on. */
+  knownSchemaVersion: number;
+  /** The lowest version that may write. A newer ledger may still permit this program. */
+  oldestWriter: number;
+  /** Whether a commit survives a power cut and a failover. */
+  durability: Durability;
+  /** Absent where this program may not write to these tables: then it reads nothing more. */
+  content?: LedgerContent;
+  /** By the database's clock, RFC 3339, and by ours before and after the question, milliseconds since the epoch. */
+  clock: { now: string; askedAtMs: number; answeredAtMs: number };
+}
+
+interface LedgerContent {
+  ledgerId: string;
+  environment: Environment;
+  /** Keys of the key ring that are in use: for the ledger's own secret, or for so many reports and lists of changes. */
+  wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
+  /** How many rows the work queue has. */
+  needsPerson: number;
+  /** The ledger is an older copy of itself: this attempt was seen and is missing, and no operator has accepted that. */
+  lost?: SeenAttempt;
+  /** The pauses in force. */
+  pauses: Pause[];
+}
+
+/** @throws LedgerNotFoundError, LedgerUnavailableError */
+export async function inspectLedger(url: string): Promise<LedgerInspection> {
+  const kind = url.startsWith('file:') ? 'sqlite' : 'postgres';
+  return inspect(url, async (session, dialect) => {
+    const schemaVersion = await schemaVersionOf(session, dialect);
+    const isOlder = schemaVersion < SCHEMA_VERSION;
+    const oldestWriter = isOlder ? 0 : await oldestWriterOf(session);
+    return {
+      engine: kind,
+      schemaVersion,
+      knownSchemaVersion: SCHEMA_VERSION,
+      oldestWriter,
+      durability: kind === 'postgres' ? await readDurability(session) : ON_ONE_MACHINE,
+      ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, dialect) }),
+      clock: await clockOf(session, dialect),
+    };
+  });
+}
+
+/**
+ * Whether the ledger is an older copy of itself, judged by what was seen outside of it.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectRestore(url: string, seen: SeenAttempt): Promise<RestoreState> {
+  return inspect(url, (session) => readRestore({ session }, seen));
+}
+
+/**
+ * The pauses in force.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectPauses(url: string): Promise<Pause[]> {
+  return inspect(url, (session) => readPauses({ session }, { inForce: true }));
+}
+
+/**
+ * Whether commits can be lost, as far as the database shows it.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectDurability(url: string): Promise<Durability> {
+  if (url.startsWith('file:')) return ON_ONE_MACHINE;
+  return inspect(url, readDurability);
+}
+
+async function inspect<T>(url: string, work: (session: SqlSession, dialect: SqlDialect) => Promise<T>): Promise<T> {
+  const engine = await openEngine({ url });
+  try {
+    return await engine.read((session) => work(session, engine.dialect));
+  } finally {
+    await engine.close();
+  }
+}
+
+async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {
+  const [identity] = await session.rows<{ ledger_id: string; environment: Environment; secret_key_id: string }>(
+    'SELECT ledger_id, environment, secret_key_id FROM ledger_identity',
+  );
+  const rows = await session.rows<{ key_id: string; reports: number }>(
+    `SELECT key_id, count(*) AS reports FROM (
+       SELECT key_id, wrapped_key FROM reports UNION ALL SELECT key_id, wrapped_key FROM derived_documents
+       UNION ALL SELECT key_id, wrapped_key FROM refusal_bodies
+     ) sealed WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
+  );
+  const { lost } = await readRestore({ session });
+  const reports = new Map(rows.map((row) => [row.key_id, row.reports]));
+  const secretKeyId = identity?.secret_key_id ?? '';
+  return {
+    ledgerId: identity?.ledger_id ?? '',
+    environment: identity?.environment ?? 'sandbox',
+    wrappedUnder: [...new Set([secretKeyId, ...reports.keys()])].map((keyId) => ({
+      keyId,
+      secret: keyId === secretKeyId,
+      reports: reports.get(keyId) ?? 0,
+    })),
+    needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
+    ...(lost ? { lost } : {}),
+    pauses: await readPauses({ session }, { inForce: true }),
+  };
+}
+
+async function clockOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
+  const askedAtMs = Date.now();
+  const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now`);
+  return { now: utcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
+}

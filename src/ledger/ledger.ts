@@ -1,0 +1,267 @@
+/**
+ * The ledger: the project's own record of what was sent, decided and consented to, outside Temporal. docs/protocol.md and
+ * docs/decisions/ledger.md. One contract suite holds for both of its engines.
+ *
+ * Most methods are functions of one transaction. Each lies with its subject, which says what it does; here it gets its
+ * name. Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time; a
+ * commit without an answer counts as not done. Throws `LedgerChangedError` where `ledgerId` is not this ledger's. Every
+ * method that writes throws `WriterTooOldError` where the ledger asks for a newer program. Two are exceptions: `claim`
+ * returns that as a verdict, and `recordOutcome` writes all the same.
+ */
+import { utcInstant } from '../base/instants.ts';
+import { SealBrokenError } from '../protection/errors.ts';
+import type { KeyWrapper } from '../protection/keys/key-ring.ts';
+import { type LedgerCipher, seal } from '../protection/sealed/sealing.ts';
+import { verifyChain } from './audit/audit-chain.ts';
+import { readAttemptsPage } from './audit/inquiry-pages.ts';
+import {
+  readAccessesPage,
+  readConsentsPage,
+  readDecisionsPage,
+  readDisposalsPage,
+  readNamed,
+  readShareWithdrawalsPage,
+} from './audit/record-pages.ts';
+import { readSharesPage } from './audit/share-pages.ts';
+import { recordConsents } from './consents/consents.ts';
+import {
+  hearConsents,
+  keepConsent,
+  markConsentsSeen,
+  noteToldConsents,
+  readUnmatched,
+} from './consents/kept-consents.ts';
+import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
+import { oldestWriterOf, SCHEMA_VERSION } from './database/schema.ts';
+import type { SqlEngine, Transaction } from './database/sql-session.ts';
+import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions } from './database/transactions.ts';
+import { rewrapDataKeys } from './database/wrapped-keys.ts';
+import { LedgerChangedError } from './errors.ts';
+import { noteWork, recordSeen, seeRun, takeOver } from './holds/holds.ts';
+import { readInquiry, readOldestOpen, readOpenInquiries } from './holds/open-inquiries.ts';
+import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
+import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
+import { readInquiriesOfOwner } from './inquiries/inquiry-views.ts';
+import { beginPause, endPause, forgetWaiting, noteWaiting, type Pause, readPauses, readWaiting } from './pauses.ts';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  LedgerIdentity,
+  OutcomeRecord,
+  RecordVerdict,
+  RewrapResult,
+  StartFacts,
+} from './records.ts';
+import { readReferredInquiries } from './reports/report-references.ts';
+import type { SealedRefusal } from './reports/reports.ts';
+import { Readings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
+import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
+import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';
+import {
+  readDisposalOf,
+  readEvents,
+  readHolds,
+  readUnfinished,
+  releaseLegalHold,
+  setLegalHold,
+} from './retention/retention-log.ts';
+import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
+import { flagShares, readSeparateShares, readShareFacts, recordShare, withdrawShare } from './shares/shares.ts';
+
+const READS = {
+  lookUp,
+  inquiriesOf: readInquiriesOfOwner,
+  inquiry: readInquiry,
+  openInquiries: readOpenInquiries,
+  oldestOpen: readOldestOpen,
+  inquiriesReferredTo: readReferredInquiries,
+  recordsNamed: readNamed,
+  shareFacts: readShareFacts,
+  hasEndingMessage,
+  startFacts: readStartFacts,
+  restoreState: readRestore,
+  verifyChain,
+  mayWrite,
+  ping,
+};
+
+const LISTS = {
+  inquiriesBetween: readAttemptsPage,
+  sharesBetween: readSharesPage,
+  withdrawnSharesBetween: readShareWithdrawalsPage,
+  decisionsBetween: readDecisionsPage,
+  consentsBetween: readConsentsPage,
+  disposalsBetween: readDisposalsPage,
+};
+
+const WRITES = {
+  recordConsents,
+  recordShare,
+  withdrawShare,
+  flagPostedShares: flagShares,
+  recordRunDecisions,
+  recordSeen,
+  watch: watchForRestore,
+  acceptRestore,
+};
+
+/** They compare the ledger's id themselves, once they have the lock of their inquiry. */
+const WRITES_OF_INQUIRY = { closeAttempt: lookUpAndClose, recordDecision: decide };
+
+const KEPT_READS = { unmatched: readUnmatched };
+const KEPT_WRITES = {
+  keep: keepConsent,
+  hear: hearConsents,
+  noteTold: noteToldConsents,
+  markSeen: markConsentsSeen,
+};
+
+const PAUSE_READS = { list: listPauses, waiting: readWaiting };
+const PAUSE_WRITES = { begin: beginPause, end: endPause, forget: forgetWaiting };
+
+const WORK_READS = { open: readOpenWork, counts: countWork, of: readWorkOfOwner };
+const WORK_WRITES = { note: noteWork, takeOver, markSeen: seeRun };
+
+const RETENTION_READS = {
+  view: readDisposalView,
+  sharesOf: readSeparateShares,
+  olderThan: readOlderThan,
+  unfinished: readUnfinished,
+  disposalOf: readDisposalOf,
+  legalHolds: readHolds,
+  events: readEvents,
+};
+const RETENTION_WRITES = { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold };
+
+export type Ledger = ReturnType<typeof makeLedger>;
+
+/** Makes the methods of a ledger that is there. */
+export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
+  const transactions = new Transactions(engine, cipher);
+  const ledger = new SqlLedger(engine, cipher, new SealedReports(identity, transactions, keys));
+  return Object.assign(ledger, {
+    ...bindReads(transactions, READS),
+    ...bindLists(transactions, LISTS),
+    ...bindWritesTo(transactions, WRITES),
+    ...bindWrites(transactions, WRITES_OF_INQUIRY),
+    kept: { ...bindReads(transactions, KEPT_READS), ...bindWritesTo(transactions, KEPT_WRITES) },
+    pauses: { ...bindReads(transactions, PAUSE_READS), ...bindWritesTo(transactions, PAUSE_WRITES) },
+    work: { ...bindReads(transactions, WORK_READS), ...bindWritesTo(transactions, WORK_WRITES) },
+    retention: {
+      ...bindReads(transactions, RETENTION_READS),
+      // Another database may answer at the same address by now: nothing of it may be destroyed.
+      ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
+      scrub: () => engine.scrub(),
+    },
+    reading: Object.assign(new Readings(ledger), {
+      ...bindReads(transactions, { madeFor: readMadeFor }),
+      ...bindLists(transactions, { accessesBetween: readAccessesPage }),
+    }),
+  });
+}
+
+/** What of a ledger is more than one transaction. */
+export class SqlLedger extends SealedReports {
+  readonly #engine: SqlEngine;
+  readonly #cipher: LedgerCipher;
+
+  constructor(engine: SqlEngine, cipher: LedgerCipher, { identity, transactions, keys }: SealedReports) {
+    super(identity, transactions, keys);
+    this.#engine = engine;
+    this.#cipher = cipher;
+  }
+
+  /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
+  digest(text: string): string {
+    return this.#cipher.digest(text);
+  }
+
+  /** Seals the place where a page of a list ends, as text for an address. It opens with the same `bound` alone. */
+  sealCursor(place: unknown, bound: string): string {
+    return Buffer.from(this.#cipher.sealValue(place, 'cursor', bound)).toString('base64url');
+  }
+
+  /** @throws SealBrokenError where the text was changed, or was sealed with another `bound` */
+  openCursor(text: string, bound: string): unknown {
+    const sealed = Buffer.from(text, 'base64url');
+    // Node skips characters that are not of the alphabet.
+    if (sealed.toString('base64url') !== text) throw new SealBrokenError('a cursor must be base64url');
+    return this.#cipher.unsealValue(sealed, 'cursor', bound);
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimVerdict> {
+    for (let races = 1; ; races++) {
+      const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
+      // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
+      if (verdict.kind === 'ledgerRestored') {
+        await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
+      }
+      if (verdict.kind !== 'paused' || races >= MAX_RACES) return verdict;
+      // Where the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
+      if (await this.transactions.write((tx) => noteWaiting(tx, request))) return verdict;
+    }
+  }
+
+  /**
+   * Idempotent. `report` is the answer's JSON text. It is sealed first, and written in the same transaction, as is
+   * `refusal`.
+   */
+  async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
+    const { customerTraceNumber, attempt } = record;
+    const bound = { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt };
+    const sealed = report === undefined ? undefined : await seal(this.keys, report, bound);
+    return this.transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
+      byAnyVersion: true,
+    });
+  }
+
+  rewrapDataKeys(): Promise<RewrapResult> {
+    return rewrapDataKeys(this.transactions, this.keys, this.identity.ledgerId);
+  }
+
+  /**
+   * How the database keeps what it confirms, as far as it shows that. Reads only, on one of the connections that are
+   * there. What a role or a database is set to shows once it is a newer one.
+   */
+  async durability(): Promise<Durability> {
+    // SQLite needs no row locks.
+    return this.#engine.dialect.forUpdate === '' ? ON_ONE_MACHINE : this.#engine.read(readDurability);
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}
+
+/** All pauses, in force and past, the oldest first. */
+function listPauses(tx: Transaction): Promise<Pause[]> {
+  return readPauses(tx);
+}
+
+/** The time of the ledger's clock, as a proof that it answers. Readiness and `doctor` use it. */
+async function ping({ session, dialect }: Transaction): Promise<{ now: string }> {
+  const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now FROM ledger_identity`);
+  if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
+  return { now: utcInstant(row.now) };
+}
+
+/** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
+async function mayWrite({ session }: Transaction): Promise<boolean> {
+  return (await oldestWriterOf(session)) <= SCHEMA_VERSION;
+}
+
+/** Reads only: what a run that begins asks, of the run's owner (model/owner-id.ts). */
+async function readStartFacts(tx: Transaction, ownerId: string): Promise<StartFacts> {
+  const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
+    readDisposalOf(tx, ownerId),
+    readRestore(tx),
+    tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [ownerId]),
+    hasOpenWork(tx, ownerId),
+  ]);
+  return {
+    hasConsents: consents.length > 0,
+    hasOpenWork: isOpen,
+    ...(disposedAt === null ? {} : { disposedAt }),
+    ...(newest ? { newest } : {}),
+  };
+}

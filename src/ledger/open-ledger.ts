@@ -1,0 +1,214 @@
+/** Opens the ledger that a configuration names, or makes it where that is allowed. */
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { utcInstant } from '../base/instants.ts';
+import type { Environment } from '../model/products.ts';
+import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
+import { LedgerCipher } from '../protection/sealed/sealing.ts';
+import { beginChain } from './audit/audit-chain.ts';
+import { openPostgres } from './database/postgres-engine.ts';
+import { migrate, oldestWriterOf, SCHEMA_VERSION, schemaVersionOf, tablesAt } from './database/schema.ts';
+import type { SqlEngine, SqlSession } from './database/sql-session.ts';
+import { openSqlite } from './database/sqlite-engine.ts';
+import { newLedgerSecret, openLedgerSecret, readLedgerSecret } from './database/wrapped-keys.ts';
+import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
+import { type Ledger, makeLedger } from './ledger.ts';
+
+interface MigrateOptions {
+  environment: Environment;
+  keyRing: KeyWrapper;
+  /** Called with a sentence for each step. */
+  onProgress?: ((step: string) => void) | undefined;
+}
+
+/**
+ * Makes a ledger's tables, or brings older ones up to date. Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
+ * does the work.
+ *
+ * @throws LedgerUnavailableError where the database does not answer, or others hold the tables all the time
+ */
+export async function migrateLedger(engine: SqlEngine, options: MigrateOptions): Promise<void> {
+  const { dialect } = engine;
+  const { onProgress = () => {} } = options;
+  const version = await engine.read((session) => schemaVersionOf(session, dialect));
+  if (version >= SCHEMA_VERSION) return;
+  const { ledgerId, secret, cipher } = await secretOf(engine, version, options.keyRing);
+  const onWait = (whatFor: string) => onProgress(`waiting for ${whatFor} to let go of the tables`);
+  await engine.migrate(
+    tablesAt(version, dialect),
+    async (session) => {
+      // Read again, now without other writers: another process may have been first.
+      const from = await schemaVersionOf(session, dialect);
+      if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
+      if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
+      await migrate(session, dialect, from, SCHEMA_VERSION, (to) => {
+        if (from > 0) onProgress(`tables: version ${to - 1} to ${to}`);
+      });
+      if (from === 0) {
+        await insertIdentity(session, dialect.now, options.environment, { ledgerId, secret });
+        await beginChain(session, cipher);
+      }
+      return { keep: true, value: undefined };
+    },
+    onWait,
+  );
+}
+
+/** Before the transaction: a key management service may be slow. */
+async function secretOf(engine: SqlEngine, version: number, keyRing: KeyWrapper) {
+  const ledgerId =
+    version === 0
+      ? `ledger-${randomUUID()}`
+      : await engine.read(async (session) => {
+          const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
+          if (!row) throw new LedgerUnavailableError('the tables at the ledger address hold no identity');
+          return row.ledger_id;
+        });
+  const secret =
+    version === 0
+      ? await newLedgerSecret(keyRing, ledgerId)
+      : await engine.read((session) => readLedgerSecret(session));
+  if (!secret) throw new LedgerUnavailableError('the tables at the ledger address hold no identity');
+  return { ledgerId, secret, cipher: new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, secret)) };
+}
+
+async function insertIdentity(
+  session: SqlSession,
+  now: string,
+  environment: Environment,
+  { ledgerId, secret }: { ledgerId: string; secret: WrappedKey },
+): Promise<void> {
+  await session.rows(
+    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
+     VALUES (1, $1, $2, ${now}, $3, $4)`,
+    [ledgerId, environment, secret.keyId, secret.bytes],
+  );
+}
+
+interface OpenLedgerOptions {
+  /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
+  url: string;
+  environment: Environment;
+  keyRing: KeyWrapper;
+  /** The only accepted id. */
+  expectedId?: string;
+  /** Makes tables and identity where they are missing: for `setup`, and workers of the sandbox. */
+  create?: boolean;
+  /** Brings older tables up to date: for `setup` alone, never for a worker. */
+  migrate?: boolean;
+  /** With `create` or `migrate`: called with a sentence for each step. */
+  onProgress?: (step: string) => void;
+}
+
+interface IdentityRow {
+  ledger_id: string;
+  environment: Environment;
+  created_at: number;
+  secret_key_id: string;
+  secret_wrapped: Uint8Array;
+}
+
+/**
+ * @throws LedgerNotFoundError where there is none and `create` is not set
+ * @throws LedgerChangedError where it belongs to another environment, or has another id than expected
+ * @throws LedgerSchemaError where its tables need newer code, or are older and `migrate` is not set
+ * @throws LedgerUnavailableError where it does not answer
+ * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
+ */
+export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
+  const engine = await openEngine(options);
+  try {
+    await prepare(engine, options);
+    const { row, schemaVersion } = await readIdentity(engine);
+    const identity = {
+      ledgerId: row.ledger_id,
+      environment: row.environment,
+      createdAt: utcInstant(row.created_at),
+      schemaVersion,
+    };
+    requireExpected(row, options);
+    const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
+    const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
+    const cipher = new LedgerCipher(row.ledger_id, secret);
+    return makeLedger(engine, identity, cipher, options.keyRing);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */
+export async function openEngine({
+  url,
+  create = false,
+}: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
+  try {
+    if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
+    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
+  } catch (error) {
+    throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
+  }
+  // Without the address itself, which may hold a password.
+  throw new TypeError('a ledger address must begin with file: or postgres://');
+}
+
+/** `file:ledger.db` and `file:./ledger.db` are relative to the working directory; `file:///…` is a proper URL. */
+function pathOf(url: string): string {
+  const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
+  if (path === '') throw new TypeError('a ledger address must name a file');
+  return resolve(path);
+}
+
+function notFound(what: string): LedgerNotFoundError {
+  return new LedgerNotFoundError(
+    `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
+      'PostgreSQL, is made by its administrator). A journey that began on another ledger will not go on with a new one',
+  );
+}
+
+/** Checks the owner first, so that a wrong address never migrates another environment's ledger. */
+async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
+  if (!options.create && !options.migrate) return;
+  const found = await engine.read(async (session) => {
+    const version = await schemaVersionOf(session, engine.dialect);
+    const [row] = version === 0 ? [] : await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    return { version, row };
+  });
+  if (found.row) requireExpected(found.row, options);
+  if (found.version === 0 ? options.create : options.migrate) await migrateLedger(engine, options);
+}
+
+function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVersion: number }> {
+  return engine.read(async (session) => {
+    const schemaVersion = await schemaVersionOf(session, engine.dialect);
+    if (schemaVersion === 0) throw notFound('the database at the ledger address holds no ledger');
+    if (schemaVersion < SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
+      );
+    }
+    // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
+    const oldestWriter = await oldestWriterOf(session);
+    if (oldestWriter > SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion}, and ask for programs that know version ${oldestWriter} or a ` +
+          `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
+      );
+    }
+    const [row] = await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    if (!row) throw notFound('the tables at the ledger address hold no identity');
+    return { row, schemaVersion };
+  });
+}
+
+function requireExpected(row: IdentityRow, { environment, expectedId }: OpenLedgerOptions): void {
+  if (row.environment !== environment) {
+    throw new LedgerChangedError(
+      `ledger ${row.ledger_id} belongs to the environment ${row.environment}, and ${environment} was asked for`,
+    );
+  }
+  if (expectedId !== undefined && row.ledger_id !== expectedId) {
+    throw new LedgerChangedError(`ledger ${expectedId} was asked for, but this is ledger ${row.ledger_id}`);
+  }
+}

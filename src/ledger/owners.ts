@@ -1,0 +1,79 @@
+/** Selects rows by their owner: those of one owner or of a whole review, and those that a reader may see. */
+import { ownerOf } from '../model/owner-id.ts';
+
+/** The SQL condition on `owner_id`, with the owner's id as value `$place`. */
+export function ofOwner(ownerId: string, place = 1): string {
+  if (!isReview(ownerId)) return `owner_id = $${place}`;
+  // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
+  return `substr(owner_id, 1, length($${place}) + 1) = $${place} || '/'`;
+}
+
+/** The review that a row belongs to; `null` where it belongs to no portfolio. */
+export function reviewOfRow(ownerId: string): string | null {
+  const { kind, id, accountId } = ownerOf(ownerId);
+  return accountId === undefined ? null : `${kind}:${id}`;
+}
+
+/** The owner of everything that the id's runs are about: the rows of a review have their runs in common. */
+export function ownerOfRuns(ownerId: string): string {
+  return reviewOfRow(ownerId) ?? ownerId;
+}
+
+/** Whether it is the id of a whole portfolio review. */
+export function isReview(ownerId: string): boolean {
+  const { kind, accountId } = ownerOf(ownerId);
+  return kind === 'portfolio' && accountId === undefined;
+}
+
+// Whose rows a reader may see. What is absent does not limit it, and an empty list finds nothing.
+
+export interface ReadersReach {
+  /** Names of gateway profiles. */
+  profiles?: readonly string[];
+  /** End users, by code or name. */
+  endUsers?: readonly string[];
+}
+
+// What a reader may see, as SQL: rows of runs that are for these gateway profiles and end users alone.
+
+export function isOneOf(column: string, places: readonly string[]): string {
+  return places.length === 0 ? '1 = 0' : `${column} IN (${places.join(', ')})`;
+}
+
+/**
+ * Selects the `name` of everybody whom the ledger knows a run to be for. A share names its secondary user, who is none of
+ * them: a share by itself is for whom its report was pulled.
+ *
+ * @param owner the SQL of the run's owner id
+ */
+export function endUsersOfRun(owner: string): string {
+  return `SELECT coalesce(ri.end_user_code, ri.end_user) AS name FROM inquiries ri
+      WHERE ri.owner_id = ${owner} AND ri.product_code <> 'SECONDUSE'
+    UNION ALL SELECT rs.report_end_user_code FROM report_shares rs WHERE rs.owner_id = ${owner}`;
+}
+
+/**
+ * Conditions that leave out every run of which the ledger knows that it is out of reach. A run that the ledger does not
+ * know passes: Temporal alone knows whose it is.
+ */
+export function withoutForeignRuns(
+  owner: string,
+  { profiles, endUsers }: ReadersReach,
+  place: (value: string) => string,
+): string[] {
+  const conditions: string[] = [];
+  if (profiles) {
+    const isOurs = isOneOf('rp.profile', profiles.map(place));
+    conditions.push(
+      `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.owner_id = ${owner} AND NOT (${isOurs}))`,
+      `NOT EXISTS (SELECT 1 FROM work_for_people rp WHERE rp.owner_id = ${owner} AND NOT (${isOurs}))`,
+    );
+  }
+  if (endUsers) {
+    const isOurs = isOneOf('f.name', endUsers.map(place));
+    conditions.push(
+      `NOT EXISTS (SELECT 1 FROM (${endUsersOfRun(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
+    );
+  }
+  return conditions;
+}

@@ -1,0 +1,171 @@
+/** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
+
+import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
+import { consumersWithoutRecord, failsafeConsumers, wordsOf } from '../../messages/pull/consumer-results.ts';
+import type { ConsumerResult, UnattributedConsumer } from '../../messages/pull/shapes.ts';
+import type { Answer, Outcome } from '../../model/inquiry.ts';
+import type { ProductCode } from '../../model/products.ts';
+import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { insertRow, type Transaction } from '../database/sql-session.ts';
+import type { AttemptRow } from '../inquiries/inquiry-rows.ts';
+import { readInquiries } from '../inquiries/inquiry-views.ts';
+import type { InquiryView, ReferredInquiry } from '../records.ts';
+
+/** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
+export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
+  return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
+}
+
+/** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each entry. */
+export function referenceNumbersOf(answer: Answer): string[] {
+  if (answer.kind !== 'outcome' || answer.outcome !== 'record') return [];
+  const entries = [...(answer.applicants ?? []), ...(answer.unattributed ?? [])];
+  const numbers = [answer.reference, ...entries].map((named) => named?.reportReferenceNumber);
+  return [...new Set(numbers)].filter((number) => number !== undefined);
+}
+
+/** Indexes the reference of an answer, also of a late or accepted one. */
+export async function indexReference(
+  { session, cipher }: Transaction,
+  row: { customerTraceNumber: string; attempt: number; answer?: Answer },
+  { isDisposed = false } = {},
+): Promise<void> {
+  const { answer, customerTraceNumber, attempt } = row;
+  const of = { customer_trace_number: customerTraceNumber, attempt };
+  const onConflict = 'ON CONFLICT DO NOTHING';
+  const numbers = answer ? referenceNumbersOf(answer) : [];
+  const isIndexed = answer?.kind === 'outcome' && !isDisposed;
+  const consumers = (isIndexed && answer.reference?.applicants) || [];
+  await Promise.all([
+    ...numbers.map((number) =>
+      insertRow(
+        session,
+        'report_references',
+        { reference_digest: referenceDigest(cipher, number), ...of },
+        { onConflict },
+      ),
+    ),
+    ...consumers.map(({ applicantId, consumerId }) => {
+      const columns = { consumer_digest: consumerDigest(cipher, consumerId), ...of, applicant_id: applicantId };
+      return insertRow(session, 'report_consumers', columns, { onConflict });
+    }),
+  ]);
+}
+
+/** As `referenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
+export function consumerDigest(cipher: LedgerCipher, consumerId: string): string {
+  return cipher.digest(`consumerId ${consumerId}`);
+}
+
+const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
+
+type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
+
+/**
+ * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its owner.
+ */
+export async function readReferredInquiries(
+  tx: Transaction,
+  reportReferenceNumber: string,
+): Promise<ReferredInquiry[]> {
+  const { session, cipher } = tx;
+  const rows = await session.rows<SealedRow>(
+    `SELECT a.* FROM report_references r
+     JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
+     WHERE r.reference_digest = $1`,
+    [referenceDigest(cipher, reportReferenceNumber)],
+  );
+  const references = new Map<string, ReportReference | null>();
+  for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
+  const found: ReferredInquiry[] = [];
+  for (const [customerTraceNumber, reference] of references) {
+    const selection = { traceNumbers: '$1', values: [customerTraceNumber] };
+    const [inquiry] = await readInquiries(tx, selection);
+    if (inquiry) found.push({ inquiry, reference });
+  }
+  return found;
+}
+
+function referenceIn(row: SealedRow, cipher: LedgerCipher, reportReferenceNumber: string): ReportReference | null {
+  for (const answer of answersIn(row, cipher)) {
+    const reference = answer.kind === 'outcome' ? answer.reference : undefined;
+    if (reference?.reportReferenceNumber === reportReferenceNumber) return reference;
+  }
+  return null;
+}
+
+function answersIn(row: SealedRow, cipher: LedgerCipher): Answer[] {
+  return SEALED.flatMap((column) => {
+    const sealed = row[column];
+    if (!sealed) return [];
+    return [cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer];
+  });
+}
+
+// The references that a caller's inquiries have left in the ledger.
+
+/** What the ledger knows of an owner's references. */
+export interface LedgerReferences {
+  /** The owner's id (model/owner-id.ts). */
+  journeyId: string;
+  references: (InquiryName & { reference: ReportReference })[];
+  shares: { shareId: string; reportReferenceNumber: string }[];
+  /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
+  consumers?: ConsumerResult[];
+  /** What FAILSAFE says of one of several applicants, and does not show of which. */
+  unattributed?: UnattributedConsumer[];
+  /** The provider's words beside its codes. They may name a person. */
+  said?: (InquiryName & { applicantId?: string } & ProviderText)[];
+  /** The consumers that an answer names and has no record of. */
+  withoutRecord?: (InquiryName & ConsumerWithoutRecord)[];
+}
+
+interface InquiryName {
+  productCode: ProductCode;
+  customerTraceNumber: string;
+}
+
+/** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
+export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
+  const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
+  const shares = new Map<string, Outcome>();
+  let failsafe: ReturnType<typeof failsafeConsumers> | undefined;
+  // Oldest first, so that the newest remains.
+  for (const inquiry of inquiries) {
+    const answer = outcomeOf(inquiry);
+    if (!answer) continue;
+    const { productCode, customerTraceNumber, shareId } = inquiry;
+    if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
+    else if (shareId !== undefined) shares.set(shareId, answer);
+    if (productCode === 'FAILSAFE') failsafe = failsafeConsumers(answer, inquiry.applicantIds ?? namedIn(answer));
+  }
+  const ofStages = <T extends object>(list: (answer: Outcome, productCode: ProductCode) => readonly T[]) =>
+    [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
+      list(answer, productCode).map((item) => ({ productCode, customerTraceNumber, ...item })),
+    );
+  const said = ofStages(wordsOf);
+  const withoutRecord = ofStages((answer, product) => (product === 'FAILSAFE' ? [] : consumersWithoutRecord(answer)));
+  return {
+    journeyId,
+    references: ofStages(({ reference }) => (reference ? [{ reference }] : [])),
+    shares: [...shares].flatMap(([shareId, { reference }]) =>
+      reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
+    ),
+    ...(failsafe && failsafe.consumers.length > 0 ? failsafe : {}),
+    ...(said.length > 0 ? { said } : {}),
+    ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
+  };
+}
+
+/** The applicants of an inquiry from before the ledger recorded them, as far as the answer names them. */
+function namedIn({ applicants, reference }: Outcome): string[] {
+  return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
+}
+
+function outcomeOf({ attempts }: InquiryView): Outcome | undefined {
+  const answers = attempts.flatMap(({ state, answer }) =>
+    (state === 'answered' || state === 'accepted') && answer?.kind === 'outcome' ? [answer] : [],
+  );
+  return answers.at(-1);
+}

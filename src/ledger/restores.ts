@@ -1,0 +1,133 @@
+/**
+ * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
+ * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
+ */
+import { defined } from '../base/defined.ts';
+import { parseInstantMs, utcInstant } from '../base/instants.ts';
+import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import { chaining, columnsOf } from './audit/audit-chain.ts';
+import { insertRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
+import type { KnownAtClosing } from './inquiries/close.ts';
+import type { RestoreAcceptance } from './records.ts';
+
+interface LossRow {
+  found_position: number | null;
+  found_claimed_at: number | null;
+  accepted_at: number | null;
+  is_there: number;
+}
+
+const FOUND = `(SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
+  LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
+    ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)`;
+
+const LOSS = `found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
+  (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there`;
+
+/**
+ * The newest attempt, and what is known to be missing.
+ *
+ * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
+ * missing: the operator has accepted that
+ */
+export async function readRestore(
+  { session }: Pick<Transaction, 'session'>,
+  seen?: SeenAttempt,
+): Promise<RestoreState> {
+  const [row] = await session.rows<LossRow & { newest_position: number | null; newest_claimed_at: number | null }>(
+    `SELECT ${LOSS}, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at
+     FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
+    placeOf(seen),
+  );
+  if (!row) return {};
+  const newest = seenOf(row.newest_position, row.newest_claimed_at);
+  return defined({ newest, lost: lostIn(row, seen) });
+}
+
+/** As `lost` of `readRestore`. */
+export async function readLost(session: SqlSession, seen?: SeenAttempt): Promise<SeenAttempt | undefined> {
+  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(seen));
+  return row && lostIn(row, seen);
+}
+
+/** Clocks of Temporal and of the database may differ by so much. */
+const CLOCKS_MS = 60_000;
+
+/** Whether an attempt that began at `begunAt` may be missing since this is an older copy. */
+export async function readDoubt(
+  session: SqlSession,
+  begunAt: string,
+): Promise<Required<Pick<KnownAtClosing, 'isRestored' | 'mayLackAttempt'>>> {
+  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(undefined));
+  const acceptedAtMs = row?.accepted_at ?? null;
+  return {
+    isRestored: row !== undefined && lostIn(row, undefined) !== undefined,
+    mayLackAttempt: acceptedAtMs !== null && acceptedAtMs > (parseInstantMs(begunAt) ?? 0) - CLOCKS_MS,
+  };
+}
+
+function placeOf(seen: SeenAttempt | undefined): number[] {
+  return [seen?.position ?? -1, seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1];
+}
+
+function lostIn(row: LossRow, seen: SeenAttempt | undefined): SeenAttempt | undefined {
+  const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
+  const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
+  return seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
+}
+
+function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
+  if (position === null || claimedAtMs === null) return undefined;
+  return { position, claimedAt: utcInstant(claimedAtMs) };
+}
+
+/**
+ * Reports the newest attempt, and whether this is an older copy of the ledger: `lost` was seen and is missing. A new loss
+ * is written down, and nothing is claimed from then on.
+ *
+ * @param seen by the watch over all runs
+ */
+export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Promise<Written<RestoreState>> {
+  const state = await readRestore(tx, seen);
+  if (!state.lost || state.lost !== seen) return { keep: false, value: state };
+  const { position, claimedAt } = state.lost;
+  const claimedAtMs = parseInstantMs(claimedAt) ?? 0;
+  await insertRestore(tx, {
+    restore_id: `found-${position}-${claimedAtMs}`,
+    kind: 'found',
+    position,
+    claimed_at: claimedAtMs,
+    recorded_by: 'credit-journey',
+    reason: 'an attempt that was seen is not in this ledger',
+  });
+  return { keep: true, value: state };
+}
+
+/** Permits claims again, on the basis of this ledger; returns as `lost` what was missing, where that was known. */
+export async function acceptRestore(
+  tx: Transaction,
+  { acceptanceId, by, reason }: RestoreAcceptance,
+): Promise<Written<RestoreState>> {
+  const state = await readRestore(tx);
+  const { newest } = state;
+  await insertRestore(tx, {
+    restore_id: acceptanceId,
+    kind: 'accepted',
+    position: newest?.position ?? 0,
+    claimed_at: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
+    recorded_by: by,
+    reason,
+  });
+  return { keep: true, value: state };
+}
+
+async function insertRestore(tx: Transaction, columns: Record<string, string | number>): Promise<void> {
+  await chaining(tx, async (append) => {
+    const row = await insertRow(tx.session, 'ledger_restores', columns, {
+      sql: { recorded_at: tx.dialect.now },
+      onConflict: 'ON CONFLICT DO NOTHING',
+      returning: columnsOf('ledger_restores'),
+    });
+    if (row) await append('ledger_restores', row);
+  });
+}

@@ -1,0 +1,276 @@
+/**
+ * Disposal (docs/retention.md): its obstacles, and the statements that destroy what is personal.
+ *
+ * The order matters. (1) The begin is written down, which closes the fence for good. (2) The runs are deleted from
+ * Temporal, which is no record; each deletion is written down before it is made. (3) One transaction checks everything
+ * again and destroys the ledger's content. After a crash before (3) the disposal can be repeated, and until (3) no
+ * reader sees "disposed of" although a copy is left in Temporal. With (3) before (2), the rows would say so too early.
+ * Without (1), a journey started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
+ *
+ * Each step reads the legal holds after it has locked the chain's head (retention-log.ts), so a hold that is set between
+ * two steps stops the disposal there.
+ */
+import { utcInstant } from '../../base/instants.ts';
+import { lockHead } from '../audit/audit-chain.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction, Written } from '../database/sql-session.ts';
+import { endByDisposal } from '../holds/holds.ts';
+import { attentionSelection, undecidedSelection } from '../holds/open-inquiries.ts';
+import { ofOwner, ownerOfRuns } from '../owners.ts';
+import type {
+  AgePage,
+  AgeQuery,
+  Authorization,
+  DisposalScope,
+  DisposalVerdict,
+  DisposalView,
+  LegalHold,
+  Obstacle,
+  RetentionEvent,
+} from './retention.ts';
+import { countDeletedHistories, insertEvent, readDisposalTimes, readHolds } from './retention-log.ts';
+
+/** Reads only. */
+export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
+  const { session, dialect } = tx;
+  const { sql, values } = selectionOf(scope);
+  const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
+    `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
+       (SELECT count(*) FROM reports WHERE body IS NOT NULL AND customer_trace_number IN (${sql})) AS reports,
+       max(i.created_at) AS created_at, max(a.claimed_at) AS claimed_at, max(a.recorded_at) AS recorded_at,
+       max(a.late_at) AS late_at
+     FROM inquiries i LEFT JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
+     WHERE i.customer_trace_number IN (${sql})`,
+    values,
+  );
+  const runs = await session.rows<{ workflow_id: string; run_id: string }>(
+    ['attempts', 'closed_attempts']
+      .map(
+        (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
+          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.ownerId)})`,
+      )
+      .join(' UNION '),
+    [scope.ownerId],
+  );
+  const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
+  const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
+  const newestAtMs = newestOf(counted);
+  const holds = await readHolds({ session }, scope.ownerId);
+  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.ownerId));
+  return {
+    ...scope,
+    inquiries: counted?.inquiries ?? 0,
+    reports: counted?.reports ?? 0,
+    ...(newestAtMs === null ? {} : { newestAt: utcInstant(newestAtMs) }),
+    ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
+    ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
+    runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
+    obstacles: [...holds.map(obstacleOf), ...(await readNeeds(session, dialect, scope))],
+    holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
+    histories: await countDeletedHistories(session, ownerOfRuns(scope.ownerId)),
+  };
+}
+
+interface NewestRow {
+  created_at: number | null;
+  claimed_at: number | null;
+  recorded_at: number | null;
+  late_at: number | null;
+}
+
+function newestOf(row: NewestRow | undefined): number | null {
+  if (!row || row.created_at === null) return null;
+  return Math.max(row.created_at, row.claimed_at ?? 0, row.recorded_at ?? 0, row.late_at ?? 0);
+}
+
+type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
+
+/** Reads the obstacles of a scope, except legal holds: each is an inquiry that is not finished. */
+async function readNeeds(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Need[]> {
+  const { sql, values } = selectionOf(scope, 2);
+  const needs = await session.rows<Pick<Need, 'reason'> & TraceRow>(
+    `SELECT 'sending' AS reason, customer_trace_number FROM attempts
+     WHERE state = 'sending' AND answer_by > ${dialect.now} AND customer_trace_number IN (${sql})
+     UNION SELECT 'undecided', customer_trace_number FROM inquiries
+     WHERE customer_trace_number IN (${sql}) AND customer_trace_number IN (${undecidedSelection(dialect, sql)})
+     UNION SELECT 'attention', customer_trace_number FROM inquiries
+     WHERE customer_trace_number IN (${sql}) AND customer_trace_number IN (${attentionSelection(sql)})
+     ORDER BY 2, 1`,
+    [0, ...values],
+  );
+  return needs.map((row) => ({ reason: row.reason, customerTraceNumber: row.customer_trace_number }));
+}
+
+function obstacleOf(hold: LegalHold): Obstacle {
+  return { reason: 'legalHold', hold };
+}
+
+/**
+ * Reads the legal holds that forbid a step. A hold is on the whole owner, also where only one product is to be disposed
+ * of. From here to the commit no other hold can be set.
+ */
+async function lockHolds(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<Obstacle[]> {
+  await lockHead({ session, dialect });
+  return (await readHolds({ session }, ownerId)).map(obstacleOf);
+}
+
+interface TraceRow {
+  customer_trace_number: string;
+}
+
+/** The scope's inquiries that are not disposed of yet; its values begin at `$from`. */
+function selectionOf({ ownerId, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
+  const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
+  return {
+    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId, from)}${ofProduct} AND disposed_at IS NULL`,
+    values: productCode === undefined ? [ownerId] : [ownerId, productCode],
+  };
+}
+
+/**
+ * Reads only: ids whose newest attempt or answer is old enough, also those with obstacles. Lists each id once, with the
+ * oldest of its remaining inquiries, so that no list of ids has to be kept.
+ */
+export async function readOlderThan(
+  { session, dialect }: Transaction,
+  { olderThanMs, productCode, limit, after }: AgeQuery,
+): Promise<AgePage> {
+  const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
+  const rows = await session.rows<{ owner_id: string; created_at: number } & TraceRow>(
+    `SELECT i.owner_id, i.created_at, i.customer_trace_number
+     FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
+     WHERE i.disposed_at IS NULL AND i.created_at < cut.ms ${ofProduct('i')}
+       AND (i.created_at, i.customer_trace_number) > ($2, $3)
+       AND NOT EXISTS (SELECT 1 FROM inquiries o
+         WHERE o.owner_id = i.owner_id AND o.disposed_at IS NULL ${ofProduct('o')}
+           AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))
+       AND NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
+         WHERE o.owner_id = i.owner_id AND o.disposed_at IS NULL ${ofProduct('o')}
+           AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))
+     ORDER BY i.created_at, i.customer_trace_number LIMIT $4`,
+    [
+      olderThanMs,
+      after?.createdAtMs ?? -1,
+      after?.customerTraceNumber ?? '',
+      limit,
+      ...(productCode === undefined ? [] : [productCode]),
+    ],
+  );
+  const last = rows.at(-1);
+  return {
+    ownerIds: rows.map((row) => row.owner_id),
+    ...(last && rows.length === limit
+      ? { next: { createdAtMs: last.created_at, customerTraceNumber: last.customer_trace_number } }
+      : {}),
+  };
+}
+
+/**
+ * Records that the scope will be disposed of. From then on nothing is claimed for it, and no journey is started under its
+ * id. Idempotent until `dispose`.
+ */
+export async function beginDisposal(
+  tx: Transaction,
+  scope: DisposalScope,
+  authorization: Authorization,
+): Promise<Written<DisposalVerdict>> {
+  const { session, dialect } = tx;
+  await lockInquiriesOf(session, dialect, scope.ownerId);
+  const view = await readDisposalView(tx, scope);
+  // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
+  const refused = refusalOf(view.obstacles) ?? refusalOf(await lockHolds(session, dialect, scope.ownerId));
+  if (refused) return { keep: false, value: refused };
+  const { inquiries, reports, begunAt } = view;
+  if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposalBegun' });
+  return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
+}
+
+/**
+ * Records that the history of one closed run is deleted from Temporal, before it is. Returns the legal holds that cover
+ * the history: then nothing was written, and it must be kept.
+ */
+export async function recordDeletion(
+  { session, dialect }: Transaction,
+  scope: DisposalScope,
+  authorization: Authorization,
+  run: NonNullable<RetentionEvent['run']>,
+): Promise<Written<Obstacle[]>> {
+  const holds = await lockHolds(session, dialect, ownerOfRuns(scope.ownerId));
+  if (holds.length > 0) return { keep: false, value: holds };
+  await requireBegun(session, scope);
+  await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'historyDeleted', run });
+  return { keep: true, value: [] };
+}
+
+async function requireBegun(session: SqlSession, scope: DisposalScope): Promise<void> {
+  const { begunAtMs } = await readDisposalTimes(session, scope);
+  if (begunAtMs === null) throw new Error('a disposal that was not begun');
+}
+
+/**
+ * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows stay.
+ * Checks the obstacles again in the same transaction. Idempotent.
+ *
+ * @param runs how many runs were deleted from Temporal, for the log
+ */
+export async function dispose(
+  tx: Transaction,
+  scope: DisposalScope,
+  authorization: Authorization,
+  runs: number,
+): Promise<Written<DisposalVerdict>> {
+  const { session, dialect } = tx;
+  await lockInquiriesOf(session, dialect, scope.ownerId);
+  const view = await readDisposalView(tx, scope);
+  const refused = refusalOf(view.obstacles);
+  if (refused) return { keep: false, value: refused };
+  await requireBegun(session, scope);
+  const { inquiries, reports } = view;
+  const { sql, values } = selectionOf(scope);
+  await session.rows(
+    `UPDATE reports SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
+    values,
+  );
+  await session.rows(
+    `UPDATE refusal_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
+    values,
+  );
+  // Also where the other of its two reports stays.
+  await session.rows(
+    `UPDATE derived_documents SET body = NULL, wrapped_key = NULL, key_id = NULL
+     WHERE customer_trace_number IN (${sql}) OR from_trace_number IN (${sql})`,
+    values,
+  );
+  await session.rows(
+    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
+     WHERE customer_trace_number IN (${sql})`,
+    values,
+  );
+  await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${sql})`, values);
+  const place = values.length;
+  // The digest too: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not compared any
+  // more.
+  await session.rows(
+    `UPDATE inquiries SET digest = NULL, digest_version = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
+       disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
+    [...values, authorization.by, authorization.reason],
+  );
+  // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
+  const held = refusalOf(await lockHolds(session, dialect, scope.ownerId));
+  if (held) return { keep: false, value: held };
+  await endByDisposal({ session, dialect }, scope);
+  const details = { inquiries, reports, runs };
+  await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposed', details });
+  return { keep: true, value: { kind: 'done', inquiries, reports } };
+}
+
+function refusalOf(obstacles: Obstacle[]): DisposalVerdict | null {
+  return obstacles.length > 0 ? { kind: 'refused', obstacles } : null;
+}
+
+/** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
+export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<void> {
+  await session.rows(
+    `SELECT 1 FROM inquiries WHERE ${ofOwner(ownerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    [ownerId],
+  );
+}

@@ -1,0 +1,121 @@
+/** Old inquiries, disposal and legal holds (types). docs/retention.md. */
+import type { ProductCode } from '../../model/products.ts';
+
+/** What one disposal covers: everything of one owner (model/owner-id.ts), or everything of one product under it. */
+export interface DisposalScope {
+  ownerId: string;
+  productCode?: ProductCode;
+}
+
+/** The person and the reason; kept in the ledger and readable there. */
+export interface Authorization {
+  by: string;
+  reason: string;
+}
+
+/**
+ * Why something cannot be disposed of: a legal hold that covers it or a part of it; an attempt that may still be
+ * answered; an outcome without a decision; late news that no person has marked as seen.
+ */
+export type Obstacle =
+  | { reason: 'legalHold'; hold: LegalHold }
+  | { reason: 'sending' | 'undecided' | 'attention'; customerTraceNumber: string };
+
+/** The state of a scope in the ledger. */
+export interface DisposalView extends DisposalScope {
+  /** Inquiries that are not disposed of yet. */
+  inquiries: number;
+  /** Their readable reports, late ones too. */
+  reports: number;
+  /** The newest attempt or answer of the inquiries not disposed of, RFC 3339. */
+  newestAt?: string;
+  /** Begun, but not finished: the process stopped, or an obstacle remained. */
+  begunAt?: string;
+  /** When the last disposal of this scope was finished. */
+  disposedAt?: string;
+  /** The runs that have claimed attempts under the id, for any product. */
+  runs: { workflowId: string; runId: string }[];
+  obstacles: Obstacle[];
+  /**
+   * For one row of a review: holds on its other rows. They keep the runs, whose histories are about all rows, as long
+   * as Temporal has them.
+   */
+  holdsOnOtherRows: LegalHold[];
+  /** How many histories of the runs the ledger has as deleted from Temporal. */
+  histories: number;
+}
+
+/** A share of one of the scope's reports with an owner of its own: it is not disposed of with the scope. */
+export interface SeparateShare {
+  ownerId: string;
+  /** Its inquiries that are not disposed of yet; none where nothing was posted. */
+  inquiries: number;
+}
+
+export interface AgeQuery {
+  /** The least age of the newest attempt or answer, by the database's clock. */
+  olderThanMs: number;
+  productCode?: ProductCode;
+  /** The most ids of one page. */
+  limit: number;
+  /** `next` of the previous page. */
+  after?: AgeCursor;
+}
+
+/** The end of a page: the oldest come first. */
+interface AgeCursor {
+  createdAtMs: number;
+  customerTraceNumber: string;
+}
+
+export interface AgePage {
+  ownerIds: string[];
+  /** Absent on the last page. */
+  next?: AgeCursor;
+}
+
+export type DisposalVerdict =
+  | { kind: 'done'; inquiries: number; reports: number }
+  /** Nothing was changed. */
+  | { kind: 'refused'; obstacles: Obstacle[] };
+
+/** Who sets or releases a legal hold, why, and for which legal matter. */
+export interface HoldAuthorization extends Authorization {
+  matter: string;
+}
+
+export interface LegalHold extends HoldAuthorization {
+  /** The owner's id that it was set on. On a review it covers every row that the review has or will have. */
+  journeyId: string;
+  /** RFC 3339. */
+  setAt: string;
+}
+
+export interface SetHold extends LegalHold {
+  /** `false`: a hold of this matter was in force on this id already, and nothing was written. */
+  isNew: boolean;
+  /** The other holds in force that cover the id or a part of it. */
+  others: LegalHold[];
+  /** What a disposal has destroyed already: inquiries that were disposed of, and histories deleted from Temporal. */
+  destroyed: { inquiries: number; histories: number };
+}
+
+export interface ReleasedHold {
+  /** `null`: no hold of this matter was in force on this id. */
+  released: LegalHold | null;
+  /** The other holds in force that cover the id or a part of it. */
+  others: LegalHold[];
+}
+
+/** What was done under an id; append-only. */
+export interface RetentionEvent extends DisposalScope, Authorization {
+  kind: 'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
+  /** RFC 3339. */
+  recordedAt: string;
+  /** For a legal hold. */
+  matter?: string;
+  /** For `historyDeleted`. */
+  run?: { workflowId: string; runId: string };
+  /** For `disposed`: the amounts. */
+  details?: { inquiries: number; reports: number; runs: number };
+}

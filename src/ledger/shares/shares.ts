@@ -1,0 +1,426 @@
+/** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
+import { defined } from '../../base/defined.ts';
+import { utcInstant } from '../../base/instants.ts';
+import type { ConsentRecord, ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
+import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
+import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
+import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
+import type { KnownShare } from '../claim.ts';
+import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
+import {
+  insertRow,
+  keptWhereTrue,
+  type SqlDialect,
+  type SqlSession,
+  type Transaction,
+  type Written,
+} from '../database/sql-session.ts';
+import { drawAttention } from '../holds/holds.ts';
+import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiry-rows.ts';
+import { lockInquiry } from '../inquiries/inquiry-writes.ts';
+import { ofOwner, reviewOfRow } from '../owners.ts';
+import type {
+  ClaimRequest,
+  ConsentsQuery,
+  PlannedShare,
+  ShareFacts,
+  ShareWithdrawal,
+  ShareWithdrawalVerdict,
+  StandingShareWithdrawal,
+} from '../records.ts';
+import { referenceDigest } from '../reports/report-references.ts';
+import type { DisposalScope, SeparateShare } from '../retention/retention.ts';
+import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
+import { byArrival, type GrantsJudged, judgeGrants } from './share-standing.ts';
+
+/**
+ * Append-only, idempotent by (ownerId, shareId). `false` where another report's share stands under the two: nothing was
+ * written.
+ */
+export async function recordShare(tx: Transaction, share: PlannedShare): Promise<Written<boolean>> {
+  return keptWhereTrue(await insertShare(tx, share));
+}
+
+/** As `recordShare`, as a part of a transaction. */
+export async function insertShare(
+  { session, dialect, cipher }: Transaction,
+  share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
+): Promise<boolean> {
+  const { ownerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
+  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const inserted = await insertRow(
+    session,
+    'report_shares',
+    {
+      owner_id: ownerId,
+      share_id: shareId,
+      reference_digest: digest,
+      report_end_user_code: reportEndUserCode,
+    },
+    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+  if (inserted) return true;
+  const [row] = await session.rows<{ reference_digest: string }>(
+    'SELECT reference_digest FROM report_shares WHERE owner_id = $1 AND share_id = $2',
+    [ownerId, shareId],
+  );
+  return row?.reference_digest === digest;
+}
+
+/**
+ * Reads only: shares of the scope's reports that have owners of their own, also where those reports were disposed of.
+ */
+export async function readSeparateShares(
+  { session }: Transaction,
+  { ownerId, productCode }: DisposalScope,
+): Promise<SeparateShare[]> {
+  const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
+  const rows = await session.rows<{ owner_id: string; inquiries: number }>(
+    `SELECT DISTINCT owner_id, (SELECT count(*) FROM inquiries i
+       WHERE i.owner_id = s.owner_id AND i.disposed_at IS NULL) AS inquiries
+     FROM report_shares s WHERE NOT (${ofOwner(ownerId)}) AND reference_digest IN (
+       SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
+         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId)}${ofProduct}))
+     ORDER BY owner_id`,
+    productCode === undefined ? [ownerId] : [ownerId, productCode],
+  );
+  return rows.map(({ owner_id, inquiries }) => ({ ownerId: owner_id, inquiries }));
+}
+
+/**
+ * Reads only: whether the report may still be shared, and every consent about it: to this share, to any share of the
+ * report's owner, and to any other share of the report that the ledger knows. For a claim, after the chain's head was
+ * locked.
+ */
+export async function readShareFacts(
+  { session, dialect, cipher }: Transaction,
+  { ownerId, shareId, reportReferenceNumber }: ConsentsQuery,
+): Promise<ShareFacts> {
+  const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
+  const reports = await readReports(session, dialect, digest);
+  const [{ now: nowMs } = { now: Date.now() }] = reports;
+  const found = reports.flatMap(({ owner_id }) => (owner_id === null ? [] : [owner_id]));
+  const owners = [...new Set([ownerId, ...found])];
+  const rows = await readSaid(session, { shareId, owners, digest });
+  const usedBy = await readUses(session, { ownerId, shareId, owners });
+  const stored = rows.map((row) => {
+    const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
+    return { consent: consentRecord(row), ...(user === undefined ? {} : { usedBy: user }) };
+  });
+  let reportIsGone = false;
+  for (const report of reports) reportIsGone ||= await isGone(session, report);
+  // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
+  const withdrawn = await readWithdrawnShare(session, { owners, shareId });
+  return { owners, stored: stored.sort(byArrival), reportIsGone, ...defined({ withdrawn }), nowMs };
+}
+
+interface ReportRow {
+  now: number;
+  owner_id: string | null;
+  disposed_at: number | null;
+  holds: number;
+  is_disposal_begun: number;
+}
+
+/** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
+function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
+  return session.rows<ReportRow>(
+    `SELECT ${dialect.now} AS now, i.owner_id, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
+       (SELECT count(*) FROM legal_holds h WHERE h.owner_id = i.owner_id AND ${HOLD_IN_FORCE}) AS holds
+     FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
+       SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
+    [digest],
+  );
+}
+
+async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
+  const { owner_id, disposed_at, holds, is_disposal_begun } = row;
+  if (owner_id === null) return false;
+  if (disposed_at !== null || holds > 0 || is_disposal_begun > 0) return true;
+  const review = reviewOfRow(owner_id);
+  return (
+    review !== null &&
+    ((await isReviewDisposed(session, { owner_id })) || (await readHolds({ session }, owner_id)).length > 0)
+  );
+}
+
+/** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
+function readSaid(
+  session: SqlSession,
+  { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
+): Promise<ConsentRow[]> {
+  const places = owners.map((_, index) => `$${index + 3}`).join(', ');
+  return session.rows<ConsentRow>(
+    `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
+         SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
+           AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
+     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.owner_id AND c.share_id = s.share_id
+     WHERE s.reference_digest = $2`,
+    [shareId, digest, ...owners],
+  );
+}
+
+interface UseRow extends PostingRow {
+  journey_id: string;
+  applicant_id: string;
+  consent_id: string;
+  owner_id: string;
+}
+
+/**
+ * The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
+ */
+async function readUses(
+  session: SqlSession,
+  { ownerId, shareId, owners }: { ownerId: string; shareId: string; owners: readonly string[] },
+): Promise<Map<string, string>> {
+  const places = owners.map((_, index) => `$${index + 3}`).join(', ');
+  const uses = await session.rows<UseRow>(
+    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.owner_id, a.state, a.outcome, a.answer_kind, a.late_state
+     FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.owner_id <> $1`,
+    [ownerId, shareId, ...owners],
+  );
+  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.owner_id]));
+}
+
+function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id' | 'consent_id'>): string {
+  const { journey_id, share_id, applicant_id, consent_id } = row;
+  return [journey_id, share_id, applicant_id, consent_id].join('|');
+}
+
+// What a share's claim depends on beside its own rows: the consents, and whether the report may still be used.
+
+interface ClaimedShare extends KnownShare {
+  grants: GrantsJudged['grants'];
+  standing: StandingConsents;
+  withdrawn?: StandingShareWithdrawal;
+}
+
+/**
+ * Reads and judges it; `undefined` where the claim is of no share. Locks the chain's head first. So a refusal that is
+ * being written is waited for. A later one finds the claim, and is then respected or flagged.
+ */
+export async function readClaimedShare(tx: Transaction, request: ClaimRequest): Promise<ClaimedShare | undefined> {
+  const { inquiry, consents, consentValidForMs, sharedReference } = request;
+  const { applicantIds = consents.map(({ applicantId }) => applicantId) } = request;
+  const { productCode, ownerId, shareId } = inquiry;
+  if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
+  await lockHead(tx);
+  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(tx, {
+    ownerId,
+    shareId,
+    ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
+  });
+  const terms = { shareId, owners, ...secondaryUserOf(inquiry) };
+  const judged = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs, validForMs: consentValidForMs });
+  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged };
+}
+
+/** The answer to a run whose share was not claimed. */
+export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
+  if (!share) throw new Error('an objection to what is no share');
+  const { reportIsGone, withdrawn, grants, standing } = share;
+  return {
+    ...(withdrawn ? { withdrawn: told(withdrawn) } : {}),
+    ...(reportIsGone ? { reportGone: true } : {}),
+    grants: grants.flatMap(({ applicantId, consentId, worth }) =>
+      worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
+    ),
+    standing,
+  };
+}
+
+/** Who withdrew it, and why, is read in the ledger. */
+function told({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjection['withdrawn']> {
+  return replacedBy === undefined ? {} : { replacedBy };
+}
+
+// Rows of `withdrawn_shares`: shares that are never posted again, under any number and by any run.
+//
+// A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
+// claim either comes before the withdrawal, which then is refused, or finds it.
+
+export interface WithdrawnShareRow {
+  owner_id: string;
+  share_id: string;
+  replaced_by: string | null;
+  withdrawn_by: string;
+  reason: string;
+  recorded_at: number;
+}
+
+/** The withdrawal of the share of this id, of the first of the owners that has one. */
+export async function readWithdrawnShare(
+  session: SqlSession,
+  { owners, shareId }: { owners: readonly string[]; shareId: string },
+): Promise<StandingShareWithdrawal | undefined> {
+  const places = owners.map((_, index) => `$${index + 2}`).join(', ');
+  const rows = await session.rows<WithdrawnShareRow>(
+    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND owner_id IN (${places})`,
+    [shareId, ...owners],
+  );
+  const [row] = owners.flatMap((owner) => rows.filter(({ owner_id }) => owner_id === owner));
+  return row && standingWithdrawal(row);
+}
+
+/**
+ * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
+ * Append-only, idempotent by (ownerId, shareId): an earlier withdrawal stands.
+ */
+export async function withdrawShare(
+  tx: Transaction,
+  withdrawal: ShareWithdrawal,
+): Promise<Written<ShareWithdrawalVerdict>> {
+  const { session, dialect } = tx;
+  const { ownerId, shareId, replacedBy, by, reason } = withdrawal;
+  let verdict: ShareWithdrawalVerdict | undefined;
+  let isNew = false;
+  await chaining(tx, async (append) => {
+    const standing = await readWithdrawnShare(session, { owners: [ownerId], shareId });
+    if (standing) {
+      verdict = { kind: 'withdrawn', standing };
+      return;
+    }
+    const claimed = await readSentAttempt(session, withdrawal);
+    if (claimed) {
+      verdict = { kind: 'claimed', ...claimed };
+      return;
+    }
+    const columns = { owner_id: ownerId, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
+    const row = await insertRow(session, 'withdrawn_shares', columns, {
+      sql: { recorded_at: dialect.now },
+      returning: columnsOf('withdrawn_shares'),
+    });
+    if (!row) throw new Error('an insert that returned nothing');
+    await append('withdrawn_shares', row);
+    verdict = { kind: 'withdrawn', standing: standingWithdrawal(row as unknown as WithdrawnShareRow) };
+    isNew = true;
+  });
+  if (!verdict) throw new Error('a withdrawal without a verdict');
+  return { keep: isNew, value: verdict };
+}
+
+/** Attempts that are known not to have been processed, whatever else comes. */
+const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ')}) AND a.late_state IS NULL`;
+
+/** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
+async function readSentAttempt(
+  session: SqlSession,
+  { ownerId, shareId }: ShareWithdrawal,
+): Promise<{ customerTraceNumber: string; attempt: number } | undefined> {
+  const [row] = await session.rows<{ customer_trace_number: string; attempt: number }>(
+    `SELECT a.customer_trace_number, a.attempt FROM attempts a
+     JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+     WHERE i.owner_id = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
+     ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
+    [ownerId, shareId],
+  );
+  return row && { customerTraceNumber: row.customer_trace_number, attempt: row.attempt };
+}
+
+export function standingWithdrawal(row: WithdrawnShareRow): StandingShareWithdrawal {
+  return {
+    ...(row.replaced_by === null ? {} : { replacedBy: row.replaced_by }),
+    by: row.withdrawn_by,
+    reason: row.reason,
+    recordedAt: utcInstant(Number(row.recorded_at)),
+  };
+}
+
+// Flags shares for a person that were posted although a refusal stands against their grants.
+
+/** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
+interface PermitRow extends ConsentRow, PostingRow {
+  customer_trace_number: string;
+  overdue: number;
+  inquiry_user_code: string | null;
+  inquiry_user: string | null;
+}
+
+/** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
+export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<Written<number>> {
+  const concerned = await findRefusedPostings(tx, refusal);
+  for (const customerTraceNumber of concerned) await drawAttention(tx, 'lateConsent', customerTraceNumber);
+  return { keep: concerned.size > 0, value: concerned.size };
+}
+
+async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Promise<Set<string>> {
+  // A grant withdraws nothing.
+  if (refusal.decision === 'granted') return new Set();
+  const { session, dialect } = tx;
+  const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
+  const links = await session.rows<{ customer_trace_number: string }>(
+    `SELECT DISTINCT customer_trace_number FROM attempt_consents
+     WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 ORDER BY customer_trace_number`,
+    said,
+  );
+  // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
+  // outcome.
+  for (const { customer_trace_number } of links) await lockInquiry(tx, customer_trace_number);
+  const permits = await session.rows<PermitRow>(
+    `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
+       CASE WHEN a.answer_by <= ${dialect.now} THEN 1 ELSE 0 END AS overdue,
+       i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
+     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND i.product_code = 'SECONDUSE'`,
+    said,
+  );
+  const posted = permits.filter((permit) => isOnFile(permit) && isFor(permit, refusal));
+  // Most refusals are about no posting. Everything that was said is read only for those that are.
+  if (posted.length === 0) return new Set();
+  const revokesAll = revokesAllOf(await saidAbout(tx, refusal), refusal);
+  return new Set(
+    posted
+      .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
+      .map((permit) => permit.customer_trace_number),
+  );
+}
+
+/**
+ * Does the same when an attempt turns out to be, or to be possibly, posted: a refusal may have come while it was sent.
+ */
+export async function flagIfRefused(
+  tx: Transaction,
+  { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
+): Promise<void> {
+  const permits = await tx.session.rows<PermitRow>(
+    `SELECT c.*, a.state, a.outcome, a.answer_kind, a.late_state, 0 AS overdue,
+       i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
+     WHERE l.customer_trace_number = $1 AND l.attempt = $2 AND i.product_code = 'SECONDUSE'`,
+    [customerTraceNumber, attempt],
+  );
+  const posted = permits.filter(isOnFile);
+  if (posted.length === 0) return;
+  for (const permit of posted) {
+    const grant = consentRecord(permit);
+    const refusals = refusalsAgainst(grant, await saidAbout(tx, grant));
+    if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
+    return drawAttention(tx, 'lateConsent', customerTraceNumber);
+  }
+}
+
+const PERMITS = `FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id AND c.applicant_id = l.applicant_id
+       AND c.consent_id = l.consent_id AND c.decision = 'granted'`;
+
+/**
+ * Whether the share counts as posted. An attempt in progress does not yet: its outcome, or the end of its time,
+ * decides.
+ */
+function isOnFile(permit: PermitRow): boolean {
+  return wasPosted(permit) && (permit.state !== 'sending' || permit.overdue === 1);
+}
+
+/** Nothing that both sides name differs: a consent may name the secondary user by code, by name, or by both. */
+function isFor(permit: PermitRow, { secondaryUser }: ConsentRecord): boolean {
+  const agrees = (ours: string | null, theirs: string | undefined) =>
+    ours === null || theirs === undefined || ours === theirs;
+  return (
+    agrees(permit.inquiry_user_code, secondaryUser.endUserCode) && agrees(permit.inquiry_user, secondaryUser.endUser)
+  );
+}
