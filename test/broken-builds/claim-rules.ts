@@ -138,7 +138,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a run that was withdrawn ends before the ledger has that',
     edits: [
       {
-        file: 'src/workflows/pull/pull-run.ts',
+        file: 'src/workflows/pull/pull.ts',
         find: '  recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),\n',
         replace: '',
       },

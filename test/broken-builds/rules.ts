@@ -98,7 +98,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision that was overtaken is answered as accepted',
     edits: [
       {
-        file: 'src/workflows/run/decisions.ts',
+        file: 'src/workflows/run/holds.ts',
         find: '  if (effect.latest) return { overtakenBy',
         replace: '  if (effect.latest && effect.latest.attempt < 0) return { overtakenBy',
       },

@@ -12,7 +12,7 @@ import { Journey, type JourneyResumption } from '../../src/workflows/journey/jou
 import { Pull, type PullResumption } from '../../src/workflows/pull/pull.ts';
 import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
 import type { PastHolds } from '../../src/workflows/run/holds.ts';
-import { ReportShare, type ShareReportResumption } from '../../src/workflows/share/report-share.ts';
+import { ReportShare, type ShareReportResumption } from '../../src/workflows/share/share-report.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';

@@ -17,7 +17,7 @@ import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith, Via } from '../../messages/message.ts';
 import { isForUser } from '../../model/secondary-user.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
-import { inBackground } from '../run/in-background.ts';
+import { inBackground } from '../run/around-the-sdk.ts';
 import {
   type Accepted,
   accepted,
@@ -26,11 +26,8 @@ import {
   refused,
   refuseMessage,
 } from '../run/messages/message-answers.ts';
-import { type GrantOutcome, proofRefused } from './consent-checks.ts';
-import { elsewhere } from './consent-recording.ts';
-import type { ConsentHost } from './consent-run.ts';
-import { consentValidForMs, isRefusedByAny } from './share-consent.ts';
-import { noteRefusalAfterPosting } from './share-record.ts';
+import { type ConsentHost, elsewhere, type GrantOutcome, proofRefused } from './consent-recording.ts';
+import { consentValidForMs, isRefusedByAny, noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
 const MAX_EARLY_GRANTS = 20;

@@ -9,9 +9,8 @@ import type { Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
-import type { RepeatDecision } from '../run/decisions.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
-import type { Holds } from '../run/holds.ts';
+import type { Holds, RepeatDecision } from '../run/holds.ts';
 import type { ActivityEnd, InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/retry-waits.ts';
 

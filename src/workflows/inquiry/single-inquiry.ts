@@ -10,7 +10,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
-import { passingIn } from './listed-wait.ts';
+import { passingIn } from './retries.ts';
 
 /** How the inquiry stands while it is under way. */
 export interface InquiryStanding {

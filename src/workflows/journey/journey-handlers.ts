@@ -13,7 +13,6 @@ import { withdrawJourney } from '../../messages/withdraw.ts';
 import { withdrawShare } from '../../messages/withdraw-share.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
-import type { Extension } from '../run/extensions.ts';
 import {
   accepted,
   handleQueries,
@@ -28,7 +27,7 @@ import {
   handleDecisions,
   handleWithdrawals,
 } from '../run/messages/run-messages.ts';
-import { extensionDecision, extensionId, type RunDecisionEffect } from '../run/run-decisions.ts';
+import { type Extension, extensionDecision, extensionId, type RunDecisionEffect } from '../run/run-decisions.ts';
 import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';

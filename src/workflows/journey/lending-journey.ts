@@ -13,18 +13,14 @@ import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { describeRun } from '../details/run-details.ts';
 import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
 import { beginJourneyOf, journeyActivities } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import type { ActivityEnd } from '../run/in-flight-activities.ts';
 import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
-import { hearEarlierConsents } from './earlier-consents.ts';
-import { untilEnded } from './ends-of-parts.ts';
-import { Journey, type JourneyResumption } from './journey.ts';
+import { Journey, type JourneyResumption, type StageRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { planStages } from './planned-numbers.ts';
-import { listConsentWaits, runShares } from './shares.ts';
-import type { StageRecord } from './stage-record.ts';
+import { hearEarlierConsents, listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
 // A journey whose first stage waits for nothing begins with one activity: the check of its input and the first

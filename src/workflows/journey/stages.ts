@@ -8,12 +8,10 @@ import { endUserOf } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { passingIn } from '../inquiry/listed-wait.ts';
-import { repeatDecision } from './advances.ts';
+import { passingIn } from '../inquiry/retries.ts';
+import { closedGate, passGate, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
-import { closedGate, passGate } from './gates.ts';
-import type { Journey } from './journey.ts';
-import type { StageRecord } from './stage-record.ts';
+import type { Journey, StageRecord } from './journey.ts';
 
 /**
  * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's

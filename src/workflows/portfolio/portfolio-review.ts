@@ -23,18 +23,15 @@ import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { describeRun } from '../details/run-details.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
-import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { carryRun, prepareRun, type RunDefinition } from '../run/carry-run.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import { accepted, handleUnknownSignals, handleUpdate } from '../run/messages/message-answers.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
-import { prepareRun } from '../run/prepare-run.ts';
 import { takenDecision } from '../run/run-decisions.ts';
-import { preparePortfolio } from './portfolio-stubs.ts';
-import { Review } from './review.ts';
+import { preparePortfolio, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
-import type { ReviewState } from './review-state.ts';
 
 function handleReviewMessages(review: Review): void {
   handleWithdrawals(review, steerReview, { record: { ownerId: review.ownerId } });

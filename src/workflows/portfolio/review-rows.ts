@@ -11,11 +11,10 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
 import { allMessagesAnswered, untilAtRest } from '../run/as-replayed.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import { isHistoryLong } from '../run/history-played.ts';
-import type { Review } from './review.ts';
-import type { CarriedRow, ReviewState } from './review-state.ts';
+import type { CarriedRow, Review, ReviewState } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
 const MAX_READ_AT_ONCE = 100;

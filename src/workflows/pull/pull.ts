@@ -1,7 +1,8 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
-import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
+import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import {
   answeredInquiry,
@@ -10,12 +11,21 @@ import {
   wordsOf,
 } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
+import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import type { WithdrawPullMessage } from '../../messages/withdraw.ts';
+import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
+import { describeRun } from '../details/run-details.ts';
+import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+import { journeyActivities } from '../run/activity-stubs.ts';
+import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
+import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
+import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 
 export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 
@@ -144,5 +154,81 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       ...this.#told,
       ...this.#shownAttention,
     });
+  }
+}
+
+// * The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
+// docs/pulls.md.
+
+function handlePullMessages(pull: Pull): void {
+  handleWithdrawals(pull, withdrawPull, { record: { ownerId: pull.ownerId } });
+  handleDecisions(pull, resolvePull, (applicants) =>
+    checkApplicants({ profile: pull.profile, applicants, productCode: pull.productCode }),
+  );
+  handleQueries(pull, QUERIES.pull);
+  handleUnknownSignals(pull);
+  pull.decided.begin(pull);
+}
+
+/**
+ * One report of one of `REPORT_PRODUCTS`.
+ *
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function creditReport(input: CreditReportInput, past?: PullResumption): Promise<PullResult> {
+  return carryRun(DEFINITION, input, past);
+}
+
+/** FAILSAFE (interface 4.3), with outcome and reference per consumer. As `creditReport`. */
+export async function failsafeCheck(input: FailsafeCheckInput, past?: PullResumption): Promise<PullResult> {
+  return carryRun(DEFINITION, input, past);
+}
+
+pinnedWhereVersioned(creditReport);
+pinnedWhereVersioned(failsafeCheck);
+
+const DEFINITION: RunDefinition<Pull, PullResumption> = {
+  State: Pull,
+  handleMessages: handlePullMessages,
+  details: (pull) =>
+    describeRun(pull, {
+      endUserCode: pull.endUserCode,
+      since: pull.inquiry.since,
+      consumers: pull.consumers.consumers,
+    }),
+  prepare: ({ input }) =>
+    journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  work: async (pull, run) => {
+    const outcome = await inquire(pull, run);
+    await untilMessagesAnswered();
+    return outcome;
+  },
+  recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),
+  handedOver: (pull) => pull.handedOver(),
+};
+
+async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
+  const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;
+  const { carried } = pull;
+  const end = await runInquiry(pull.hostIn(run), {
+    ownerId: pull.ownerId,
+    productCode,
+    applicants: carried?.applicants ?? applicants,
+    ...(carried ? { resume: carried } : {}),
+    ...(endUserCode === undefined ? {} : { endUserCode }),
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+  });
+  switch (end.kind) {
+    case 'answered':
+      pull.answer(end.answer, end.applicants ?? applicants);
+      return end.answer.outcome;
+    case 'abandoned':
+      pull.end('abandoned');
+      return 'abandoned';
+    case 'stopped':
+    case 'notPermitted':
+      pull.end('withdrawn');
+      return 'withdrawn';
   }
 }

@@ -13,7 +13,7 @@ import {
   webhookEventId,
 } from '../../messages/webhooks/events.ts';
 import { queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
-import { inBackground } from './in-background.ts';
+import { inBackground } from './around-the-sdk.ts';
 
 /** Handed over at once; what one workflow task brings is one or two. */
 const MOST_AT_ONCE = 20;

@@ -10,9 +10,9 @@
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { allMessagesAnswered, untilAtRest } from './as-replayed.ts';
+import { undecodableInput } from './failures.ts';
 import { isHistoryLong } from './history-played.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import { undecodableInput } from './undecodable-input.ts';
 
 /** The server takes 2 MB for one payload. Encryption adds little, but what was added to the state since may add more. */
 const MAX_STATE_BYTES = 1_000_000;

@@ -9,17 +9,19 @@ import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
-import { endGrant } from '../consent/consent-recording.ts';
-import type { ConsentHost } from '../consent/consent-run.ts';
+import { type ConsentHost, endGrant } from '../consent/consent-recording.ts';
 import {
   type Consent,
+  changeShare,
   consentTowards,
   consentValidForMs,
   firstExpiryInMs,
   isRefusedByAny,
+  noteRefusalAfterPosting,
+  type ShareRecord,
+  traceNumberOf,
   ungranted,
-} from '../consent/share-consent.ts';
-import { changeShare, noteRefusalAfterPosting, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+} from '../consent/share-record.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';

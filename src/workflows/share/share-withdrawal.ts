@@ -5,10 +5,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ShareWithdrawalVerdict } from '../../ledger/records.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
-import type { ConsentHost } from '../consent/consent-run.ts';
+import type { ConsentHost } from '../consent/consent-recording.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import { type Accepted, accepted, refused, refuseMessage } from '../run/messages/message-answers.ts';
 
 /** So long an answer waits for the ledger, as that to a decision. */
