@@ -35,8 +35,8 @@ import type { Problem } from '../model/problems.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import type { SecondaryUser } from '../model/secondary-user.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
+import type { SecondaryUser } from '../model/stage-end-user.ts';
 import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
 
 /** What a run fixes at its start and checks every attempt against. */

@@ -11,8 +11,8 @@ import type { PortfolioActivities } from './portfolio-contract.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
 import { createPreparePull } from './prepare-pull.ts';
 import { createPrepareShareReport } from './prepare-share-report.ts';
+import { createTokenActivities } from './prepared-run.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
-import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
 
 /** The activities of the workflow queue alone: none of them can post an inquiry. */

@@ -1,6 +1,6 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it. */
 import { defined } from '../base/defined.ts';
-import { accentProblems } from '../fields/accents.ts';
+import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { hasFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -10,12 +10,12 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import type { Applicant } from '../model/applicant.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { InquiryContent } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { ProductCode } from '../model/products.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
 import { finalFailure } from './failures.ts';
 
 /** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
@@ -81,4 +81,52 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     // The table of the interface refuses those that lack anything.
     applicants: applicants as Applicant[],
   });
+}
+
+/** One product asked for one end user under one purpose, and where the caller wrote the two. */
+interface Entitlement {
+  productCode: ProductCode;
+  endUserCode?: string | undefined;
+  permissiblePurposeCode?: string | undefined;
+  endUserPath: string;
+  purposePath: string;
+}
+
+/**
+ * Finds what the profile does not allow. What its configuration leaves out may not be asked for; without one,
+ * everything may.
+ */
+export function entitlementProblems(profile: GatewayProfile, asked: Entitlement): Problem[] {
+  const allowed = profile.allowed[asked.productCode];
+  const problems: Problem[] = [];
+  if (asked.endUserCode !== undefined && allowed?.endUserCodes?.includes(asked.endUserCode) === false) {
+    problems.push({
+      path: asked.endUserPath,
+      rule: `must be an end user that the profile allows for ${asked.productCode}`,
+    });
+  }
+  const purpose = asked.permissiblePurposeCode;
+  const purposes = allowed?.permissiblePurposeCodes;
+  if (purpose !== undefined && purposes?.includes(purpose) === false) {
+    const rule = `must be a purpose that the profile allows for ${asked.productCode}: ${purposes.join(', ')}`;
+    problems.push({ path: asked.purposePath, rule });
+  }
+  return problems;
+}
+
+// The applicants in the spelling that goes on the wire, and what keeps a profile from sending them.
+
+/** What keeps the profile from sending these applicants, with paths under `/applicants`. */
+export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
+  const spelled = spellApplicants(applicants, profile.accents);
+  return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
+}
+
+/**
+ * The inquiry in the spelling that goes on the wire. Its digest is made of this too, so that a row of the ledger stands
+ * for the request that was sent.
+ */
+export function contentAsSent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
+  const { applicants } = content;
+  return applicants ? { ...content, applicants: spellApplicants(applicants, accents ?? 'refuse') } : content;
 }

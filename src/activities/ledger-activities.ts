@@ -3,7 +3,7 @@ import { requestDigests } from '../ledger/request-digests.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { contentAsSent } from './sent-applicants.ts';
+import { contentAsSent } from './inquiry-request.ts';
 
 /**
  * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of

@@ -8,15 +8,21 @@ import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfol
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
 import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
-import { folderPath, openPortfolio, outputPaths, requirePortfolio } from '../portfolio/file-path.ts';
-import { requireUnchanged } from '../portfolio/identity.ts';
+import {
+  folderPath,
+  openPortfolio,
+  outputPaths,
+  PortfolioChangedError,
+  PortfolioUnavailableError,
+  requirePortfolio,
+  requireUnchanged,
+} from '../portfolio/files.ts';
 import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
+import { entitlementProblems } from './inquiry-request.ts';
 import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
 import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 

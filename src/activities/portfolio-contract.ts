@@ -3,7 +3,7 @@
 import type { PortfolioFormat, PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
 import type { PortfolioExamination } from '../portfolio/examine-portfolio.ts';
-import type { FileMark } from '../portfolio/identity.ts';
+import type { FileMark } from '../portfolio/files.ts';
 import type { Place } from '../portfolio/read-rows.ts';
 import type { PreparedRun } from './contract.ts';
 

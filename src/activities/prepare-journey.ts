@@ -7,8 +7,8 @@ import { STAGES } from '../model/products.ts';
 import { endUserOf } from '../model/stage-end-user.ts';
 import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
+import { applicantProblems, entitlementProblems } from './inquiry-request.ts';
 import {
   checkRequestCanBeBuilt,
   factsAtStart,
@@ -18,7 +18,6 @@ import {
   preflight,
   profileNameOf,
 } from './prepared-run.ts';
-import { applicantProblems } from './sent-applicants.ts';
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,

@@ -8,8 +8,8 @@ import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
+import { entitlementProblems } from './inquiry-request.ts';
 import { checkRequestCanBeBuilt, factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 
 export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {

@@ -16,11 +16,11 @@ import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
-import { secondaryUserOf } from '../model/secondary-user.ts';
+import { secondaryUserOf } from '../model/stage-end-user.ts';
 import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
+import { entitlementProblems } from './inquiry-request.ts';
 import { checkRequestCanBeBuilt, factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
 
 // Which report is to be shared, as the ledger has it. Refuses another owner's report, and one that does not exist.

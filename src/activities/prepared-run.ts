@@ -10,10 +10,10 @@ import type { StartFacts } from '../ledger/records.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
-import type { PreparedRun } from './contract.ts';
-import type { ActivityDependencies } from './dependencies.ts';
-import { buildRequest } from './inquiry-request.ts';
-import { contentAsSent } from './sent-applicants.ts';
+import type { JourneyActivities, PreparedRun } from './contract.ts';
+import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
+import { translating } from './failures.ts';
+import { buildRequest, contentAsSent } from './inquiry-request.ts';
 
 /** The input is not checked yet when its profile's limits are needed to check it. */
 export function profileNameOf(input: unknown): string {
@@ -136,4 +136,23 @@ export async function preflight(
     if (error instanceof GatewayError) return error.code === 'CredentialsRefused' ? 'refused' : 'unavailable';
     throw error;
   }
+}
+
+export function createTokenActivities(dependencies: ActivityDependencies): Pick<JourneyActivities, 'acquireToken'> {
+  return {
+    /**
+     * The visible, durable wait while the token service is down. The token itself stays in this worker's memory;
+     * only when it was fetched and when it expires is returned.
+     *
+     * @throws `TokenUnavailable` (repeated by Temporal's retry policy), `CredentialsRefused` (final).
+     */
+    acquireToken: ({ profile, fetchedAfter }) =>
+      translating(async () => {
+        const token = await dependencies.tokens.get(preparedProfile(dependencies, profile), {
+          ...(fetchedAfter === undefined ? {} : { fetchedAfter }),
+          signal: cancellationSignal(),
+        });
+        return { fetchedAt: token.fetchedAt, expiresAt: token.expiresAt };
+      }, dependencies.config.protocol.retryAfterMaxMs),
+  };
 }

@@ -16,8 +16,7 @@ import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
-import { buildRequest, profileOfRun } from './inquiry-request.ts';
-import { contentAsSent } from './sent-applicants.ts';
+import { buildRequest, contentAsSent, profileOfRun } from './inquiry-request.ts';
 
 /** Left at the end of the activity's time to report what happened to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;

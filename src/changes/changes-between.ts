@@ -8,20 +8,29 @@ import {
   type RefKind,
   refIdResolver,
 } from '../gateway/responses.ts';
+import type { ChangeCounts, ChangeSummary, ChangeTotals } from '../messages/journey/change-summary.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
-import { completeOptions } from './change-options.ts';
+import {
+  comparable,
+  completeOptions,
+  DEFAULT_CHANGE_OPTIONS,
+  entriesOf,
+  FigureSum,
+  inOrder,
+  textOf,
+} from './figures.ts';
 import type {
   ApplicantChanges,
   Identification,
   ReportChanges,
   ReportedAddress,
   ReportedName,
+  SealedChanges,
+  StatusChange,
   Tradeline,
   UnreadableField,
 } from './report-changes.ts';
-import { comparable, entriesOf, inOrder, textOf } from './report-text.ts';
-import { SummaryBuilder } from './summary.ts';
-import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
+import { changeOf, type PairedTradelines, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
 
 // Matches the entries of two reports that concern the same consumer.
 
@@ -345,4 +354,109 @@ function withIdentification(
   const { names, addresses } = opposite;
   const identification = identificationOf(account.raw, { resolve, names, addresses });
   return { ...account.told, tied, ...(identification && { identification }) };
+}
+
+// Counts and sums of changes: the part of a comparison that a journey's result may hold.
+
+type Sums = { balance: FigureSum; creditLimit: FigureSum };
+
+export class SummaryBuilder {
+  readonly #counts: ChangeCounts = {
+    applicantsCompared: 0,
+    applicantsJoined: 0,
+    applicantsLeft: 0,
+    newAccounts: 0,
+    vanishedAccounts: 0,
+    closedAccounts: 0,
+    reopenedAccounts: 0,
+    statusChanges: 0,
+    balanceMoves: 0,
+    creditLimitMoves: 0,
+    newNames: 0,
+    vanishedNames: 0,
+    newAddresses: 0,
+    vanishedAddresses: 0,
+    unreadable: 0,
+  };
+  readonly #earlier = sums();
+  readonly #later = sums();
+  readonly #new = sums();
+  readonly #vanished = sums();
+
+  add(earlier: readonly ReadTradeline[], later: readonly ReadTradeline[], paired: PairedTradelines): void {
+    addAll(this.#earlier, earlier);
+    addAll(this.#later, later);
+    addAll(
+      this.#new,
+      paired.onlyLater.map(({ account }) => account),
+    );
+    addAll(
+      this.#vanished,
+      paired.onlyEarlier.map(({ account }) => account),
+    );
+  }
+
+  count(changes: ApplicantChanges): void {
+    const counts = this.#counts;
+    counts[PRESENCE[changes.presence]]++;
+    for (const name of ['newAccounts', 'vanishedAccounts', 'newNames', 'vanishedNames'] as const) {
+      counts[name] += changes[name].length;
+    }
+    for (const name of ['newAddresses', 'vanishedAddresses', 'unreadable'] as const) {
+      counts[name] += changes[name].length;
+    }
+    for (const { status, balance, creditLimit } of changes.changedAccounts) {
+      if (status) counts[STATUS[status.change]]++;
+      if (balance) counts.balanceMoves++;
+      if (creditLimit) counts.creditLimitMoves++;
+    }
+  }
+
+  get summary(): ChangeSummary {
+    const [earlier, later] = [this.#earlier, this.#later];
+    const totals: ChangeTotals = {
+      balance: { earlier: earlier.balance.text, later: later.balance.text },
+      creditLimit: { earlier: earlier.creditLimit.text, later: later.creditLimit.text },
+      newAccounts: sumTexts(this.#new),
+      vanishedAccounts: sumTexts(this.#vanished),
+    };
+    return { counts: { ...this.#counts }, totals };
+  }
+}
+
+const PRESENCE: Record<ApplicantChanges['presence'], keyof ChangeCounts> = {
+  both: 'applicantsCompared',
+  joined: 'applicantsJoined',
+  left: 'applicantsLeft',
+};
+
+const STATUS: Record<StatusChange, keyof ChangeCounts> = {
+  closed: 'closedAccounts',
+  reopened: 'reopenedAccounts',
+  changed: 'statusChanges',
+};
+
+function sums(): Sums {
+  return { balance: new FigureSum(), creditLimit: new FigureSum() };
+}
+
+function addAll({ balance, creditLimit }: Sums, accounts: readonly ReadTradeline[]): void {
+  for (const account of accounts) {
+    balance.add(account.balance);
+    creditLimit.add(account.creditLimit);
+  }
+}
+
+function sumTexts({ balance, creditLimit }: Sums): { balance: string; creditLimit: string } {
+  return { balance: balance.text, creditLimit: creditLimit.text };
+}
+
+/** The list of changes as the ledger keeps it: JSON, sealed like a report. */
+export function sealedChangesText({
+  changes,
+  options,
+  ...compared
+}: Pick<SealedChanges, 'earlier' | 'later'> & { changes: ReportChanges; options?: Partial<ChangeOptions> }): string {
+  const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
+  return JSON.stringify({ ...compared, options: complete, ...changes } satisfies SealedChanges);
 }

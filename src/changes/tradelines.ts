@@ -2,9 +2,8 @@
 
 import { isRecord } from '../base/is-record.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
-import { type Figure, figureOrNull, moveBetween, readFigure } from './figures.ts';
+import { comparable, type Figure, figureOrNull, inOrder, moveBetween, readFigure, textOf } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
-import { comparable, inOrder, textOf } from './report-text.ts';
 
 /** One entry of `consumer.accounts[]`, as it was read. */
 export interface ReadTradeline {

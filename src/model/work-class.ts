@@ -49,3 +49,13 @@ export function isBatch(workflowType: string, priorityKey: number | undefined): 
 function fairnessOf(endUserCode: string | undefined): Priority {
   return endUserCode === undefined ? {} : { fairnessKey: endUserCode };
 }
+
+/** The queue on which `submitInquiry` of one profile waits for its turn: the only one with a rate limit (docs/operating.md). */
+export function gatewayQueueOf(taskQueue: string, profile: string): string {
+  return `${taskQueue}-gateway-${profile}`;
+}
+
+/** The queue on which `deliverWebhook` runs: endpoints that hang take no slot from a journey. */
+export function webhookQueueOf(taskQueue: string): string {
+  return `${taskQueue}-webhooks`;
+}

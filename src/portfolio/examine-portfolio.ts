@@ -4,11 +4,25 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
-import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';
-import { type FileMark, isSameMark, markOf } from './identity.ts';
-import { type Line, linesOf } from './lines.ts';
-import { type RowForm, type RowProfile, readRow, utf8 } from './rows.ts';
+import {
+  type FileMark,
+  isSameMark,
+  type Line,
+  linesOf,
+  markOf,
+  PortfolioChangedError,
+  portfolioUnavailable,
+} from './files.ts';
+import {
+  type Column,
+  columnOf,
+  csvFields,
+  headerProblems,
+  type RowForm,
+  type RowProfile,
+  readRow,
+  utf8,
+} from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 

@@ -1,9 +1,8 @@
 /** Reads some rows of an examined file, from any place in it. */
 import type { FileHandle } from 'node:fs/promises';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
-import { PortfolioChangedError, PortfolioUnavailableError } from './errors.ts';
 import type { PortfolioExamination } from './examine-portfolio.ts';
-import { type Line, linesOf } from './lines.ts';
+import { type Line, linesOf, PortfolioChangedError, PortfolioUnavailableError } from './files.ts';
 import { type RowForm, readRow } from './rows.ts';
 
 export interface Place {

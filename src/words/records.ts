@@ -13,7 +13,7 @@ import type { AuditedShare } from '../ledger/share-audit.ts';
 import type { WorkEnd, WorkRow } from '../ledger/work.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/owner-id.ts';
-import { nameOfUser } from '../model/secondary-user.ts';
+import { nameOfUser } from '../model/stage-end-user.ts';
 import { answerParts, HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
 import { AS_TEXT, countWords, inSeconds } from './writer.ts';
 

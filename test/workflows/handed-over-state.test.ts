@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PreparedRun, PreparedShare } from '../../src/activities/contract.ts';
-import type { CarriedRefusal } from '../../src/consent/applicants-word.ts';
-import type { CarriedConsent } from '../../src/consent/carried-consent.ts';
+import type { CarriedConsent, CarriedRefusal } from '../../src/consent/consent-book.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';

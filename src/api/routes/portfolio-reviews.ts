@@ -9,7 +9,7 @@ import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/por
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/file-path.ts';
+import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
 import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
 import { endingReply, messageAnswerSchema, messageReply } from '../message-answers.ts';
 import { unknownRun } from '../problem.ts';

@@ -8,14 +8,12 @@ import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
-import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { describeFault } from '../../consent/grant-faults.ts';
-import { isAhead } from '../../consent/refusals.ts';
+import { consentDifferences, describeFault, isAhead } from '../../consent/refusals.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith, Via } from '../../messages/message.ts';
-import { isForUser } from '../../model/secondary-user.ts';
+import { isForUser } from '../../model/stage-end-user.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
 import {

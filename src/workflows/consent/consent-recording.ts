@@ -2,10 +2,9 @@
 import { CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
-import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
-import { type ConsentBook, keyOfConsent } from '../../consent/consent-book.ts';
+import { type CarriedConsent, type ConsentBook, type Elsewhere, keyOfConsent } from '../../consent/consent-book.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
-import { GRANT_FAULTS } from '../../consent/grant-faults.ts';
+import { GRANT_FAULTS } from '../../consent/refusals.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { ProofVerdict } from '../../protection/proofs/consent-proof.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';

@@ -2,8 +2,7 @@
 
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import type { Standing } from '../../consent/applicants-word.ts';
-import type { ConsentBook } from '../../consent/consent-book.ts';
+import type { ConsentBook, Standing } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';

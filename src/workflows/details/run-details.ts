@@ -21,12 +21,12 @@ import {
   describeNews,
   describeParts,
   describeStanding,
+  endSentence,
   ownerIdIn,
   type RunSection,
   type RunView,
   runKind,
 } from '../../words/runs.ts';
-import { endSentence } from '../../words/states.ts';
 import { asMarkdown, codeBlock, countWords, type Writer } from '../../words/writer.ts';
 
 /** How the provider knows the customer that asks, and where the operator finds the runbook. */

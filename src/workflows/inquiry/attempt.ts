@@ -10,8 +10,7 @@ import type {
 import { defined } from '../../base/defined.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import type { InquiryContent } from '../../model/inquiry.ts';
-import { gatewayQueueOf } from '../../model/task-queues.ts';
-import { inquiryPriority } from '../../model/work-class.ts';
+import { gatewayQueueOf, inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
 import type { ActivityEnd } from '../run/in-flight-activities.ts';

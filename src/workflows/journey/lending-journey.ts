@@ -5,7 +5,7 @@ import { isRecord } from '../../base/is-record.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { STAGES } from '../../model/products.ts';
-import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { secondaryUserOf } from '../../model/stage-end-user.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';

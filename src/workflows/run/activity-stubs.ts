@@ -18,7 +18,7 @@ import type {
 } from '../../activities/contract.ts';
 import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
-import { webhookQueueOf } from '../../model/task-queues.ts';
+import { webhookQueueOf } from '../../model/work-class.ts';
 
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];

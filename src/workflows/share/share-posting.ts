@@ -7,7 +7,7 @@ import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
+import { nameOfUser, secondaryUserOf } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { type ConsentHost, endGrant } from '../consent/consent-recording.ts';
 import {

@@ -1,9 +1,7 @@
 /** `shareReport`: everybody's consent, then one posting. */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
-import type { CarriedRefusal } from '../../consent/applicants-word.ts';
-import type { CarriedConsent } from '../../consent/carried-consent.ts';
-import { ConsentBook } from '../../consent/consent-book.ts';
+import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
 import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
@@ -23,7 +21,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
-import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
+import { type SecondaryUser, secondaryUserOf } from '../../model/stage-end-user.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import {
   ConsentChecks,

@@ -1,7 +1,7 @@
 /** What a share's claim depends on beside its own rows: the consents, and whether the report may still be used. */
 
 import type { ShareObjection, StandingConsents } from '../../../consent/consent-record.ts';
-import { secondaryUserOf } from '../../../model/secondary-user.ts';
+import { secondaryUserOf } from '../../../model/stage-end-user.ts';
 import { lockHead } from '../../audit/audit-chain.ts';
 import type { KnownShare } from '../../claim.ts';
 import type { Writing } from '../../database/writing.ts';
