@@ -45,13 +45,14 @@ interface DetailedRun {
   status(): AnyStatus;
 }
 
+/** What a kind of run knows beside its status. */
+export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>;
+
 /** Nothing personal is in it. Input that is not checked may be anything: none of it is shown. */
-export function describeRun(
-  run: DetailedRun,
-  { endUserCode, ...known }: Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>,
-): string {
+export function describeRun(run: DetailedRun, details: () => ShownDetails): string {
   if (!run.run) return uncheckedDetails(run);
   const { customerId, runbookUrl } = run.run;
+  const { endUserCode, ...known } = details();
   const view = { status: run.status(), holds: run.holds.view, isEnding: run.isEnding, ...known };
   return runDetails(view, { customerId, endUserCode, runbookUrl });
 }

@@ -1,7 +1,6 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { FlagReason } from '../../ledger/work.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -47,15 +46,11 @@ export abstract class SingleInquiry<
     this.carried = past?.carried;
   }
 
-  protected override carriedOver(): SingleInquiryResumption<Withdrawal, Prepared> {
+  override handedOver(): SingleInquiryResumption<Withdrawal, Prepared> {
     const { inquiry, carried } = this;
-    return { ...super.carriedOver(), inquiry, ...(carried ? { carried } : {}) };
+    return { ...super.handedOver(), inquiry, ...defined({ carried }) };
   }
 
-  /** The message by which the run would have been withdrawn. */
-  protected abstract withdrawalOf(withdrawal: RunWithdrawal): Withdrawal;
-
-  abstract readonly ownerId: string;
   abstract readonly productCode: ProductCode;
   /** Of the search attribute: the end user that the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
@@ -107,14 +102,7 @@ export abstract class SingleInquiry<
   }
 
   hostIn(run: PreparedRun): InquiryHost {
-    return {
-      run,
-      inFlight: this.inFlight,
-      holds: this.holds,
-      waits: this.waits,
-      isEnding: () => this.isEnding,
-      onWithdrawn: (withdrawal) => this.learnWithdrawal(this.withdrawalOf(withdrawal)),
-      handOver: this.handOver,
+    return this.hostFor(run, {
       onStanding: (standing) => {
         this.carried = standing;
       },
@@ -127,7 +115,7 @@ export abstract class SingleInquiry<
         // Of one inquiry the stage is always shown.
         this.publish({ passing: passing.filter((name) => name === 'WaitsFor') });
       },
-    };
+    });
   }
 
   end(outcome: Outcome): void {

@@ -64,6 +64,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
 }
 
 export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcome, WithdrawMessage> {
+  readonly kind = 'journey';
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
@@ -141,12 +142,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.hasHeard = past.hasHeard;
   }
 
-  /** What the next run begins with. */
-  handedOver(): JourneyResumption {
+  override handedOver(): JourneyResumption {
     const { gate, gateTimes, stagesEndedAs, openUntil } = this;
     const { applicants, stageWasAbandoned, isClosing } = this;
     return {
-      ...this.carriedOver(),
+      ...super.handedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
@@ -160,16 +160,12 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     };
   }
 
-  protected get subject() {
-    return { journeyId: this.journeyId };
-  }
-
   tellEnded(outcome: Ended<JourneyOutcome>): void {
     this.events.emit('journey.ended', [outcome], { outcome, ...sharesAtTheEnd(this) });
   }
 
   get journeyId(): string {
-    return this.input.journeyId;
+    return this.id;
   }
 
   override get isEnding(): boolean {

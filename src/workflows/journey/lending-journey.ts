@@ -10,7 +10,7 @@ import { isUndecodable } from '../../model/undecodable.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { describeRun } from '../details/run-details.ts';
+import type { ShownDetails } from '../details/run-details.ts';
 import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
 import { beginJourneyOf, journeyActivities } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
@@ -102,10 +102,10 @@ function isPrepared(told: unknown): told is PreparedJourney {
 
 // What a run knows, as its current details tell it.
 
-function journeyDetails(journey: Journey): string {
+function journeyDetails(journey: Journey): ShownDetails {
   const { gate, gateTimes, openUntil } = journey;
   const records = [...journey.shares.values()];
-  return describeRun(journey, {
+  return {
     endUserCode: journey.input.endUserCode,
     stages: journey.stages.map(({ status, since }) => ({ ...status, ...defined({ since }) })),
     shares: journey.status().shares.map((share, index) => {
@@ -114,7 +114,7 @@ function journeyDetails(journey: Journey): string {
     }),
     gate: gate === undefined ? undefined : { before: gate, ...gateTimes },
     openUntil,
-  });
+  };
 }
 
 /**
@@ -137,11 +137,9 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,
   recordWhatCameLast: async (journey) => {
-    await journey.decided.untilSettled(journey);
     await settleAllWithdrawals(journey);
     await recordWhatCameLast(journey);
   },
-  handedOver: (journey) => journey.handedOver(),
 };
 
 function prepareJourney(journey: Journey): Promise<PreparedJourney> {

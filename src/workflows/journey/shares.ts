@@ -81,19 +81,12 @@ function termsOf(
   return {
     ...{ share, report, called: `${share.input.shareId} ` },
     permissiblePurposeCode: journey.input.permissiblePurposeCodes.SECONDUSE,
-    inquiry: {
-      run,
-      inFlight: journey.inFlight,
-      holds: journey.holds,
-      waits: journey.waits,
-      isEnding: () => journey.isEnding,
-      onWithdrawn: (withdrawal) => journey.learnWithdrawal({ journeyId: journey.journeyId, ...withdrawal }),
-      handOver: journey.handOver,
+    inquiry: journey.hostFor(run, {
       onProgress: (progress) => {
         journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
         journey.publish(undefined, passingIn(run, progress));
       },
-    },
+    }),
     takeReplacement: (replacement) => takeShare(journey, replacement),
     isOtherReport: () => journey.reportOf(share) !== report,
   };

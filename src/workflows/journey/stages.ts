@@ -170,14 +170,7 @@ function tellAnswered(
 }
 
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
-  return {
-    run,
-    inFlight: journey.inFlight,
-    holds: journey.holds,
-    waits: journey.waits,
-    isEnding: () => journey.isEnding,
-    onWithdrawn: (withdrawal) => journey.learnWithdrawal({ journeyId: journey.journeyId, ...withdrawal }),
-    handOver: journey.handOver,
+  return journey.hostFor(run, {
     onStanding: (standing) => {
       stage.inquiry = standing;
       // An amendment names its applicants from its first attempt on.
@@ -190,5 +183,5 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
       journey.waits.tell(customerTraceNumber, waitingFor);
       journey.publish(stage.status.productCode, passingIn(run, progress));
     },
-  };
+  });
 }

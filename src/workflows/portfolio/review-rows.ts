@@ -178,11 +178,7 @@ export class ReviewRows {
 
   #hostOf(open: OpenRow): InquiryHost {
     const review = this.#review;
-    const { inFlight, holds, waits, reviewId } = review;
-    return {
-      ...{ run: this.#state.run, inFlight, holds, waits },
-      isEnding: () => review.isHalted,
-      onWithdrawn: (withdrawal) => review.learnWithdrawal({ reviewId, ...withdrawal }),
+    const { handOver: _, ...host } = review.hostFor(this.#state.run, {
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
@@ -198,7 +194,9 @@ export class ReviewRows {
         if (standing.pausedSinceMs === undefined) keptWaiting.delete(open.row.accountId);
         else keptWaiting.add(open.row.accountId);
       },
-    };
+    });
+    // A row does not rest: the review waits for all of them, and hands over by itself.
+    return { ...host, isEnding: () => review.isHalted };
   }
 
   #ended(open: OpenRow, end: InquiryEnd): void {

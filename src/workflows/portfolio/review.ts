@@ -28,7 +28,6 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
-import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
@@ -238,6 +237,7 @@ function codeOf(error: unknown): string {
 }
 
 export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutcome, PortfolioMessage> {
+  readonly kind = 'portfolio';
   readonly #asked: AskedOnce;
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
@@ -267,24 +267,12 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     this.pace = new Pace(state.pace);
   }
 
-  protected get subject() {
-    return { reviewId: this.reviewId };
-  }
-
   tellEnded(outcome: Ended<PortfolioOutcome>): void {
     this.events.emit('portfolio.ended', [outcome], { outcome });
   }
 
   get reviewId(): string {
-    return this.input.reviewId;
-  }
-
-  get ownerId(): string {
-    return ownerIdOf('portfolio', this.reviewId);
-  }
-
-  get profile(): string {
-    return this.input.profile ?? 'default';
+    return this.id;
   }
 
   /** Whether nothing is to be sent now. */
@@ -314,7 +302,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
    *
    * @param traceNumbers of the rows that it takes over
    */
-  handedOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
+  nextState(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
     const { withdrawal, isPaused } = this;
     const noted = this.noted.carried;
     return {

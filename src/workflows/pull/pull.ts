@@ -1,6 +1,5 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
@@ -15,9 +14,7 @@ import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { Outcome } from '../../model/inquiry.ts';
-import { ownerIdOf } from '../../model/owner-id.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { describeRun } from '../details/run-details.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
@@ -30,6 +27,7 @@ import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/mess
 export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 
 export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
+  readonly kind = 'pull';
   reference: ReportReference | undefined;
   /** Of FAILSAFE. */
   consumers: Partial<ReturnType<typeof failsafeConsumers>> = {};
@@ -38,25 +36,8 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   #told: AnsweredInquiry = {};
   #said: ReturnType<typeof wordsOf> = [];
 
-  /** What the next run begins with. */
-  handedOver(): PullResumption {
-    return this.carriedOver();
-  }
-
-  protected get subject() {
-    return { pullId: this.pullId };
-  }
-
-  protected withdrawalOf(withdrawal: RunWithdrawal): WithdrawPullMessage {
-    return { pullId: this.pullId, ...withdrawal };
-  }
-
   get pullId(): string {
-    return this.input.pullId;
-  }
-
-  get ownerId(): string {
-    return ownerIdOf('pull', this.pullId);
+    return this.id;
   }
 
   get productCode(): PullProduct {
@@ -65,10 +46,6 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
 
   get endUserCode(): string | undefined {
     return this.input.endUserCode;
-  }
-
-  get profile(): string {
-    return this.input.profile ?? 'default';
   }
 
   override get attention(): Outcome['flagged'] {
@@ -191,12 +168,7 @@ pinnedWhereVersioned(failsafeCheck);
 const DEFINITION: RunDefinition<Pull, PullResumption> = {
   State: Pull,
   handleMessages: handlePullMessages,
-  details: (pull) =>
-    describeRun(pull, {
-      endUserCode: pull.endUserCode,
-      since: pull.inquiry.since,
-      consumers: pull.consumers.consumers,
-    }),
+  details: ({ endUserCode, inquiry: { since }, consumers: { consumers } }) => ({ endUserCode, since, consumers }),
   prepare: ({ input }) =>
     journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (pull, run) => {
@@ -204,8 +176,6 @@ const DEFINITION: RunDefinition<Pull, PullResumption> = {
     await untilMessagesAnswered();
     return outcome;
   },
-  recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),
-  handedOver: (pull) => pull.handedOver(),
 };
 
 async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {

@@ -15,6 +15,7 @@ import type { PreparedRun, RefusedInput } from '../../activities/contract.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
+import { describeRun, type ShownDetails } from '../details/run-details.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { allMessagesAnswered, untilUpdatesAreTaken } from './as-replayed.ts';
@@ -58,8 +59,8 @@ type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R> }> {
   State: new (input: R['input'], past?: Past) => R;
   handleMessages(run: R): void;
-  /** Markdown for the Temporal UI. */
-  details(run: R): string;
+  /** What the Temporal UI shows of a run whose input was taken, beside its status. */
+  details(run: R): ShownDetails;
   /**
    * An activity that also makes the first attempt, where the run has one. What it may have claimed is in the run's state: no
    * hand-over meanwhile. `undefined`: `prepare` is to be asked.
@@ -71,10 +72,10 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
   onPrepared?(run: R, prepared: Prepared<R>): void;
   /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
-  /** Waits for the messages that were accepted and must not be lost, however the run ends. */
+  /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   recordWhatCameLast?(run: R): Promise<void>;
-  /** What the next run begins with. Absent where `work` hands over by itself. */
-  handedOver?(run: R): Past;
+  /** `work` hands over by itself. */
+  handsOver?: true;
 }
 
 /**
@@ -93,12 +94,11 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
-  showDetails(() => definition.details(run));
-  const { handedOver } = definition;
-  if (!handedOver) return toItsEnd(definition, run);
+  showDetails(() => describeRun(run, () => definition.details(run)));
+  if (definition.handsOver) return toItsEnd(definition, run);
   return run.handOver.carry(() => toItsEnd(definition, run), {
-    state: () => handedOver(run),
-    continueWith: (state) => continueAsNew<(input: R['input'], past: Past) => Promise<never>>(input, state),
+    state: () => run.handedOver(),
+    continueWith: (state) => continueAsNew<(input: R['input'], past: object) => Promise<never>>(input, state),
   });
 }
 
@@ -108,6 +108,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const recordWhatCameLast = async () => {
     await untilUpdatesAreTaken();
+    await run.decided.untilSettled(run);
     await definition.recordWhatCameLast?.(run);
     await untilAnswered();
   };

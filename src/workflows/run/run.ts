@@ -3,10 +3,14 @@
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
+import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
 import { type Problem, problemsShown } from '../../model/problems.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
+import type { AnyStatus } from '../../words/runs.ts';
+import type { InquiryHost } from '../inquiry/inquiry-spec.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
@@ -32,6 +36,7 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
 }
 
 export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
+  abstract readonly kind: RunKind;
   readonly input: Input;
   readonly inFlight = new InFlightActivities();
   readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
@@ -60,24 +65,21 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   constructor(input: Input, past: Partial<RunResumption<Withdrawal, Prepared>> = {}, asked?: AskedOnce) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(past.events);
-    const { handOver } = this;
     this.noted = new NotedWork(() => [...this.holds.toNote, ...this.flagged], past.noted);
-    const { noted } = this;
+    const { handOver, noted } = this;
     const onChange = () => {
       this.publish();
       noted.look();
     };
-    this.holds = new Holds(onChange, this.events, past.holds, {
-      ...{ handOver, noted },
-      ...(asked ? { asked } : {}),
-    });
+    this.holds = new Holds(onChange, this.events, past.holds, { handOver, noted, ...defined({ asked }) });
     this.decided = new RunDecisions(past.asked);
     this.withdrawal = past.withdrawal;
     this.#refused = new RefusedMessages(past.refused);
     this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
   }
 
-  protected carriedOver(): RunResumption<Withdrawal, Prepared> {
+  /** What the next run begins with. */
+  handedOver(): RunResumption<Withdrawal, Prepared> {
     const { run, withdrawal, holds, events, decided } = this;
     const noted = this.noted.carried;
     return {
@@ -110,30 +112,55 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     return [];
   }
 
-  /** As its events name it. */
-  protected abstract readonly subject: WebhookRun;
+  /** The caller's own id, as the input has it. */
+  get id(): string {
+    return (this.input as Record<string, string>)[ID_NAMES[this.kind]] as string;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf(this.kind, this.id);
+  }
+
+  get profile(): string {
+    return (this.input as { profile?: string }).profile ?? 'default';
+  }
+
+  /** As its messages and events name it. */
+  protected get subject(): WebhookRun {
+    return { [ID_NAMES[this.kind]]: this.id } as unknown as WebhookRun;
+  }
 
   /** Brings the search attributes up to date. */
   abstract publish(): void;
 
-  /** Takes a withdrawal that the ledger has, as the message that it came from. */
-  learnWithdrawal(withdrawal: Withdrawal): void {
-    this.withdrawal ??= withdrawal;
-    this.inFlight.recheck();
+  /**
+   * What an inquiry needs of the run.
+   *
+   * @param own what differs between the run's inquiries
+   */
+  hostFor(run: PreparedRun, own: Pick<InquiryHost, 'onProgress' | 'onStanding'>): InquiryHost {
+    const { inFlight, holds, waits, handOver } = this;
+    return {
+      ...{ run, inFlight, holds, waits, handOver },
+      isEnding: () => this.isEnding,
+      onWithdrawn: (withdrawal) => {
+        this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;
+        inFlight.recheck();
+      },
+      ...own,
+    };
   }
 
   /** Emits the event of its end. */
   abstract tellEnded(outcome: Ended<Outcome>): void;
+
+  abstract status(): AnyStatus;
 
   abstract result(outcome: Outcome): unknown;
 
   /** Nothing more is to be sent. */
   get isEnding(): boolean {
     return this.withdrawal !== undefined;
-  }
-
-  get isCancelled(): boolean {
-    return this.endedAs === 'cancelled';
   }
 
   /** Its input was refused, or it was cancelled before. */

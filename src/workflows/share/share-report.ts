@@ -1,8 +1,8 @@
 /** `shareReport`: everybody's consent, then one posting. */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
@@ -19,7 +19,6 @@ import type {
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
-import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/stage-end-user.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
@@ -31,7 +30,6 @@ import {
   recordWhatCameLast,
 } from '../consent/consent-recording.ts';
 import { type ShareRecord, traceNumberOf, ungranted } from '../consent/share-record.ts';
-import { describeRun } from '../details/run-details.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
@@ -69,6 +67,7 @@ export class ReportShare extends SingleInquiry<
   ShareReportOutcome,
   WithdrawShareReportMessage
 > {
+  readonly kind = 'share';
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   readonly recorder: ConsentRecorder;
@@ -106,15 +105,14 @@ export class ReportShare extends SingleInquiry<
     this.extensions = new Extensions(past?.extensions);
   }
 
-  /** What the next run begins with. */
-  handedOver(): ShareReportResumption {
+  override handedOver(): ShareReportResumption {
     // What the ledger said at the start is in the book by now.
     const run = this.run && { ...this.run, consents: { own: [], elsewhere: [] } };
     return {
-      ...this.carriedOver(),
-      ...(run ? { run } : {}),
+      ...super.handedOver(),
+      ...defined({ run }),
       share: this.record,
-      ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
+      ...defined({ outcome: this.outcome }),
       consents: carriedConsents(this),
       elsewhere: this.consents.elsewhere,
       ...(this.hasNews ? { hasNews: true } : {}),
@@ -122,16 +120,8 @@ export class ReportShare extends SingleInquiry<
     };
   }
 
-  protected withdrawalOf(withdrawal: RunWithdrawal): WithdrawShareReportMessage {
-    return { shareId: this.shareId, ...withdrawal };
-  }
-
   get shareId(): string {
-    return this.input.shareId;
-  }
-
-  get ownerId(): string {
-    return ownerIdOf('share', this.shareId);
+    return this.id;
   }
 
   /** What a consent's `journeyId` says. */
@@ -169,10 +159,6 @@ export class ReportShare extends SingleInquiry<
 
   protected override get waitsFor(): WaitsFor | null {
     return this.isWaitingForConsent ? 'consents' : super.waitsFor;
-  }
-
-  protected get subject() {
-    return { shareId: this.shareId };
   }
 
   tellEnded(outcome: Ended<ShareReportOutcome>): void {
@@ -337,7 +323,7 @@ export async function shareReport(input: ShareReportInput, past?: ShareReportRes
 const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
-  details: (share) => describeRun(share, { endUserCode: share.endUserCode, sharedWith: share.sharedWith }),
+  details: ({ endUserCode, sharedWith }) => ({ endUserCode, sharedWith }),
   prepare: ({ input }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
@@ -356,7 +342,6 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     return outcome;
   },
   recordWhatCameLast: async (share) => {
-    await share.decided.untilSettled(share);
     // Cancelled after it was withdrawn.
     if (share.endedAs && share.run && share.withdrawal) {
       noteWithdrawal(share);
@@ -365,7 +350,6 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     share.hasNoOutcome = share.endedAs !== undefined;
     await recordWhatCameLast(share);
   },
-  handedOver: (share) => share.handedOver(),
 };
 
 async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {
