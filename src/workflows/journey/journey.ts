@@ -38,7 +38,7 @@ import { type RefusedMessages, tellIfConsent } from '../run/messages/refused-mes
 import type { NeededWork } from '../run/noted-work.ts';
 import type { RetryWaits } from '../run/retry-waits.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
-import { type Extension, Extensions } from '../run/run-decisions.ts';
+import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 export interface JourneyResumption extends RunResumption<WithdrawMessage> {
@@ -174,6 +174,24 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   get stagesAreSettled(): boolean {
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
+  }
+
+  /** When the wait at a gate, or of a share for consent, ends by now; `undefined` where there is none. */
+  endOfWait({ gate, shareId }: Wait): string | undefined {
+    if (shareId !== undefined) return this.#waitingShare(shareId)?.until;
+    return this.gate === gate ? this.gateTimes.until : undefined;
+  }
+
+  extendWait({ shareId }: Wait, until: string): void {
+    const share = this.#waitingShare(shareId);
+    if (share) share.until = until;
+    else this.gateTimes = { ...this.gateTimes, until };
+  }
+
+  /** Only while its report is there: before that nothing runs out. */
+  #waitingShare(shareId: string | undefined): ShareRecord | undefined {
+    const share = shareId === undefined ? undefined : this.shares.get(shareId);
+    return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
   }
 
   /** Shares that wait for nothing but an applicant's consent. */

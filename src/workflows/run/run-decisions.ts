@@ -8,17 +8,20 @@
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { MessageWith } from '../../messages/message.ts';
 import type { StageCode } from '../../model/products.ts';
 import { untilDone } from './activity-stubs.ts';
+import type { EventsOut } from './events-out.ts';
 import { inBackground } from './around-the-sdk.ts';
 import { applicationFailureOf } from './failures.ts';
-import { type Accepted, accepted, refused, refuseMessage } from './messages/message-answers.ts';
+import { type Accepted, accepted, handleUpdate, refused, refuseFor, refuseMessage } from './messages/message-answers.ts';
 
 /** So long an answer waits for the ledger, as that to a decision about a hold. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -217,15 +220,15 @@ export function takenDecision(
 }
 
 /** Of `extend`, for the ledger. */
-export function extensionDecision(ownerId: string, message: Extension, decidedAt: string): RunDecision {
+function extensionDecision(ownerId: string, message: Extension, decidedAt: string): RunDecision {
   const { gate, shareId, by, reason } = message;
   const until = inUtc(message.until);
   const decisionId = extensionId(message);
-  const about = { ...(gate === undefined ? {} : { stage: gate }), ...(shareId === undefined ? {} : { shareId }) };
+  const about = defined({ stage: gate, shareId });
   return { ownerId, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
 }
 
-export function extensionId({ gate, shareId, until }: Extension): string {
+function extensionId({ gate, shareId, until }: Extension): string {
   return `extend-${gate ?? shareId}-${inUtc(until)}`;
 }
 
@@ -238,7 +241,7 @@ function inUtc(instant: string): string {
 /** As a message says it, without the id of the run. */
 export type Extension = Omit<ExtendMessage, 'journeyId'>;
 
-type Wait = Pick<Extension, 'gate' | 'shareId'>;
+export type Wait = Pick<Extension, 'gate' | 'shareId'>;
 
 /** A limit against a sender that never stops: each is kept, and handed on from run to run. */
 const MOST = 100;
@@ -311,4 +314,64 @@ function isSame(one: Wait, other: Wait): boolean {
 
 function msOf({ until }: Extension): number {
   return parseInstantMs(until) ?? 0;
+}
+
+/** A run with waits that people may make longer: a journey, or a share by itself. */
+interface ExtendableRun extends DecidedRun {
+  readonly ownerId: string;
+  readonly isEnding: boolean;
+  readonly decided: RunDecisions;
+  readonly extensions: Extensions;
+  readonly events: Pick<EventsOut, 'emit'>;
+  /** When the wait ends by now, RFC 3339; `undefined` where there is none. */
+  endOfWait(wait: Wait): string | undefined;
+  extendWait(wait: Wait, until: string): void;
+}
+
+/** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
+export function extendObjection(run: ExtendableRun, message: Extension): string | null {
+  const asked = run.decided.objection([extensionId(message)], message);
+  return asked === undefined ? extensionObjection(run, message) : asked;
+}
+
+/** The same, of one that the ledger has. */
+function extensionObjection(run: ExtendableRun, message: Extension): string | null {
+  return run.extensions.objection(message, run.isEnding ? undefined : run.endOfWait(message));
+}
+
+/** Takes a message that `extendObjection` has nothing against; `false` where the same was taken before. */
+export function takeExtension(run: ExtendableRun, message: Extension): boolean {
+  const until = run.extensions.take(message);
+  if (until === undefined) return false;
+  const { gate, shareId } = message;
+  run.extendWait(message, until);
+  run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...defined({ gate, shareId }), until });
+  return true;
+}
+
+/** Makes the wait longer once the ledger has that; returns why it cannot any more, or `null`. */
+export function takeRecordedExtension(run: ExtendableRun, message: Extension): string | null {
+  const objection = extensionObjection(run, message);
+  if (objection === null) takeExtension(run, message);
+  return objection;
+}
+
+/** @param toExtension leaves out the id of the run, where the message has one beside the wait's name */
+export function handleExtensions<Message, Status>(
+  run: ExtendableRun & { status(): Status },
+  definition: MessageWith<Message>,
+  toExtension: (message: Message) => Extension,
+): void {
+  const objection = (message: Message) => extendObjection(run, toExtension(message));
+  handleUpdate(run, definition, 'extend', {
+    objection,
+    answer: async (sent) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(sent));
+      const message = toExtension(sent);
+      if (run.extensions.isKnown(message)) return { ...accepted(run, true), recorded: true };
+      const decisions = [extensionDecision(run.ownerId, message, new Date().toISOString())];
+      return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
+    },
+  });
 }

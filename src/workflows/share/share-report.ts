@@ -5,7 +5,7 @@ import { defined } from '../../base/defined.ts';
 import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
-import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
+import { extendShareReport } from '../../messages/extend.ts';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
@@ -38,13 +38,11 @@ import {
   accepted,
   handleQueries,
   handleUnknownSignals,
-  handleUpdate,
   refused,
-  refuseFor,
 } from '../run/messages/message-answers.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { type Extension, Extensions, extensionDecision, extensionId } from '../run/run-decisions.ts';
+import { type Extension, Extensions, handleExtensions, takeRecordedExtension } from '../run/run-decisions.ts';
 import { SharePosting } from './share-posting.ts';
 import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
@@ -139,6 +137,14 @@ export class ReportShare extends SingleInquiry<
 
   get isWaitingForConsent(): boolean {
     return this.run !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
+  }
+
+  endOfWait(): string | undefined {
+    return this.isWaitingForConsent ? this.record.until : undefined;
+  }
+
+  extendWait(_: object, until: string): void {
+    this.record.until = until;
   }
 
   override get customerTraceNumber(): string | undefined {
@@ -257,7 +263,11 @@ function handleShareReportMessages(share: ReportShare): void {
     share.hasNews = true;
   };
   setHandler(lookUpConsents, noteNews, { description: QUERIES.share.lookUpConsents });
-  handleExtensions(share);
+  share.decided.begin(share, (effect) => {
+    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
+    return takeRecordedExtension(share, effect.message);
+  });
+  handleExtensions(share, extendShareReport, (message) => message);
   handleWithdrawals(share, withdrawShareReport, {
     record: { answer: (isDuplicate) => answerWhenClosed(share, isDuplicate) },
   });
@@ -278,35 +288,6 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
   const { outcome, record } = share;
   if (outcome === 'posted') throw refused(CLAIM_CAME_FIRST);
   return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' || record.withdrawn !== undefined };
-}
-
-function handleExtensions(share: ReportShare): void {
-  const { record, extensions, decided } = share;
-  const extensionObjection = (message: Extension) =>
-    extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
-  const objection = (message: ExtendShareReportMessage) => {
-    const asked = decided.objection([extensionId(message)], message);
-    return asked === undefined ? extensionObjection(message) : asked;
-  };
-  decided.begin(share, (effect) => {
-    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
-    const reason = extensionObjection(effect.message);
-    const until = reason === null ? extensions.take(effect.message) : undefined;
-    if (until === undefined) return reason;
-    record.until = until;
-    share.events.emit('wait.extended', ['', share.shareId, until], { until });
-    return null;
-  });
-  handleUpdate(share, extendShareReport, 'extend', {
-    objection,
-    answer: async (message) => {
-      // The wait may have ended in this very task.
-      refuseFor(objection(message));
-      if (extensions.isKnown(message)) return { ...accepted(share, true), recorded: true };
-      const decisions = [extensionDecision(share.ownerId, message, new Date().toISOString())];
-      return decided.answer(share, { decisions, effect: { update: 'extend', message } });
-    },
-  });
 }
 
 /**
