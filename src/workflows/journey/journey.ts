@@ -11,7 +11,6 @@ import type { HeardConsent } from '../../ledger/kept-consents.ts';
 import type { PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type {
-  HoldStatus,
   JourneyOutcome,
   JourneyReferences,
   JourneyResult,
@@ -20,11 +19,10 @@ import type {
   RefusedMessage,
   ShareStatus,
   StageStatus,
-  TerminalState,
 } from '../../messages/journey/shapes.ts';
 import type { consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
-import type { Ended, WebhookEventData } from '../../messages/webhooks/events.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
@@ -34,9 +32,8 @@ import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
 import { ConsentChecks, ConsentRecorder, carriedConsents, endGrant } from '../consent/consent-recording.ts';
 import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
 import type { BegunAttempt, CarriedInquiry } from '../inquiry/inquiry-spec.ts';
-import { type RefusedMessages, tellIfConsent } from '../run/messages/refused-messages.ts';
+import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
-import type { RetryWaits } from '../run/retry-waits.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
 import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
@@ -161,7 +158,12 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   tellEnded(outcome: Ended<JourneyOutcome>): void {
-    this.events.emit('journey.ended', [outcome], { outcome, ...sharesAtTheEnd(this) });
+    const shares = this.#shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
+      ...{ shareId, state },
+      ...defined({ customerTraceNumber, attention }),
+    }));
+    // A journey without shares has no such member.
+    this.events.emit('journey.ended', [outcome], { outcome, ...(shares.length > 0 ? { shares } : {}) });
   }
 
   get journeyId(): string {
@@ -350,21 +352,95 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     tellIfConsent(this, refused);
   }
 
-  /** What a retry waits for, in words; `undefined` where none waits. */
-  get retry(): string | undefined {
-    return this.waits.words;
-  }
-
   status(): JourneyStatus {
-    return journeyStatus(this);
+    const [state, waitingFor] = [this.#state, this.#waitingFor];
+    const { journeyId, reportTooOld } = this;
+    return {
+      ...{ journeyId, environment: this.run?.environment ?? null, state },
+      ...defined({
+        waitingFor,
+        waitingUntil: state === 'waitingAtGate' ? this.gateTimes.until : undefined,
+        reportTooOld,
+      }),
+      stages: this.stages.map(({ status }) => ({ ...status })),
+      shares: this.#shareStatuses,
+      ...this.problems,
+      holds: this.holds.list,
+      ...this.#earlyConsents,
+      ...this.refusedMessages,
+    };
   }
 
   references(): JourneyReferences {
-    return journeyReferences(this);
+    const said = this.#ofStages(({ said: words = [] }) => words);
+    const withoutRecord = this.#ofStages(({ withoutRecord: consumers = [] }) => consumers);
+    return {
+      journeyId: this.journeyId,
+      references: this.#ofStages(({ reference }) => (reference ? [{ reference }] : [])),
+      shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
+        reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
+      ),
+      ...(said.length > 0 ? { said } : {}),
+      ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
+    };
+  }
+
+  /** Something of each stage, with the stage's name. */
+  #ofStages<T extends object>(list: (stage: StageRecord) => readonly T[]) {
+    return this.stages.flatMap((stage) => {
+      const { productCode, occurrence } = stage.status;
+      return list(stage).map((item) => ({ productCode, ...defined({ occurrence }), ...item }));
+    });
   }
 
   result(outcome: JourneyOutcome): JourneyResult {
-    return journeyResult(this, outcome);
+    if (!this.run) throw new Error('a result before the input was checked');
+    return {
+      ...{ journeyId: this.journeyId, environment: this.run.environment, outcome },
+      stages: this.stages.map(({ status, reference }) => ({ ...status, ...defined({ reference }) })),
+      shares: this.#shareStatuses,
+    };
+  }
+
+  get #state(): JourneyState {
+    if (this.endedAs) return this.endedAs;
+    if (this.holds.list.length > 0) return 'held';
+    if (this.outcome) return this.outcome;
+    if (this.gate && !this.isEnding) return 'waitingAtGate';
+    return this.stagesAreSettled && this.#awaitingShare ? 'waitingForConsent' : 'running';
+  }
+
+  get #waitingFor(): string | undefined {
+    if (this.endedAs) return undefined;
+    const [hold] = this.holds.list;
+    if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
+    if (this.outcome) return undefined;
+    if (this.gate && !this.isEnding) return this.gate;
+    if (this.waits.words !== undefined) return this.waits.words;
+    const share = this.stagesAreSettled ? this.#awaitingShare : undefined;
+    return share && `share ${share.input.shareId}`;
+  }
+
+  get #awaitingShare(): ShareRecord | undefined {
+    return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
+  }
+
+  get #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
+    const early = this.endedAs ? undefined : this.consents.early((shareId) => this.shares.has(shareId));
+    return early?.count ? { earlyConsents: early } : {};
+  }
+
+  get #shareStatuses(): ShareStatus[] {
+    return [...this.shares.values()].map((share) => {
+      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks, withdrawn } = share;
+      const isWaiting = state === 'awaitingConsent';
+      const waitingFor = isWaiting ? ungranted(this.consents, input, this.applicantsOf(share), Date.now()) : [];
+      return {
+        ...{ shareId: input.shareId, state, waitingFor },
+        ...defined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
+        ...defined({ replacedBy: withdrawn?.replacedBy, attention }),
+      };
+    });
   }
 
   /** The search attributes as they were upserted last. */
@@ -390,234 +466,63 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
     passing: readonly SearchAttributeName[] = [],
   ): void {
-    this.published.upsert(listedAttributes(this, journeyStage), passing);
+    this.published.upsert(this.#attributes(journeyStage), passing);
     this.noted.look();
   }
 
-  override get flagged(): NeededWork[] {
-    return flaggedWork(this);
-  }
-
-  ungranted(share: ShareRecord): string[] {
-    return ungranted(this.consents, share.input, this.applicantsOf(share), Date.now());
-  }
-}
-
-// How a journey stands, as its queries and its result say it.
-
-/** What of a journey shows in its status. */
-export interface JourneyStanding {
-  journeyId: string;
-  run: PreparedRun | undefined;
-  stages: readonly StageRecord[];
-  stagesAreSettled: boolean;
-  shares: ReadonlyMap<string, ShareRecord>;
-  consents: Pick<ConsentBook, 'early'>;
-  holds: { list: HoldStatus[] };
-  gate: StageCode | undefined;
-  gateTimes: { until: string };
-  /** It waits at no gate any more. */
-  isEnding: boolean;
-  reportTooOld: StageCode | undefined;
-  /** What a retry waits for, in words. */
-  retry: string | undefined;
-  outcome: JourneyOutcome | undefined;
-  endedAs: TerminalState | undefined;
-  problems: Pick<JourneyStatus, 'problems'>;
-  refusedMessages: ReturnType<RefusedMessages['list']>;
-  /** The applicants who have not consented. */
-  ungranted(share: ShareRecord): string[];
-}
-
-/** The answer to the query `status`. */
-export function journeyStatus(journey: JourneyStanding): JourneyStatus {
-  const [state, waitingFor] = [stateOf(journey), waitingForOf(journey)];
-  return {
-    journeyId: journey.journeyId,
-    environment: journey.run?.environment ?? null,
-    state,
-    ...(waitingFor === undefined ? {} : { waitingFor }),
-    ...(state === 'waitingAtGate' ? { waitingUntil: journey.gateTimes.until } : {}),
-    ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
-    stages: journey.stages.map(({ status }) => ({ ...status })),
-    shares: shareStatuses(journey),
-    ...journey.problems,
-    holds: journey.holds.list,
-    ...earlyConsents(journey),
-    ...journey.refusedMessages,
-  };
-}
-
-/** The answer to the query `references`. */
-export function journeyReferences(journey: JourneyStanding): JourneyReferences {
-  const said = ofStages(journey, ({ said: words = [] }) => words);
-  const withoutRecord = ofStages(journey, ({ withoutRecord: consumers = [] }) => consumers);
-  return {
-    journeyId: journey.journeyId,
-    references: ofStages(journey, ({ reference }) => (reference ? [{ reference }] : [])),
-    shares: [...journey.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
-      reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
-    ),
-    ...(said.length > 0 ? { said } : {}),
-    ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
-  };
-}
-
-/** Something of each stage, with the stage's name. */
-function ofStages<T extends object>({ stages }: JourneyStanding, list: (stage: StageRecord) => readonly T[]) {
-  return stages.flatMap((stage) => {
-    const { productCode, occurrence } = stage.status;
-    return list(stage).map((item) => ({ productCode, ...(occurrence === undefined ? {} : { occurrence }), ...item }));
-  });
-}
-
-export function journeyResult(journey: JourneyStanding, outcome: JourneyOutcome): JourneyResult {
-  if (!journey.run) throw new Error('a result before the input was checked');
-  return {
-    journeyId: journey.journeyId,
-    environment: journey.run.environment,
-    outcome,
-    stages: journey.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
-    shares: shareStatuses(journey),
-  };
-}
-
-function stateOf(journey: JourneyStanding): JourneyState {
-  if (journey.endedAs) return journey.endedAs;
-  if (journey.holds.list.length > 0) return 'held';
-  if (journey.outcome) return journey.outcome;
-  if (journey.gate && !journey.isEnding) return 'waitingAtGate';
-  if (journey.stagesAreSettled && waitingShare(journey)) return 'waitingForConsent';
-  return 'running';
-}
-
-function waitingForOf(journey: JourneyStanding): string | undefined {
-  if (journey.endedAs) return undefined;
-  const hold = journey.holds.list[0];
-  if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
-  if (journey.outcome) return undefined;
-  if (journey.gate && !journey.isEnding) return journey.gate;
-  const { retry } = journey;
-  if (retry !== undefined) return retry;
-  const share = journey.stagesAreSettled ? waitingShare(journey) : undefined;
-  return share ? `share ${share.input.shareId}` : undefined;
-}
-
-function waitingShare(journey: JourneyStanding): ShareRecord | undefined {
-  return [...journey.shares.values()].find(({ state }) => state === 'awaitingConsent');
-}
-
-function earlyConsents(journey: JourneyStanding): Pick<JourneyStatus, 'earlyConsents'> {
-  const early = journey.endedAs ? undefined : journey.consents.early((shareId) => journey.shares.has(shareId));
-  return early?.count ? { earlyConsents: early } : {};
-}
-
-function shareStatuses(journey: JourneyStanding): ShareStatus[] {
-  return [...journey.shares.values()].map((share) => {
-    const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
+  /** @param journeyStage `undefined` where stage and end user stay as they are listed */
+  #attributes(journeyStage: StageCode | 'awaitingConsent' | undefined): RunAttributes {
+    const stages = this.stages.map(({ status }) => status);
+    const shares = [...this.shares.values()];
+    const attention = [
+      ...this.holds.list.map(({ failureType }) => failureType),
+      ...[...shares, ...stages].flatMap((part) => part.attention ?? []),
+    ];
+    const traceNumbers = [
+      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
+      ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
+    ].filter((traceNumber) => traceNumber !== undefined);
+    // Of a share that waits: for whom its report was pulled.
+    const stage = journeyStage === 'awaitingConsent' ? this.stageBegunLast : journeyStage;
+    const endUser = stage ? endUserOf(this.input, stage) : this.input.endUserCode;
     return {
-      shareId: input.shareId,
-      state,
-      waitingFor: state === 'awaitingConsent' ? journey.ungranted(share) : [],
-      ...(state === 'awaitingConsent' && until !== undefined ? { until } : {}),
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
-      ...(remarks === undefined ? {} : { remarks }),
-      ...(share.withdrawn?.replacedBy === undefined ? {} : { replacedBy: share.withdrawn.replacedBy }),
-      ...(attention === undefined ? {} : { attention }),
+      NeedsAttention: attention[0] ?? null,
+      WaitsFor: this.#waitsFor,
+      ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
+      ...(this.run ? { GatewayProfile: this.run.profile, EndUserCodes: endUsersOf(this.input) } : {}),
+      CustomerTraceNumber: traceNumbers,
     };
-  });
-}
+  }
 
-/** As the event of the journey's end has them; a journey without shares has no such member. */
-export function sharesAtTheEnd(journey: JourneyStanding): Pick<WebhookEventData['journey.ended'], 'shares'> {
-  if (journey.shares.size === 0) return {};
-  const shares = shareStatuses(journey).map(({ shareId, state, customerTraceNumber, attention }) => ({
-    ...{ shareId, state },
-    ...defined({ customerTraceNumber, attention }),
-  }));
-  return { shares };
-}
+  /** The longest wait where there are several. What waits for a person needs no word here. */
+  get #waitsFor(): WaitsFor | null {
+    if (this.gate && !this.isEnding) return 'gate';
+    if (this.waits.first) return this.waits.first;
+    if (!this.stagesAreSettled) return null;
+    if (this.sharesInWait.length > 0) return 'consents';
+    const isOpen = this.openUntil !== undefined && this.sharesAreSettled;
+    return isOpen && !this.isEnding && !this.isClosing ? 'requests' : null;
+  }
 
-// How a journey is listed: its search attributes, from its stages, shares and holds.
-
-/** What of a journey shows in the lists. */
-interface Listed {
-  input: Pick<LendingJourneyInput, 'endUserCode' | 'endUserCodes'>;
-  stages: readonly StageRecord[];
-  shares: ReadonlyMap<string, ShareRecord>;
-  holds: { list: HoldStatus[] };
-  stageBegunLast: StageCode | undefined;
-  gate: StageCode | undefined;
-  waits: Pick<RetryWaits, 'first'>;
-  stagesAreSettled: boolean;
-  sharesAreSettled: boolean;
-  sharesInWait: readonly ShareRecord[];
-  openUntil: string | undefined;
-  isEnding: boolean;
-  isClosing: boolean;
-  run: { profile: string } | undefined;
-}
-
-/** @param journeyStage `undefined` where stage and end user stay as they are listed */
-export function listedAttributes(
-  journey: Listed,
-  journeyStage: StageCode | 'awaitingConsent' | undefined,
-): RunAttributes {
-  const stages = journey.stages.map(({ status }) => status);
-  const shares = [...journey.shares.values()];
-  const attention = [
-    ...journey.holds.list.map(({ failureType }) => failureType),
-    ...[...shares, ...stages].flatMap((one) => one.attention ?? []),
-  ];
-  const traceNumbers = [
-    ...journey.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
-    ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
-  ].filter((traceNumber) => traceNumber !== undefined);
-  // Of a share that waits: for whom its report was pulled.
-  const stage = journeyStage === 'awaitingConsent' ? journey.stageBegunLast : journeyStage;
-  const endUser = stage ? endUserOf(journey.input, stage) : journey.input.endUserCode;
-  return {
-    NeedsAttention: attention[0] ?? null,
-    WaitsFor: waitsForOf(journey),
-    ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
-    ...(journey.run ? { GatewayProfile: journey.run.profile, EndUserCodes: endUsersOf(journey.input) } : {}),
-    CustomerTraceNumber: traceNumbers,
-  };
-}
-
-/** The longest wait where there are several. What waits for a person needs no word here. */
-function waitsForOf(journey: Listed): WaitsFor | null {
-  if (journey.gate && !journey.isEnding) return 'gate';
-  if (journey.waits.first) return journey.waits.first;
-  if (!journey.stagesAreSettled) return null;
-  if (journey.sharesInWait.length > 0) return 'consents';
-  const isOpen = journey.openUntil !== undefined && journey.sharesAreSettled;
-  return isOpen && !journey.isEnding && !journey.isClosing ? 'requests' : null;
-}
-
-/** What of a journey a person should look at, although nothing waits for it. */
-export function flaggedWork(journey: Listed & { journeyId: string }): NeededWork[] {
-  const { input, stages, shares } = journey;
-  const owned = { kind: 'flagged' as const, ownerId: journey.journeyId, gatewayProfile: journey.run?.profile ?? '' };
-  return [
-    ...stages.flatMap(({ status: { attention: reason, customerTraceNumber, productCode } }) =>
-      reason === undefined || customerTraceNumber === undefined
-        ? []
-        : [{ ...owned, reason, customerTraceNumber, productCode, endUserCode: endUserOf(input, productCode) }],
-    ),
-    ...[...shares.values()].flatMap(({ attention: reason, customerTraceNumber, input: { shareId, ...share } }) =>
-      reason === undefined || customerTraceNumber === undefined
-        ? []
-        : [
-            {
-              ...{ ...owned, reason, customerTraceNumber, productCode: 'SECONDUSE' as const, shareId },
-              ...(share.endUserCode === undefined ? {} : { endUserCode: share.endUserCode }),
-              ...(share.endUser === undefined ? {} : { endUser: share.endUser }),
-            },
-          ],
-    ),
-  ];
+  /** What of a journey a person should look at, although nothing waits for it. */
+  override get flagged(): NeededWork[] {
+    const stages = this.stages.map(({ status: { productCode, attention, customerTraceNumber } }) => {
+      return {
+        attention,
+        customerTraceNumber,
+        named: { productCode, endUserCode: endUserOf(this.input, productCode) },
+      };
+    });
+    const shares = [...this.shares.values()].map(({ attention, customerTraceNumber, input }) => {
+      const { shareId, endUserCode, endUser } = input;
+      const named = { productCode: 'SECONDUSE' as const, shareId, ...defined({ endUserCode, endUser }) };
+      return { attention, customerTraceNumber, named };
+    });
+    const owned = { kind: 'flagged' as const, ownerId: this.journeyId, gatewayProfile: this.run?.profile ?? '' };
+    return [...stages, ...shares].flatMap(({ attention: reason, customerTraceNumber, named }) =>
+      reason && customerTraceNumber ? [{ ...owned, reason, customerTraceNumber, ...named }] : [],
+    );
+  }
 }
 
 // One stage of a journey, and how it stands (types).

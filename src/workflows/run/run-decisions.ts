@@ -18,10 +18,17 @@ import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import type { StageCode } from '../../model/products.ts';
 import { untilDone } from './activity-stubs.ts';
-import type { EventsOut } from './events-out.ts';
 import { inBackground } from './around-the-sdk.ts';
+import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './failures.ts';
-import { type Accepted, accepted, handleUpdate, refused, refuseFor, refuseMessage } from './messages/message-answers.ts';
+import {
+  type Accepted,
+  accepted,
+  handleUpdate,
+  refused,
+  refuseFor,
+  refuseMessage,
+} from './messages/message-answers.ts';
 
 /** So long an answer waits for the ledger, as that to a decision about a hold. */
 const ANSWER_WITHIN_MS = 5_000;
