@@ -135,9 +135,7 @@ class InquiryRun {
       ...(this.#failures > 0 ? { failures: this.#failures } : {}),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       ...this.#pause.carried,
-      ...(this.#retry ? { retry: this.#retry } : {}),
-      ...(amends === undefined ? {} : { amends }),
-      ...(held ? { held } : {}),
+      ...defined({ retry: this.#retry, amends, held }),
       ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
     });
   }

@@ -152,8 +152,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       matchedShares: this.recorder.matchedShares,
       elsewhere: this.consents.elsewhere,
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
-      ...(stagesEndedAs ? { stagesEndedAs } : {}),
-      ...(openUntil === undefined ? {} : { openUntil }),
+      ...defined({ stagesEndedAs, openUntil }),
     };
   }
 

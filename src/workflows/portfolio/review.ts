@@ -10,6 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile, KnownFile, PortfolioActivities } from '../../activities/portfolio-contract.ts';
+import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { FlagReason } from '../../ledger/work.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -461,10 +462,7 @@ function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
-    ...(published ? { published } : {}),
-    ...(refused ? { refused } : {}),
-    ...(noted ? { noted } : {}),
-    ...(decided ? { asked: decided } : {}),
+    ...defined({ published, refused, noted, asked: decided }),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
   };
 }

@@ -1,5 +1,6 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
@@ -74,8 +75,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       productCode: this.productCode,
       state,
       attempts,
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      ...(this.reference ? { reportReferenceNumber: this.reference.reportReferenceNumber } : {}),
+      ...defined({ customerTraceNumber, reportReferenceNumber: this.reference?.reportReferenceNumber }),
       ...this.#told,
       ...this.#shownAttention,
       ...rest,
@@ -185,9 +185,7 @@ async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
     ownerId: pull.ownerId,
     productCode,
     applicants: carried?.applicants ?? applicants,
-    ...(carried ? { resume: carried } : {}),
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    ...defined({ resume: carried, endUserCode, permissiblePurposeCode }),
   });
   switch (end.kind) {
     case 'answered':

@@ -1,6 +1,7 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
@@ -226,8 +227,7 @@ export class Holds {
         customerTraceNumber,
         decisionId,
         digests,
-        ...(inNoLedger ? { inNoLedger } : {}),
-        ...(overtakenBy === undefined ? {} : { overtakenBy }),
+        ...defined({ inNoLedger, overtakenBy }),
       });
     }
     this.#onChange();
@@ -392,21 +392,14 @@ export function statusOf(
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
-    ...(accountId === undefined ? {} : { accountId }),
-    ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
+    ...defined({ accountId, shareId: inquiry.shareId }),
     profile: inquiry.profile,
-    ...(inquiry.endUserCode === undefined ? {} : { endUserCode: inquiry.endUserCode }),
-    ...(inquiry.endUser === undefined ? {} : { endUser: inquiry.endUser }),
+    ...defined({ endUserCode: inquiry.endUserCode, endUser: inquiry.endUser }),
     applicantIds: [...applicantIds],
     failureType: failure.failureType,
     since,
     attempts: attempt,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(refusalKept ? { refusalKept } : {}),
-    ...(returnCode === undefined ? {} : { returnCode }),
-    ...(returnReasonCode === undefined ? {} : { returnReasonCode }),
-    ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
-    ...(resendFrom === undefined ? {} : { resendFrom }),
+    ...defined({ httpStatus, refusalKept, returnCode, returnReasonCode, otherTraceNumber, resendFrom }),
     ...(problems ? { problems: problemsShown(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.

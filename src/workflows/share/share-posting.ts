@@ -1,6 +1,7 @@
 /** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
 
 import { workflowInfo } from '@temporalio/workflow';
+import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
@@ -211,8 +212,7 @@ export class SharePosting {
     const { refresh } = this.#terms;
     const end = await runInquiry(this.#host(), {
       ...this.#spec(),
-      ...(share.inquiry ? { resume: share.inquiry } : {}),
-      ...(refresh ? { refresh } : {}),
+      ...defined({ resume: share.inquiry, refresh }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
         const consent = consentTowards(this.#run.consents, share.input, this.#applicantIds, nowMs);
@@ -293,8 +293,7 @@ export class SharePosting {
       shareId: input.shareId,
       reference: report,
       ...secondaryUserOf(input),
-      ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
-      ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+      ...defined({ consentValidForMs: validForMs, permissiblePurposeCode }),
     };
   }
 

@@ -93,8 +93,7 @@ export class ReportShare extends SingleInquiry<
     const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
     const share: ShareInput = {
       ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
-      ...(consentValidFor === undefined ? {} : { consentValidFor }),
-      ...(awaitConsentFor === undefined ? {} : { awaitConsentFor }),
+      ...defined({ consentValidFor, awaitConsentFor }),
     };
     this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.record]]);
@@ -210,16 +209,12 @@ export class ReportShare extends SingleInquiry<
       shareId: this.shareId,
       environment: this.run?.environment ?? null,
       state: shown,
-      ...(words === undefined ? {} : { waitingFor: words }),
-      ...(this.run ? { report: this.run.report } : {}),
+      ...defined({ waitingFor: words, report: this.run?.report }),
       consentsMissing,
       ...(isWaiting && until !== undefined ? { until } : {}),
       ...(withdrawn?.replacedBy === undefined ? {} : { replacedBy: withdrawn.replacedBy }),
       attempts,
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
-      ...(remarks === undefined ? {} : { remarks }),
-      ...(attention === undefined ? {} : { attention }),
+      ...defined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
       ...rest,
     };
   }
@@ -229,8 +224,7 @@ export class ReportShare extends SingleInquiry<
     const { reportReferenceNumber } = this.record;
     return {
       shareId,
-      ...(run ? { report: run.reference } : {}),
-      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...defined({ report: run?.reference, reportReferenceNumber }),
     };
   }
 
@@ -246,10 +240,7 @@ export class ReportShare extends SingleInquiry<
       report: run.report,
       sharedWith,
       attempts,
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
-      ...(remarks === undefined ? {} : { remarks }),
-      ...(attention === undefined ? {} : { attention }),
+      ...defined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
     };
   }
 }
