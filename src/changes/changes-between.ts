@@ -360,7 +360,7 @@ function withIdentification(
 
 type Sums = { balance: FigureSum; creditLimit: FigureSum };
 
-export class SummaryBuilder {
+class SummaryBuilder {
   readonly #counts: ChangeCounts = {
     applicantsCompared: 0,
     applicantsJoined: 0,

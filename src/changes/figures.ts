@@ -17,7 +17,7 @@ export function readFigure(value: unknown): Figure {
   return typeof value === 'string' && FIGURE.test(value) ? new Big(value) : 'unreadable';
 }
 
-export function isFigure(value: string): boolean {
+function isFigure(value: string): boolean {
   return FIGURE.test(value);
 }
 

@@ -420,7 +420,7 @@ export interface CarriedRefusal {
 }
 
 /** Everything that one applicant has said about one share. */
-export class ApplicantsWord {
+class ApplicantsWord {
   readonly grants: Entry[] = [];
   /** Grants without a recorded end, pending ones included. Some may have ended since. */
   #open: Entry[] = [];
@@ -537,11 +537,11 @@ export class ApplicantsWord {
   }
 }
 
-export function isYoung({ decidedAtMs }: Entry, { nowMs, validForMs }: At): boolean {
+function isYoung({ decidedAtMs }: Entry, { nowMs, validForMs }: At): boolean {
   return validForMs === undefined || nowMs - decidedAtMs <= validForMs;
 }
 
-export function receivedAtMs({ receivedAt }: ConsentRecord): number {
+function receivedAtMs({ receivedAt }: ConsentRecord): number {
   return parseInstantMs(receivedAt) ?? 0;
 }
 

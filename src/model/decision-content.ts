@@ -96,7 +96,7 @@ export function memberDigests(message: object): Record<string, string> {
 }
 
 /** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );

@@ -185,7 +185,7 @@ type Lookup = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-export interface GuardOptions {
+interface GuardOptions {
   /** How names are looked up. Default: by the system. */
   lookup?: Lookup;
   /** Default: `isPublicAddress`. */
@@ -196,7 +196,7 @@ export interface GuardOptions {
  * A connector for undici's Agent that connects to permitted addresses only. One refused address of a name refuses the
  * whole name: no public service has an inner address too.
  */
-export function guardedConnector(
+function guardedConnector(
   options: { timeout: number; minVersion: 'TLSv1.2' },
   { lookup = lookUp, isPermitted = isPublicAddress }: GuardOptions = {},
 ): buildConnector.connector {

@@ -425,6 +425,6 @@ const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {
 };
 
 /** Of a review that has not ended; without its full stop. */
-export function reviewProgress(state: PortfolioState): string {
+function reviewProgress(state: PortfolioState): string {
   return REVIEW_PROGRESS[state as OpenReview];
 }

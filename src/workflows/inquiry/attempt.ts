@@ -24,7 +24,7 @@ import {
   stepOfFailure,
 } from './ledger-look-ups.ts';
 
-export type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
+type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
 export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
   const { shouldStop, ...args } = request;

@@ -37,7 +37,7 @@ const PAUSED_MAX_MS = 60 * 60_000;
  *
  * @param pausedForMs since it first met the pause
  */
-export function pausedWaitMs({ backoffInitialMs }: PreparedRun['settings'], pausedForMs: number): number {
+function pausedWaitMs({ backoffInitialMs }: PreparedRun['settings'], pausedForMs: number): number {
   const fullMs = Math.min(Math.max(pausedForMs, backoffInitialMs), PAUSED_MAX_MS);
   return withJitter(fullMs);
 }

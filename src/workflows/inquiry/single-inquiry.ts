@@ -102,7 +102,8 @@ export abstract class SingleInquiry<
   }
 
   hostIn(run: PreparedRun): InquiryHost {
-    return this.hostFor(run, {
+    return {
+      ...this.hostFor(run),
       onStanding: (standing) => {
         this.carried = standing;
       },
@@ -115,7 +116,7 @@ export abstract class SingleInquiry<
         // Of one inquiry the stage is always shown.
         this.publish({ passing: passing.filter((name) => name === 'WaitsFor') });
       },
-    });
+    };
   }
 
   end(outcome: Outcome): void {

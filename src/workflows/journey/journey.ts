@@ -568,14 +568,14 @@ type Person = Pick<Applicant, 'names' | 'ssn' | 'dob'>;
 type Named = Person & Pick<Applicant, 'applicantId'>;
 
 /** Plain data; personal like the journey's own input. */
-export interface NamedPerson {
+interface NamedPerson {
   applicantId: string;
   person: Person;
   /** When the id began to name this person, RFC 3339; absent for the first whom it named. */
   since?: string;
 }
 
-export class NamedPersons {
+class NamedPersons {
   readonly #list: NamedPerson[];
 
   constructor(past: readonly NamedPerson[] = []) {

@@ -39,7 +39,7 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
 }
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
+async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
   for (;;) {
     await journey.handOver.wait(
       () => share.withdrawal !== undefined || journey.isEnding || journey.reportOf(share) !== 'notYet',
@@ -81,12 +81,13 @@ function termsOf(
   return {
     ...{ share, report, called: `${share.input.shareId} ` },
     permissiblePurposeCode: journey.input.permissiblePurposeCodes.SECONDUSE,
-    inquiry: journey.hostFor(run, {
+    inquiry: {
+      ...journey.hostFor(run),
       onProgress: (progress) => {
         journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
         journey.publish(undefined, passingIn(run, progress));
       },
-    }),
+    },
     takeReplacement: (replacement) => takeShare(journey, replacement),
     isOtherReport: () => journey.reportOf(share) !== report,
   };
@@ -146,7 +147,7 @@ export function planStages(journey: Journey, run: PreparedRun): void {
 }
 
 /** Of the shares that wait for nothing but consent. */
-export function planShares(journey: Journey, run: PreparedRun): void {
+function planShares(journey: Journey, run: PreparedRun): void {
   for (const share of journey.sharesInWait) {
     const { shareId } = share.input;
     share.plannedTraceNumber ??= numberOf(journey, run, { productCode: 'SECONDUSE', shareId });

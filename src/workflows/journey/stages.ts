@@ -170,7 +170,8 @@ function tellAnswered(
 }
 
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
-  return journey.hostFor(run, {
+  return {
+    ...journey.hostFor(run),
     onStanding: (standing) => {
       stage.inquiry = standing;
       // An amendment names its applicants from its first attempt on.
@@ -183,5 +184,5 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
       journey.waits.tell(customerTraceNumber, waitingFor);
       journey.publish(stage.status.productCode, passingIn(run, progress));
     },
-  });
+  };
 }

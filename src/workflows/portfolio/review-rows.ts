@@ -11,9 +11,8 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
-import { allMessagesAnswered, untilAtRest } from '../run/as-replayed.ts';
+import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
 import { applicationFailureOf } from '../run/failures.ts';
-import { isHistoryLong } from '../run/history-played.ts';
 import type { CarriedRow, Review, ReviewState } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
@@ -45,7 +44,7 @@ interface OpenRow {
 }
 
 /** Why nothing more is begun. `over`: each row has an outcome, or the review was withdrawn and nothing is on hold. */
-export type WindowEnd = 'over' | 'leaving' | 'changed';
+type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
   readonly #review: Review;
@@ -178,7 +177,11 @@ export class ReviewRows {
 
   #hostOf(open: OpenRow): InquiryHost {
     const review = this.#review;
-    const { handOver: _, ...host } = review.hostFor(this.#state.run, {
+    // A row does not rest: the review waits for all of them, and hands over by itself.
+    const { handOver: _, ...host } = review.hostFor(this.#state.run);
+    return {
+      ...host,
+      isEnding: () => review.isHalted,
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
@@ -194,9 +197,7 @@ export class ReviewRows {
         if (standing.pausedSinceMs === undefined) keptWaiting.delete(open.row.accountId);
         else keptWaiting.add(open.row.accountId);
       },
-    });
-    // A row does not rest: the review waits for all of them, and hands over by itself.
-    return { ...host, isEnding: () => review.isHalted };
+    };
   }
 
   #ended(open: OpenRow, end: InquiryEnd): void {

@@ -87,7 +87,7 @@ export interface ReviewState {
 }
 
 /** How many rows were done at an instant. */
-export interface PaceMark {
+interface PaceMark {
   atMs: number;
   done: number;
 }
@@ -96,7 +96,7 @@ const MARK_EVERY = 50;
 const MAX_MARKS = 10;
 
 /** How fast rows are done, over the last few hundred of them. */
-export class Pace {
+class Pace {
   readonly marks: PaceMark[];
 
   constructor(marks: readonly PaceMark[]) {
@@ -127,7 +127,7 @@ export class Pace {
 // The activities of a review as workflow code calls them. Every figure has its reason beside it.
 
 /** What a review asks of its files: idempotent, and never given up. */
-export type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
+type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
 
 const FINAL = { nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] } satisfies RetryPolicy;
 
@@ -145,13 +145,13 @@ const OF_FILES = {
 } satisfies ActivityOptions;
 
 /** 15 s in all: a share that is mounted anew, or a file that is still being copied, needs no operator. */
-export const firstTries = proxyActivities<FileActivities>({
+const firstTries = proxyActivities<FileActivities>({
   ...OF_FILES,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5, ...FINAL },
 });
 
 /** Once a minute after the first one: an hour of them costs the history three events, and shows what is wrong by then. */
-export const triesForAnHour = proxyActivities<FileActivities>({
+const triesForAnHour = proxyActivities<FileActivities>({
   ...OF_FILES,
   retry: {
     initialInterval: '10 seconds',

@@ -15,15 +15,14 @@ import type { PreparedRun, RefusedInput } from '../../activities/contract.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { describeRun, type ShownDetails } from '../details/run-details.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
-import { allMessagesAnswered, untilUpdatesAreTaken } from './as-replayed.ts';
+import { allMessagesAnswered, onReset, untilUpdatesAreTaken } from './as-replayed.ts';
 import { applicationFailureOf, problemsOfInput, undecodableInput } from './failures.ts';
 import { refuseForeignState } from './hand-over.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import type { Run } from './run.ts';
-import { onReset } from './run-resets.ts';
+import { describeRun, type ShownDetails } from './run-details.ts';
 
 // The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting.
 

@@ -9,9 +9,8 @@
  */
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { allMessagesAnswered, untilAtRest } from './as-replayed.ts';
+import { allMessagesAnswered, isHistoryLong, untilAtRest } from './as-replayed.ts';
 import { undecodableInput } from './failures.ts';
-import { isHistoryLong } from './history-played.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
 /** The server takes 2 MB for one payload. Encryption adds little, but what was added to the state since may add more. */

@@ -411,7 +411,7 @@ export function statusOf(
 
 // Writes people's decisions to the ledger. A hold waits until the ledger has one, a repeat until the ledger has it.
 
-export type DecisionRecording =
+type DecisionRecording =
   /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
   | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
   /** The ledger already had an answer or another decision: the run goes on with that. */

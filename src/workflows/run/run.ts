@@ -4,13 +4,13 @@ import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpda
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
+import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
 import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
 import { type Problem, problemsShown } from '../../model/problems.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
-import type { InquiryHost } from '../inquiry/inquiry-spec.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
@@ -133,21 +133,16 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /** Brings the search attributes up to date. */
   abstract publish(): void;
 
-  /**
-   * What an inquiry needs of the run.
-   *
-   * @param own what differs between the run's inquiries
-   */
-  hostFor(run: PreparedRun, own: Pick<InquiryHost, 'onProgress' | 'onStanding'>): InquiryHost {
+  /** What every inquiry needs of the run. */
+  hostFor(run: PreparedRun) {
     const { inFlight, holds, waits, handOver } = this;
     return {
       ...{ run, inFlight, holds, waits, handOver },
       isEnding: () => this.isEnding,
-      onWithdrawn: (withdrawal) => {
+      onWithdrawn: (withdrawal: RunWithdrawal) => {
         this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;
         inFlight.recheck();
       },
-      ...own,
     };
   }
 
@@ -201,7 +196,7 @@ const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', '
 
 export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
 
-export class PublishedAttributes {
+class PublishedAttributes {
   /** Those that are registered on the server: upserting another would park the run for ever. */
   readonly #registered: () => readonly SearchAttributeName[];
   readonly #published: Map<SearchAttributeName, string>;

@@ -61,7 +61,7 @@ export interface SharePostingHost {
  * `stopped`: the run is ending, and nothing is in flight. `otherReport`: nothing was posted, and the consents stay as
  * they are.
  */
-export type ShareEnd =
+type ShareEnd =
   | 'posted'
   | 'notPosted'
   | 'denied'

@@ -35,8 +35,8 @@ import { onHoldRow } from '../../words/holds.ts';
 import { asMarkdown, codeBlock } from '../../words/writer.ts';
 import { deliverWebhookOf } from '../run/activity-stubs.ts';
 import { inBackground, showDetails } from '../run/around-the-sdk.ts';
+import { isHistoryLong } from '../run/as-replayed.ts';
 import { applicationFailureOf, undecodableInput } from '../run/failures.ts';
-import { isHistoryLong } from '../run/history-played.ts';
 import { refused } from '../run/messages/message-answers.ts';
 
 // Wire names: they are in histories and never change.
@@ -291,7 +291,7 @@ function failedPart({ endpoint, failed }: EndpointStatus): string {
 
 // One endpoint of one delivery run: its events in their order, one at a time.
 
-export class WebhookChain {
+class WebhookChain {
   readonly name: string;
   readonly #input: WebhookDeliveryInput;
   readonly #onFailed: () => void;

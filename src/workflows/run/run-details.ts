@@ -1,5 +1,4 @@
 /** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
-
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
