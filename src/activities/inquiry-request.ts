@@ -43,13 +43,7 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
 export function buildRequest(profile: GatewayProfile, args: InquiryContent, claimedAt: Date): GatewayRequest {
   const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
   const problems = [
-    ...entitlementProblems(profile, {
-      productCode,
-      endUserCode,
-      permissiblePurposeCode,
-      endUserPath: '/endUserCode',
-      purposePath: '/permissiblePurposeCode',
-    }),
+    ...entitlementProblems(profile, args.inquiry),
     ...madeUpProblems(profile, args.applicants ?? []),
     ...accentProblems(args.applicants ?? [], profile.accents),
   ];
@@ -88,28 +82,29 @@ interface Entitlement {
   productCode: ProductCode;
   endUserCode?: string | undefined;
   permissiblePurposeCode?: string | undefined;
-  endUserPath: string;
-  purposePath: string;
+  /** Default: `/endUserCode`. */
+  endUserPath?: string;
+  /** Default: `/permissiblePurposeCode`. */
+  purposePath?: string;
 }
 
 /**
  * Finds what the profile does not allow. What its configuration leaves out may not be asked for; without one,
  * everything may.
  */
-export function entitlementProblems(profile: GatewayProfile, asked: Entitlement): Problem[] {
-  const allowed = profile.allowed[asked.productCode];
+export function entitlementProblems(
+  profile: GatewayProfile,
+  { productCode, endUserCode, permissiblePurposeCode, ...paths }: Entitlement,
+): Problem[] {
+  const { endUserPath = '/endUserCode', purposePath = '/permissiblePurposeCode' } = paths;
+  const { endUserCodes, permissiblePurposeCodes } = profile.allowed[productCode] ?? {};
   const problems: Problem[] = [];
-  if (asked.endUserCode !== undefined && allowed?.endUserCodes?.includes(asked.endUserCode) === false) {
-    problems.push({
-      path: asked.endUserPath,
-      rule: `must be an end user that the profile allows for ${asked.productCode}`,
-    });
+  if (endUserCode !== undefined && endUserCodes?.includes(endUserCode) === false) {
+    problems.push({ path: endUserPath, rule: `must be an end user that the profile allows for ${productCode}` });
   }
-  const purpose = asked.permissiblePurposeCode;
-  const purposes = allowed?.permissiblePurposeCodes;
-  if (purpose !== undefined && purposes?.includes(purpose) === false) {
-    const rule = `must be a purpose that the profile allows for ${asked.productCode}: ${purposes.join(', ')}`;
-    problems.push({ path: asked.purposePath, rule });
+  if (permissiblePurposeCode !== undefined && permissiblePurposeCodes?.includes(permissiblePurposeCode) === false) {
+    const rule = `must be a purpose that the profile allows for ${productCode}: ${permissiblePurposeCodes.join(', ')}`;
+    problems.push({ path: purposePath, rule });
   }
   return problems;
 }

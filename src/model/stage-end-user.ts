@@ -11,6 +11,23 @@ export function endUserOf(
   return endUserCodes?.[stage] ?? endUserCode;
 }
 
+/** What a journey asks for in a stage. The run and its first activity make the same request of it, with the same digest. */
+export function stageInquiry(
+  {
+    journeyId: ownerId,
+    permissiblePurposeCodes,
+    ...endUsers
+  }: Parameters<typeof endUserOf>[0] & {
+    journeyId: string;
+    permissiblePurposeCodes: Partial<Record<StageCode, string>>;
+  },
+  productCode: StageCode,
+) {
+  const permissiblePurposeCode = permissiblePurposeCodes[productCode];
+  const endUserCode = endUserOf(endUsers, productCode);
+  return { ownerId, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
+}
+
 /** All for whom a journey may pull. */
 export function endUsersOf({ endUserCode, endUserCodes = {} }: Parameters<typeof endUserOf>[0]): string[] {
   return [...new Set([endUserCode, ...Object.values(endUserCodes)])];

@@ -1,10 +1,11 @@
 /** Stages: which pull comes next, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
-import { endUserOf } from '../../model/stage-end-user.ts';
+import { stageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
@@ -73,8 +74,6 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
 /** The stage's inquiry; none where the stage is skipped instead. */
 function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
-  const { permissiblePurposeCodes } = journey.input;
-  const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
   const { inquiry } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
@@ -83,25 +82,15 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
     return undefined;
   }
   const compareWith = reportBefore(journey, stage);
-  return {
-    ownerId: journey.journeyId,
-    productCode: status.productCode,
-    endUserCode: endUserOf(journey.input, status.productCode),
-    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
-    applicants: inquiry?.applicants ?? journey.applicants,
-    firstOrdinal,
-    ...(inquiry ? { resume: inquiry } : {}),
-    ...takeBegun(journey),
-    ...(compareWith ? { compareWith } : {}),
-    ...(stage.repeat ? { repeat: repeatDecision(stage.repeat) } : {}),
-  };
-}
-
-/** The first stage's attempt, once. */
-function takeBegun(journey: Journey): Pick<InquirySpec, 'begun'> {
+  // The first stage's attempt, once.
   const { begun } = journey;
   journey.begun = undefined;
-  return begun ? { begun } : {};
+  return {
+    ...stageInquiry(journey.input, status.productCode),
+    applicants: inquiry?.applicants ?? journey.applicants,
+    firstOrdinal,
+    ...defined({ resume: inquiry, begun, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
+  };
 }
 
 /** The journey's outcome where the stage ends it, else nothing. */

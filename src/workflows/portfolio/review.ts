@@ -8,8 +8,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
-import type { ExaminedFile, KnownFile, PortfolioActivities } from '../../activities/portfolio-contract.ts';
+import type { ExaminedFile, KnownFile, PortfolioActivities, PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { FlagReason } from '../../ledger/work.ts';
