@@ -325,17 +325,14 @@ export interface EagerActivities {
 }
 
 /** A failure of the inquiry protocol as the workflow holds it. */
-export interface InquiryFailure {
+export interface InquiryFailure
+  extends Pick<
+    SubmitFailureDetails,
+    'attempt' | 'claimed' | 'httpStatus' | 'retryAfterMs' | 'refusalKept' | 'resendFrom' | 'otherTraceNumber'
+  > {
   failureType: FailureType;
-  attempt: number;
-  claimed: boolean;
-  httpStatus?: number;
-  retryAfterMs?: number;
   returnCode?: string;
   returnReasonCode?: string;
-  refusalKept?: true;
-  resendFrom?: string;
-  otherTraceNumber?: string;
   /** What is wrong with the input, or with the answer. */
   problems?: readonly Problem[];
 }

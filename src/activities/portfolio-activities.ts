@@ -2,7 +2,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
-import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
 import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
@@ -38,7 +37,8 @@ export function createPortfolioActivities(
     try {
       return await read();
     } catch (error) {
-      if (isUnreadableRow(error)) await requireUnchanged(handle, known, { inFull: true, onBlock });
+      const isOfRow = error instanceof PortfolioUnavailableError && error.code === 'ROW';
+      if (isOfRow) await requireUnchanged(handle, known, { inFull: true, onBlock });
       throw error;
     }
   };
@@ -49,7 +49,7 @@ export function createPortfolioActivities(
         const {
           reviewId,
           file,
-          format = formatOf(file),
+          format = /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv',
           maxBadRows = DEFAULT_MAX_BAD_ROWS,
           profile: name = 'default',
         } = input;
@@ -83,14 +83,6 @@ export function createPortfolioActivities(
     finishPortfolioResults: ({ reviewId, folder, file, parts }) =>
       translatingPortfolio(async () => mergeParts(await outputPaths(pathTo(folder), file, reviewId), parts, onBlock)),
   };
-}
-
-function formatOf(file: string): PortfolioFormat {
-  return /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv';
-}
-
-function isUnreadableRow(error: unknown): boolean {
-  return error instanceof PortfolioUnavailableError && error.code === 'ROW';
 }
 
 /** As `translating`, with what only a portfolio's files throw. */

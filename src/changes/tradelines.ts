@@ -49,13 +49,10 @@ export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes 
     told,
     balance,
     creditLimit,
-    isStatusReadable: statusCode !== null || raw.statusCode === undefined || isEmpty(raw.statusCode),
+    // `textOf` reads no text where there is none, or one that is empty.
+    isStatusReadable: statusCode !== null || (raw.statusCode ?? null) === null || typeof raw.statusCode === 'string',
     raw,
   };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (typeof value === 'string' && value.trim() === '');
 }
 
 export interface PairedTradelines {

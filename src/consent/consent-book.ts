@@ -94,10 +94,12 @@ export class ConsentBook {
   }
 
   /** Whether the book takes no further grant for now. */
-  isFull({ written, isRecorded }: Elsewhere): boolean {
+  isFull(elsewhere: Elsewhere): boolean {
+    const { written } = elsewhere;
     // This runs for each of thousands of messages in one workflow task, in which nothing is written.
     if (this.#room.left > 0 || this.#room.countedAt === written) return this.#room.left <= 0;
-    const waits = ({ record, isPending }: Entry) => record.decision === 'granted' && (isPending || !isRecorded(record));
+    const waits = ({ record, isPending }: Entry) =>
+      record.decision === 'granted' && (isPending || !elsewhere.isRecorded(record));
     this.#room = { left: MAX_WAITING_GRANTS - this.#entries.filter(waits).length, countedAt: written };
     return this.#room.left <= 0;
   }
@@ -359,12 +361,12 @@ export class ConsentBook {
    * The entries that decide how each applicant stands and will stand, those that the ledger does not have, and the
    * latest of the rest. The ledger's claim reads every refusal, so a dropped entry can permit nothing.
    */
-  #needed({ isRecorded, isKnownShare }: Elsewhere): Entry[] {
+  #needed(elsewhere: Elsewhere): Entry[] {
     const deciding = new Set([...this.#byApplicant.values()].flatMap((word) => word.deciding));
     const isNeeded = (entry: Entry, index: number) => {
       const { record, isPending } = entry;
-      if (isPending || !isRecorded(record) || index >= this.#entries.length - LATEST_KEPT) return true;
-      return deciding.has(entry) && (record.decision === 'granted' || isKnownShare(record.shareId));
+      if (isPending || !elsewhere.isRecorded(record) || index >= this.#entries.length - LATEST_KEPT) return true;
+      return deciding.has(entry) && (record.decision === 'granted' || elsewhere.isKnownShare(record.shareId));
     };
     const stands = (entry: Entry) => this.#wordOf(entry.record).stands(entry);
     // A grant stays ended after the refusal that ended it is dropped.
@@ -382,7 +384,7 @@ function decidedAtMsOf(record: ConsentRecord): number {
   return parseInstantMs(record.decision === 'granted' ? notAhead(record) : record.decidedAt) ?? 0;
 }
 
-// * Everything that one applicant has said about one share, and its effect. Pure and deterministic; the rules are in
+// Everything that one applicant has said about one share, and its effect. Pure and deterministic; the rules are in
 // consent-book.ts. Questions that come with each message do not read all entries.
 
 /** A message in a book of consents. */

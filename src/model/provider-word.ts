@@ -12,11 +12,6 @@ export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 /** The gateway's own answer came and says what exists, although the software could not use it. */
 const ANSWERED_BY_ITSELF: readonly FailureType[] = ['AnsweredLate', 'UnexpectedResponse', 'ReturnCodeUnknown'];
 
-interface JudgedHold {
-  failureType: FailureType;
-  productCode: ProductCode;
-}
-
 /** The part of a decision that this rule needs. */
 export interface Judgment {
   action: HoldAction;
@@ -26,7 +21,7 @@ export interface Judgment {
 
 /** What the provider must have said for this decision to be taken: any one of these. */
 export function wordsThatPermit(
-  { failureType, productCode }: JudgedHold,
+  { failureType, productCode }: { failureType: FailureType; productCode: ProductCode },
   { action, outcome }: Judgment,
 ): readonly ProviderSaid[] {
   if (action === 'resend')
@@ -40,7 +35,10 @@ export function wordsThatPermit(
 }
 
 /** Why the provider's statement does not permit the decision, as a path and a rule; or `null`. */
-export function wordProblem(hold: JudgedHold, decision: Judgment & { providerSaid: ProviderSaid }): string | null {
+export function wordProblem(
+  hold: Parameters<typeof wordsThatPermit>[0],
+  decision: Judgment & { providerSaid: ProviderSaid },
+): string | null {
   const words = wordsThatPermit(hold, decision);
   if (words.includes(decision.providerSaid)) return null;
   const what = decision.action === 'accept' ? `accept with ${decision.outcome}` : decision.action;

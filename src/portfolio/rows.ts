@@ -104,7 +104,7 @@ function bad(path: string, rule: string): { problems: Problem[] } {
   return { problems: [{ path, rule }] };
 }
 
-// * Turns a line of CSV into fields, a header into columns, and fields into the row's JSON. No field holds a line break.
+// Turns a line of CSV into fields, a header into columns, and fields into the row's JSON. No field holds a line break.
 
 /**
  * The columns, and the place of each one's field in the row's JSON. One applicant, with one name, one phone and one

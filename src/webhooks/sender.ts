@@ -161,7 +161,7 @@ export class WebhookError extends Error {
   }
 }
 
-// * The addresses that events may be sent to. A name can lead to any address, and to another one a moment later (DNS
+// The addresses that events may be sent to. A name can lead to any address, and to another one a moment later (DNS
 // rebinding). So the guard checks the very address that the worker connects to.
 
 /** Inner services of a cloud within a public range: Azure's, for its virtual machines. */

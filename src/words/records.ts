@@ -129,7 +129,8 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
     `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,
     [user && `for ${user}`, permissiblePurposeCode && `purpose ${permissiblePurposeCode}`].filter(Boolean).join(', '),
     sentTraceNumber && `sent as ${sentTraceNumber}`,
-    consents.length > 0 && `consents ${consents.map(consentText).join(', ')}`,
+    consents.length > 0 &&
+      `consents ${consents.map(({ applicantId, consentId }) => `${applicantId} ${consentId}`).join(', ')}`,
     permittedBy && `permitted: ${decisionText(permittedBy)}`,
     decision && `decided: ${decisionText(decision)}`,
     accesses &&
@@ -145,10 +146,6 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
     text: `${inquiryWords(one)}, attempt ${attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`,
     ...{ customerTraceNumber, attempt, ownerId, facts },
   };
-}
-
-function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
-  return `${applicantId} ${consentId}`;
 }
 
 function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {

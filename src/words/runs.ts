@@ -120,7 +120,7 @@ function describeProgress(view: RunView, w: Writer): string {
   if ('stages' in status) return describeJourney(view as RunView<JourneyStatus>, w);
   if ('reviewId' in status) {
     const waiting = status.waitingFor === undefined ? '' : `; it waits for ${w.plain(status.waitingFor)}`;
-    return `${reviewProgress(status.state)}${waiting}.`;
+    return `${REVIEW_PROGRESS[status.state as OpenReview]}${waiting}.`;
   }
   if ('pullId' in status) return underWay(`${w.plain(status.productCode)} is under way`, status, w);
   if (status.state !== 'waitingForConsent') return underWay('The share is being posted', status, w);
@@ -344,7 +344,7 @@ function filesSentences({ path, away }: { path: string; away?: string }, w: Writ
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
 
-// * The end of a run in words, for each state: `null` for a state that has not ended. The one place for a new state's words.
+// The end of a run in words, for each state: `null` for a state that has not ended. The one place for a new state's words.
 
 interface States {
   journey: JourneyState;
@@ -416,6 +416,7 @@ export function endSentence<Kind extends RunKind>(kind: Kind, state: States[Kind
 
 type OpenReview = Exclude<PortfolioState, 'completed' | 'withdrawn' | TerminalState>;
 
+/** Without their full stops. */
 const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {
   examining: 'The file is being examined',
   running: 'The review is running',
@@ -423,8 +424,3 @@ const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {
   held: 'The review stands still',
   stopping: 'The review is ending',
 };
-
-/** Of a review that has not ended; without its full stop. */
-function reviewProgress(state: PortfolioState): string {
-  return REVIEW_PROGRESS[state as OpenReview];
-}

@@ -24,7 +24,7 @@ import {
   refused,
   refuseMessage,
 } from '../run/messages/message-answers.ts';
-import { type ConsentHost, elsewhere, type GrantOutcome, proofRefused } from './consent-recording.ts';
+import { type ConsentHost, type GrantOutcome, proofRefused } from './consent-recording.ts';
 import { consentValidForMs, isRefusedByAny, noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
@@ -167,7 +167,7 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   const ofAnother = journey.personProblem?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
-  if (journey.consents.isFull(elsewhere(journey))) return TOO_MANY_WAIT;
+  if (journey.consents.isFull(journey.recorder)) return TOO_MANY_WAIT;
   if (!share && journey.consents.hasEarlyGrants(MAX_EARLY_GRANTS, (shareId) => journey.shares.has(shareId)))
     return `at most ${MAX_EARLY_GRANTS} grants wait for shares not yet requested`;
   return null;
@@ -197,7 +197,7 @@ function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string
 }
 
 function take(journey: ConsentHost, message: ConsentMessage): Taken {
-  journey.consents.makeRoom(elsewhere(journey));
+  journey.consents.makeRoom(journey.recorder);
   const record: ConsentRecord = { ...message, receivedAt: new Date().toISOString() };
   return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
 }

@@ -19,15 +19,6 @@ import { kindOf, refuseMessage } from '../run/messages/message-answers.ts';
 import type { Extensions, RunDecisions } from '../run/run-decisions.ts';
 import type { ShareRecord } from './share-record.ts';
 
-/** A run that receives consents: a journey, or a share by itself. */
-interface ConsentKeeper {
-  readonly journeyId: string;
-  readonly run: PreparedRun | undefined;
-  consents: Pick<ConsentBook, 'pending' | 'refuse'>;
-  checks: ConsentChecks;
-  recorder: ConsentRecorder;
-}
-
 /** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
 const MOST_AT_ONCE = 500;
 /** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
@@ -36,15 +27,10 @@ const MOST_CHARACTERS = 800_000;
 /** `refused`: it is another ledger than the one that the run has used, or it has other content under the same key. */
 type Recording = 'waiting' | 'recorded' | 'refused';
 
-interface RecorderRun {
-  /** The ledger that the run is held to; before that is known, the worker's own. */
-  readonly run: PreparedRun | undefined;
-  readonly journeyId: string;
-  readonly shares: ReadonlyMap<string, unknown>;
-  refuse(refused: RefusedMessage): void;
-}
+/** `run`: the ledger that the run is held to; before that is known, the worker's own. */
+type RecorderRun = Pick<ConsentHost, 'run' | 'journeyId' | 'shares' | 'refuse'>;
 
-export class ConsentRecorder {
+export class ConsentRecorder implements Elsewhere {
   readonly #run: RecorderRun;
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
@@ -108,6 +94,10 @@ export class ConsentRecorder {
   /** How many messages this run has written. */
   get written(): number {
     return this.#written;
+  }
+
+  isKnownShare(shareId: string): boolean {
+    return this.#run.shares.has(shareId);
   }
 
   /** Whether nothing more will be tried for this message. */
@@ -189,11 +179,7 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
 
 /** Ends a grant that permits nothing any more: the ledger gets why, and so does its sender unless a refusal has ended it. */
 export function endGrant(
-  run: {
-    consents: Pick<ConsentBook, 'fault' | 'known'>;
-    recorder: ConsentRecorder;
-    refuse(refused: RefusedMessage): void;
-  },
+  run: Pick<ConsentHost, 'consents' | 'recorder' | 'refuse'>,
   grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>,
   fault: GrantFault,
 ): void {
@@ -203,31 +189,14 @@ export function endGrant(
   if (fault !== 'refused') refuseMessage(run, 'consent', GRANT_FAULTS[fault], grant.consentId);
 }
 
-/** Tells a run's book of consents which of them it need not keep. */
-export function elsewhere({
-  recorder,
-  shares,
-}: {
-  recorder: ConsentRecorder;
-  shares: ReadonlyMap<string, ShareRecord>;
-}): Elsewhere {
-  return {
-    isRecorded: (record) => recorder.isRecorded(record),
-    written: recorder.written,
-    isKnownShare: (shareId) => shares.has(shareId),
-  };
+/** The consents that the next run takes over. It does not write again what the ledger has refused. */
+export function carriedConsents({ consents, recorder }: Pick<ConsentHost, 'consents' | 'recorder'>): CarriedConsent[] {
+  const mark = (one: CarriedConsent) =>
+    !one.isPending && recorder.isRefused(one.record) ? { ...one, isRefused: true } : one;
+  return consents.carried(recorder).map(mark);
 }
 
-/** The consents that the next run takes over. It does not write again what the ledger has refused. */
-export function carriedConsents(run: {
-  consents: ConsentBook;
-  recorder: ConsentRecorder;
-  shares: ReadonlyMap<string, ShareRecord>;
-}): CarriedConsent[] {
-  const mark = (one: CarriedConsent) =>
-    !one.isPending && run.recorder.isRefused(one.record) ? { ...one, isRefused: true } : one;
-  return run.consents.carried(elsewhere(run)).map(mark);
-}
+type ConsentKeeper = Pick<ConsentHost, 'journeyId' | 'run' | 'consents' | 'checks' | 'recorder'>;
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
 export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
@@ -327,8 +296,7 @@ function textOf({ receivedAt: _, ...message }: ConsentRecord): string {
   return JSON.stringify(message);
 }
 
-// * The parts of a run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id.
-
+/** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id. */
 export interface ConsentHost {
   readonly journeyId: string;
   /** Absent until the run is prepared. */

@@ -14,15 +14,8 @@ import { gatewayQueueOf, inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
 import type { ActivityEnd } from '../run/in-flight-activities.ts';
-import type { BegunAttempt } from './inquiry-spec.ts';
-import {
-  type AttemptHost,
-  type AttemptStep,
-  afterLookUp,
-  lookAgain,
-  stepOf,
-  stepOfFailure,
-} from './ledger-look-ups.ts';
+import type { AttemptHost, BegunAttempt } from './inquiry-spec.ts';
+import { type AttemptStep, afterLookUp, lookAgain, stepOf, stepOfFailure } from './ledger-look-ups.ts';
 
 type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 

@@ -11,7 +11,6 @@ import type {
 import { defined } from '../../base/defined.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
-import type { RunWithdrawal } from '../../ledger/run-decisions.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import {
   ATTEMPT_STATE_OF_FAILURE,
@@ -22,8 +21,7 @@ import {
 } from '../../model/inquiry.ts';
 import { acquireTokenOf, untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
-import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import type { InquiryEnd } from './inquiry-spec.ts';
+import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
 /** How often the run reads the row of another worker's attempt that may still be answered. */
 const LOOK_EVERY_MS = 15_000;
@@ -115,7 +113,7 @@ export async function standsInTheWay(
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
   if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
-  return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
+  return found && !isKnownNotPosted(found.state) && !found.resendStands ? stepOf(found) : undefined;
 }
 
 /** Failures that the ledger itself has reported, and the one that says that it cannot be reached. */
@@ -138,10 +136,6 @@ export function mayHaveMissedAnAttempt({
   claimed,
 }: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
   return !claimed && !LEDGERS_WORD.includes(failureType);
-}
-
-function mayBeFollowed({ state, resendStands }: AttemptView): boolean {
-  return isKnownNotPosted(state) || resendStands === true;
 }
 
 function isMade(found: AttemptView, attempt: number): boolean {
@@ -219,13 +213,6 @@ export type AttemptStep =
   /** Nothing was claimed: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
-
-export interface AttemptHost {
-  run: PreparedRun;
-  inFlight: InFlightActivities;
-  /** Called where the ledger has a withdrawal of the run, which the run may not know. */
-  onWithdrawn(withdrawal: RunWithdrawal): void;
-}
 
 export function stepOfFailure(
   failureType: FailureType,

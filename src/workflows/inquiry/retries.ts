@@ -32,16 +32,6 @@ export function backOffMs(
  */
 const PAUSED_MAX_MS = 60 * 60_000;
 
-/**
- * How long a paused inquiry waits until it asks again: as long as it has waited already, with jitter of one half.
- *
- * @param pausedForMs since it first met the pause
- */
-function pausedWaitMs({ backoffInitialMs }: PreparedRun['settings'], pausedForMs: number): number {
-  const fullMs = Math.min(Math.max(pausedForMs, backoffInitialMs), PAUSED_MAX_MS);
-  return withJitter(fullMs);
-}
-
 function withJitter(fullMs: number): number {
   return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
 }
@@ -98,13 +88,14 @@ export class PauseWait {
     return sinceMs === undefined || this.#sinceMs !== undefined ? 0 : Date.now() - sinceMs;
   }
 
-  /** How long the inquiry waits until it asks again. */
-  waitMs(settings: PreparedRun['settings']): number {
-    return pausedWaitMs(settings, Date.now() - (this.#sinceMs ?? Date.now()));
+  /** How long the inquiry waits until it asks again: as long as it has waited already, with jitter of one half. */
+  waitMs({ backoffInitialMs }: PreparedRun['settings']): number {
+    const pausedForMs = Date.now() - (this.#sinceMs ?? Date.now());
+    return withJitter(Math.min(Math.max(pausedForMs, backoffInitialMs), PAUSED_MAX_MS));
   }
 }
 
-// * What the lists say about an inquiry that is retried (`WaitsFor`): from when its retries take long until an attempt gets
+// What the lists say about an inquiry that is retried (`WaitsFor`): from when its retries take long until an attempt gets
 // through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
 
 /** Most of what is throttled or lost gets through within seconds. */

@@ -134,7 +134,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   }
 }
 
-// * The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
+// The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
 // docs/pulls.md.
 
 function handlePullMessages(pull: Pull): void {

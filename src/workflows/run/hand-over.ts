@@ -97,7 +97,7 @@ export class HandOver {
       // What is not on the wire yet is called back: the next run sends it.
       this.#inFlight.recheck();
       for (;;) {
-        await condition(() => this.#isQuiet(root) && isSmall(state()));
+        await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
         // A part whose rest ended in this task goes on first, and so does one that ends after such a rest of its own.
         await untilAtRest();
         await untilAtRest();
@@ -116,10 +116,6 @@ export class HandOver {
     if (this.#busy > 0 || root.consideredCancelled || !allMessagesAnswered()) return false;
     return [...this.#rests].every(({ isOver }) => !isOver());
   }
-}
-
-function isSmall(state: unknown): boolean {
-  return JSON.stringify(state).length <= MAX_STATE_BYTES;
 }
 
 /** @throws `InvalidInput` where a caller gives a state: only the run before may */
