@@ -8,15 +8,15 @@ import {
   type RefKind,
   refIdResolver,
 } from '../gateway/responses.ts';
-import type { ChangeCounts, ChangeSummary, ChangeTotals } from '../messages/journey/change-summary.ts';
+import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import {
   comparable,
   completeOptions,
   DEFAULT_CHANGE_OPTIONS,
   entriesOf,
-  FigureSum,
   inOrder,
+  sumFigures,
   textOf,
 } from './figures.ts';
 import type {
@@ -26,11 +26,11 @@ import type {
   ReportedAddress,
   ReportedName,
   SealedChanges,
-  StatusChange,
   Tradeline,
+  TradelineChange,
   UnreadableField,
 } from './report-changes.ts';
-import { changeOf, type PairedTradelines, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
+import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
 
 // Matches the entries of two reports that concern the same consumer.
 
@@ -245,20 +245,19 @@ export function changesBetween(
 ): ReportChanges {
   const complete = completeOptions(options);
   const { matches, unidentified } = matchApplicants(earlier, later);
-  const summary = new SummaryBuilder();
+  const compared: ComparedTradelines = { earlier: [], later: [], onlyEarlier: [], onlyLater: [] };
   const applicants: ApplicantChanges[] = [];
   for (const match of matches) {
-    const changes = compareFiles(match, complete, summary);
+    const changes = compareFiles(match, complete, compared);
     if (changes) applicants.push(changes);
   }
-  for (const changes of applicants) summary.count(changes);
-  return { applicants, unidentified, summary: summary.summary };
+  return { applicants, unidentified, summary: { counts: countChanges(applicants), totals: sumUp(compared) } };
 }
 
 function compareFiles(
   match: { earlier?: ApplicantFile; later?: ApplicantFile },
   options: ChangeOptions,
-  summary: SummaryBuilder,
+  compared: ComparedTradelines,
 ): ApplicantChanges | undefined {
   const [before, after] = [match.earlier, match.later].map((file) => file?.consumers ?? []) as [Consumer[], Consumer[]];
   if (before.length === 0 && after.length === 0) return undefined;
@@ -268,7 +267,10 @@ function compareFiles(
   const one = readFile(before, 'earlier', options);
   const other = readFile(after, 'later', options);
   const paired = pairTradelines(one.accounts, other.accounts);
-  summary.add(one.accounts, other.accounts, paired);
+  compared.earlier.push(...one.accounts);
+  compared.later.push(...other.accounts);
+  compared.onlyEarlier.push(...paired.onlyEarlier.map(({ account }) => account));
+  compared.onlyLater.push(...paired.onlyLater.map(({ account }) => account));
   const alone = (own: ReadFile, opposite: ReadFile) => (found: { account: ReadTradeline; tied: boolean }) =>
     withIdentification(found, own, opposite);
   return {
@@ -358,97 +360,46 @@ function withIdentification(
 
 // Counts and sums of changes: the part of a comparison that a journey's result may hold.
 
-type Sums = { balance: FigureSum; creditLimit: FigureSum };
+/** The tradelines of the applicants who are in both reports. */
+type ComparedTradelines = Record<'earlier' | 'later' | 'onlyEarlier' | 'onlyLater', ReadTradeline[]>;
 
-class SummaryBuilder {
-  readonly #counts: ChangeCounts = {
-    applicantsCompared: 0,
-    applicantsJoined: 0,
-    applicantsLeft: 0,
-    newAccounts: 0,
-    vanishedAccounts: 0,
-    closedAccounts: 0,
-    reopenedAccounts: 0,
-    statusChanges: 0,
-    balanceMoves: 0,
-    creditLimitMoves: 0,
-    newNames: 0,
-    vanishedNames: 0,
-    newAddresses: 0,
-    vanishedAddresses: 0,
-    unreadable: 0,
+function countChanges(applicants: readonly ApplicantChanges[]): ChangeCounts {
+  const sum = (count: (changes: ApplicantChanges) => number) =>
+    applicants.reduce((total, changes) => total + count(changes), 0);
+  const present = (presence: ApplicantChanges['presence']) => sum((changes) => Number(changes.presence === presence));
+  const changed = (is: (change: TradelineChange) => boolean) =>
+    sum(({ changedAccounts }) => changedAccounts.filter(is).length);
+  return {
+    applicantsCompared: present('both'),
+    applicantsJoined: present('joined'),
+    applicantsLeft: present('left'),
+    newAccounts: sum(({ newAccounts }) => newAccounts.length),
+    vanishedAccounts: sum(({ vanishedAccounts }) => vanishedAccounts.length),
+    closedAccounts: changed(({ status }) => status?.change === 'closed'),
+    reopenedAccounts: changed(({ status }) => status?.change === 'reopened'),
+    statusChanges: changed(({ status }) => status?.change === 'changed'),
+    balanceMoves: changed(({ balance }) => balance !== undefined),
+    creditLimitMoves: changed(({ creditLimit }) => creditLimit !== undefined),
+    newNames: sum(({ newNames }) => newNames.length),
+    vanishedNames: sum(({ vanishedNames }) => vanishedNames.length),
+    newAddresses: sum(({ newAddresses }) => newAddresses.length),
+    vanishedAddresses: sum(({ vanishedAddresses }) => vanishedAddresses.length),
+    unreadable: sum(({ unreadable }) => unreadable.length),
   };
-  readonly #earlier = sums();
-  readonly #later = sums();
-  readonly #new = sums();
-  readonly #vanished = sums();
-
-  add(earlier: readonly ReadTradeline[], later: readonly ReadTradeline[], paired: PairedTradelines): void {
-    addAll(this.#earlier, earlier);
-    addAll(this.#later, later);
-    addAll(
-      this.#new,
-      paired.onlyLater.map(({ account }) => account),
-    );
-    addAll(
-      this.#vanished,
-      paired.onlyEarlier.map(({ account }) => account),
-    );
-  }
-
-  count(changes: ApplicantChanges): void {
-    const counts = this.#counts;
-    counts[PRESENCE[changes.presence]]++;
-    for (const name of ['newAccounts', 'vanishedAccounts', 'newNames', 'vanishedNames'] as const) {
-      counts[name] += changes[name].length;
-    }
-    for (const name of ['newAddresses', 'vanishedAddresses', 'unreadable'] as const) {
-      counts[name] += changes[name].length;
-    }
-    for (const { status, balance, creditLimit } of changes.changedAccounts) {
-      if (status) counts[STATUS[status.change]]++;
-      if (balance) counts.balanceMoves++;
-      if (creditLimit) counts.creditLimitMoves++;
-    }
-  }
-
-  get summary(): ChangeSummary {
-    const [earlier, later] = [this.#earlier, this.#later];
-    const totals: ChangeTotals = {
-      balance: { earlier: earlier.balance.text, later: later.balance.text },
-      creditLimit: { earlier: earlier.creditLimit.text, later: later.creditLimit.text },
-      newAccounts: sumTexts(this.#new),
-      vanishedAccounts: sumTexts(this.#vanished),
-    };
-    return { counts: { ...this.#counts }, totals };
-  }
 }
 
-const PRESENCE: Record<ApplicantChanges['presence'], keyof ChangeCounts> = {
-  both: 'applicantsCompared',
-  joined: 'applicantsJoined',
-  left: 'applicantsLeft',
-};
-
-const STATUS: Record<StatusChange, keyof ChangeCounts> = {
-  closed: 'closedAccounts',
-  reopened: 'reopenedAccounts',
-  changed: 'statusChanges',
-};
-
-function sums(): Sums {
-  return { balance: new FigureSum(), creditLimit: new FigureSum() };
-}
-
-function addAll({ balance, creditLimit }: Sums, accounts: readonly ReadTradeline[]): void {
-  for (const account of accounts) {
-    balance.add(account.balance);
-    creditLimit.add(account.creditLimit);
-  }
-}
-
-function sumTexts({ balance, creditLimit }: Sums): { balance: string; creditLimit: string } {
-  return { balance: balance.text, creditLimit: creditLimit.text };
+function sumUp({ earlier, later, onlyEarlier, onlyLater }: ComparedTradelines): ChangeTotals {
+  const sums = (accounts: readonly ReadTradeline[]) => ({
+    balance: sumFigures(accounts.map(({ balance }) => balance)),
+    creditLimit: sumFigures(accounts.map(({ creditLimit }) => creditLimit)),
+  });
+  const [before, after] = [sums(earlier), sums(later)];
+  return {
+    balance: { earlier: before.balance, later: after.balance },
+    creditLimit: { earlier: before.creditLimit, later: after.creditLimit },
+    newAccounts: sums(onlyLater),
+    vanishedAccounts: sums(onlyEarlier),
+  };
 }
 
 /** The list of changes as the ledger keeps it: JSON, sealed like a report. */

@@ -48,16 +48,10 @@ function isBeyond(difference: Big, one: Big, other: Big, { amount, percent }: Fi
   return difference.gte(amount) && difference.times(100).gte(larger.times(percent));
 }
 
-export class FigureSum {
-  #total = new Big(0);
-
-  add(figure: Figure): void {
-    if (figure !== null && figure !== 'unreadable') this.#total = this.#total.plus(figure);
-  }
-
-  get text(): string {
-    return figureText(this.#total);
-  }
+/** The sum of those that are given and readable. */
+export function sumFigures(figures: readonly Figure[]): string {
+  const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
+  return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
 }
 
 // Text members of a report, read with no assumption about their type.

@@ -30,13 +30,6 @@ const NO_LIMITS = { maxApplicants: Number.POSITIVE_INFINITY };
 /** `null`: an empty line, which is no row. */
 type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
-/** The members of a row that may not occur twice in its JSON. */
-const MEMBERS: ReadonlySet<string> = new Set([
-  ...['accountId', 'applicants', 'applicantId', 'names', 'first', 'middle', 'last', 'gen', 'ssn', 'dob', 'phones'],
-  ...['phoneNumber', 'phoneType', 'emailAddress', 'ipAddress', 'addresses', 'addressIdentifier', 'line1', 'line2'],
-  ...['city', 'state', 'zip', 'zip4'],
-]);
-
 /** @param profile judges the row; without it the row's form alone does */
 export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
   if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
@@ -131,6 +124,9 @@ const POINTERS = {
   zip: '/applicants/0/addresses/0/zip',
   zip4: '/applicants/0/addresses/0/zip4',
 } as const;
+
+/** The members of a row that may not occur twice in its JSON. */
+const MEMBERS: ReadonlySet<string> = new Set(Object.values(POINTERS).flatMap((path) => path.split('/').slice(1)));
 
 export type Column = keyof typeof POINTERS;
 export const COLUMNS = Object.keys(POINTERS) as readonly Column[];

@@ -24,6 +24,7 @@ import {
   refused,
   refuseMessage,
 } from '../run/messages/message-answers.ts';
+import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
 import { type ConsentHost, type GrantOutcome, proofRefused } from './consent-recording.ts';
 import { consentValidForMs, isRefusedByAny, noteRefusalAfterPosting } from './share-record.ts';
 
@@ -34,12 +35,6 @@ const MAX_EARLY_GRANTS = 20;
 const TOO_MANY_WAIT = `${MAX_WAITING_GRANTS} grants wait to be recorded: send it again later`;
 
 export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
-
-/**
- * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
- * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
- */
-const ANSWER_WITHIN_MS = 5_000;
 
 /** What a message has come to so far. */
 interface Taken {

@@ -3,6 +3,7 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { defined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
@@ -248,16 +249,8 @@ export class ReviewRows {
     this.#state.done[outcome]++;
     if (attention) this.#state.flagged = (this.#state.flagged ?? 0) + 1;
     this.#review.pace.note(this.#review.done);
-    const flag = attention ? { attention } : {};
-    this.#results.push({
-      accountId,
-      line,
-      outcome,
-      customerTraceNumber,
-      ...told,
-      ...flag,
-      at: new Date().toISOString(),
-    });
+    const at = new Date().toISOString();
+    this.#results.push({ accountId, line, outcome, customerTraceNumber, ...told, ...defined({ attention }), at });
   }
 
   /** Queues a begun row again where it stands, before the rows that have not begun. */

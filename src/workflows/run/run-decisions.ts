@@ -17,10 +17,9 @@ import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import type { StageCode } from '../../model/products.ts';
-import { untilDone } from './activity-stubs.ts';
+import { untilRecorded } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
-import { applicationFailureOf } from './failures.ts';
 import {
   type Accepted,
   accepted,
@@ -30,8 +29,11 @@ import {
   refuseMessage,
 } from './messages/message-answers.ts';
 
-/** So long an answer waits for the ledger, as that to a decision about a hold. */
-const ANSWER_WITHIN_MS = 5_000;
+/**
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at once for a
+ * run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
+ */
+export const ANSWER_WITHIN_MS = 5_000;
 
 /** What takes effect once the ledger has it: the message without the id of its run, and what else the run needs. */
 export type RunDecisionEffect =
@@ -164,8 +166,10 @@ export class RunDecisions {
       await condition(() => this.isBusy && run.run !== undefined);
       const [asked] = this.#asked;
       if (!asked || !run.run) continue;
-      const { effect } = asked;
-      const isRecorded = await this.#record(run.run, asked);
+      const { decisions, effect } = asked;
+      const summary = `recording a decision: ${effect.update}`;
+      const args = { ledgerId: run.run.ledgerId, decisions };
+      const isRecorded = (await untilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
       if (hasTakenEffect(effect)) {
         if (!isRecorded) asked.isInNoLedger = true;
         this.#settle(run, null);
@@ -177,21 +181,6 @@ export class RunDecisions {
       }
       const objection = run.endedAs ? 'the run has ended' : takeEffect(effect);
       this.#settle(run, objection === null ? null : `it is recorded, and came too late to take effect: ${objection}`);
-    }
-  }
-
-  /** `false` where it is another ledger than the run's. */
-  async #record({ ledgerId }: PreparedRun, { decisions, effect }: AskedDecision): Promise<boolean> {
-    try {
-      await untilDone(
-        'recordRunDecisions',
-        { summary: `recording a decision: ${effect.update}` },
-        { ledgerId, decisions },
-      );
-      return true;
-    } catch (error) {
-      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-      return false;
     }
   }
 

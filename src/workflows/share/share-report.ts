@@ -42,9 +42,15 @@ import {
 } from '../run/messages/message-answers.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { type Extension, Extensions, handleExtensions, takeRecordedExtension } from '../run/run-decisions.ts';
+import {
+  ANSWER_WITHIN_MS,
+  type Extension,
+  Extensions,
+  handleExtensions,
+  takeRecordedExtension,
+} from '../run/run-decisions.ts';
 import { SharePosting } from './share-posting.ts';
-import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
+import { CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
 // State of one `shareReport` run: its input, the report, the consents and the outcome so far. No waiting.
 
