@@ -38,9 +38,8 @@ import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
-import type { PortfolioExamination } from '../portfolio/examine-portfolio.ts';
+import type { Place, PortfolioExamination } from '../portfolio/examine-portfolio.ts';
 import type { FileMark } from '../portfolio/files.ts';
-import type { Place } from '../portfolio/read-rows.ts';
 import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
 
 /** What a run fixes at its start and checks every attempt against. */

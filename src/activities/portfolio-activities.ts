@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
-import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
+import { examinePortfolio, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
   folderPath,
   openPortfolio,
@@ -14,7 +14,6 @@ import {
   requirePortfolio,
   requireUnchanged,
 } from '../portfolio/files.ts';
-import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
 import type { KnownFile, PortfolioActivities } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';

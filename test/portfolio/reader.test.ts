@@ -11,6 +11,8 @@ import {
   type ExaminePortfolioOptions,
   examinePortfolio,
   type PortfolioExamination,
+  readRows,
+  readRowsAt,
 } from '../../src/portfolio/examine-portfolio.ts';
 import {
   openPortfolio,
@@ -20,7 +22,6 @@ import {
   requirePortfolio,
   requireUnchanged,
 } from '../../src/portfolio/files.ts';
-import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../../src/portfolio/results.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { csvLine, csvText, FOLDER, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';

@@ -1,4 +1,6 @@
 /** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
+
+import type { PreparedRun } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
@@ -14,7 +16,6 @@ import {
 } from '../../words/holds.ts';
 import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
-  type AnyStatus,
   ASKING_OTHERS,
   describeAttention,
   describeNews,
@@ -27,6 +28,7 @@ import {
   runKind,
 } from '../../words/runs.ts';
 import { asMarkdown, codeBlock, countWords, type Writer } from '../../words/writer.ts';
+import type { Run } from './run.ts';
 
 /** How the provider knows the customer that asks, and where the operator finds the runbook. */
 export interface InquirySide {
@@ -35,14 +37,10 @@ export interface InquirySide {
   runbookUrl?: string | undefined;
 }
 
-interface DetailedRun {
-  run: InquirySide | undefined;
-  isEnding: boolean;
-  endedUnchecked: boolean;
-  problems: Pick<AnyStatus, 'problems'>;
-  holds: { view: RunView['holds'] };
-  status(): AnyStatus;
-}
+type DetailedRun = Pick<
+  Run<object, PreparedRun, string, object>,
+  'run' | 'isEnding' | 'endedUnchecked' | 'problems' | 'holds' | 'status'
+>;
 
 /** What a kind of run knows beside its status. */
 export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>;
