@@ -35,7 +35,8 @@ export class ConsentRecorder implements Elsewhere {
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
   #faultyGrants: FaultyGrant[] = [];
-  #written = 0;
+  /** How many messages this run has written. */
+  written = 0;
   /** Shares that were requested after consents to them had come. */
   #matchedShares: string[];
 
@@ -91,11 +92,6 @@ export class ConsentRecorder implements Elsewhere {
     return this.#recordings.get(keyOfConsent(record)) === 'refused';
   }
 
-  /** How many messages this run has written. */
-  get written(): number {
-    return this.#written;
-  }
-
   isKnownShare(shareId: string): boolean {
     return this.#run.shares.has(shareId);
   }
@@ -121,7 +117,7 @@ export class ConsentRecorder implements Elsewhere {
       for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((record) => !written.has(record));
-      this.#written += batch.length;
+      this.written += batch.length;
     }
   }
 

@@ -576,14 +576,10 @@ interface NamedPerson {
 }
 
 class NamedPersons {
-  readonly #list: NamedPerson[];
+  readonly list: NamedPerson[];
 
   constructor(past: readonly NamedPerson[] = []) {
-    this.#list = [...past];
-  }
-
-  get list(): readonly NamedPerson[] {
-    return this.#list;
+    this.list = [...past];
   }
 
   /** Takes the applicants who apply from now on. They may be unchecked. */
@@ -593,7 +589,7 @@ class NamedPersons {
       const { applicantId } = one;
       const known = this.#latest(applicantId);
       if (known && isSame(known.person, one)) continue;
-      this.#list.push({ applicantId, person: personOf(one), ...(known ? { since: new Date().toISOString() } : {}) });
+      this.list.push({ applicantId, person: personOf(one), ...(known ? { since: new Date().toISOString() } : {}) });
     }
   }
 
@@ -620,7 +616,7 @@ class NamedPersons {
     if (!asked) return true;
     const atMs = parseInstantMs(receivedAt) ?? 0;
     let speaker: Person | undefined;
-    for (const { applicantId: id, person, since } of this.#list) {
+    for (const { applicantId: id, person, since } of this.list) {
       if (id !== applicantId) continue;
       const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : (parseInstantMs(since) ?? 0);
       if (sinceMs === atMs) return false;
@@ -629,8 +625,8 @@ class NamedPersons {
     return speaker !== undefined && isSame(asked.person, speaker);
   }
 
-  #latest(applicantId: string, length = this.#list.length): NamedPerson | undefined {
-    return this.#list.findLast((one, index) => index < length && one.applicantId === applicantId);
+  #latest(applicantId: string, length = this.list.length): NamedPerson | undefined {
+    return this.list.findLast((one, index) => index < length && one.applicantId === applicantId);
   }
 }
 

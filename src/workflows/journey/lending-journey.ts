@@ -132,7 +132,10 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   State: Journey,
   handleMessages,
   details: journeyDetails,
-  begin: async (journey) => taken(journey, await beginJourney(journey)),
+  begin: async (journey) => {
+    const prepared = await beginJourney(journey);
+    return prepared && taken(journey, prepared);
+  },
   prepare: async (journey) => taken(journey, await prepareJourney(journey)),
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,
@@ -150,11 +153,8 @@ function prepareJourney(journey: Journey): Promise<PreparedJourney> {
   return journey.begun ? CancellationScope.nonCancellable(ask) : ask();
 }
 
-function taken(journey: Journey, prepared: PreparedJourney): PreparedRun;
-function taken(journey: Journey, prepared: PreparedJourney | undefined): PreparedRun | undefined;
-function taken(journey: Journey, prepared: PreparedJourney | undefined): PreparedRun | undefined {
-  if (!prepared) return undefined;
-  const { heard, ...run } = prepared;
+/** Takes the consents from before the run; the rest is the run's configuration. */
+function taken(journey: Journey, { heard, ...run }: PreparedJourney): PreparedRun {
   journey.heardAtStart = heard;
   return run;
 }

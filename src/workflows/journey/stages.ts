@@ -1,10 +1,9 @@
 /** Stages: which pull comes next, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
+import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { stageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
@@ -138,24 +137,15 @@ function settle(
     if (changes) takeChanges(journey, stage, changes);
     else compareWithReportBefore(journey, run, stage);
   }
-  tellAnswered(journey, stage, { outcome, ...told });
+  const { productCode, customerTraceNumber, attempts, attention } = stage.status;
+  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
+    ...{ stage: productCode, outcome, ...told },
+    ...defined({ customerTraceNumber }),
+    attempts,
+    ...defined({ attention }),
+  });
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
-}
-
-function tellAnswered(
-  journey: Journey,
-  { status }: StageRecord,
-  answered: { outcome: ReportOutcome } & AnsweredInquiry,
-): void {
-  const { productCode, customerTraceNumber, attempts, attention } = status;
-  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
-    stage: productCode,
-    ...answered,
-    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-    attempts,
-    ...(attention ? { attention } : {}),
-  });
 }
 
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {

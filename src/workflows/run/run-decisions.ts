@@ -66,7 +66,8 @@ interface DecidedRun {
 
 export class RunDecisions {
   readonly #asked: AskedDecision[];
-  #settled = 0;
+  /** Another number once one of them was settled. */
+  settled = 0;
 
   /** @param past what the run before has handed over */
   constructor(past: readonly AskedDecision[] = []) {
@@ -79,11 +80,6 @@ export class RunDecisions {
 
   get isBusy(): boolean {
     return this.#asked.length > 0;
-  }
-
-  /** Another number once one of them was settled. */
-  get settled(): number {
-    return this.#settled;
   }
 
   get effects(): readonly RunDecisionEffect[] {
@@ -186,7 +182,7 @@ export class RunDecisions {
 
   #settle(run: DecidedRun, refusal: string | null): void {
     const asked = this.#asked.shift();
-    this.#settled++;
+    this.settled++;
     if (!asked || refusal === null) return;
     if (hasTakenEffect(asked.effect)) {
       asked.isInNoLedger = true;
@@ -246,15 +242,12 @@ const MOST = 100;
 const MOST_FROM_NOW_MS = 3_650 * 86_400_000;
 
 export class Extensions {
-  readonly #taken: Extension[];
+  /** What the next run takes over. */
+  readonly carried: Extension[];
 
   /** @param past what the run before has taken */
   constructor(past: readonly Extension[] = []) {
-    this.#taken = [...past];
-  }
-
-  get carried(): readonly Extension[] {
-    return this.#taken;
+    this.carried = [...past];
   }
 
   /**
@@ -275,7 +268,7 @@ export class Extensions {
     const [untilMs, nowMs] = [msOf(message), Date.now()];
     if (untilMs <= (parseInstantMs(until) ?? 0)) return '/until must be later than the wait ends by now';
     if (untilMs > nowMs + MOST_FROM_NOW_MS) return '/until must be at most P3650D from now';
-    return this.#taken.length < MOST ? null : `a run takes at most ${MOST} extensions`;
+    return this.carried.length < MOST ? null : `a run takes at most ${MOST} extensions`;
   }
 
   /**
@@ -285,13 +278,13 @@ export class Extensions {
    */
   take(message: Extension): string | undefined {
     if (this.#known(message)) return undefined;
-    this.#taken.push(message);
+    this.carried.push(message);
     return utcInstant(msOf(message));
   }
 
   /** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
   endOf(wait: Wait, untilMs: number): string {
-    const extended = this.#taken.filter((one) => isSame(one, wait)).map(msOf);
+    const extended = this.carried.filter((one) => isSame(one, wait)).map(msOf);
     return utcInstant(Math.max(untilMs, ...extended));
   }
 
@@ -300,7 +293,7 @@ export class Extensions {
   }
 
   #known(message: Extension): Extension | undefined {
-    return this.#taken.find((one) => isSame(one, message) && msOf(one) === msOf(message));
+    return this.carried.find((one) => isSame(one, message) && msOf(one) === msOf(message));
   }
 }
 

@@ -296,12 +296,12 @@ class WebhookChain {
   readonly #input: WebhookDeliveryInput;
   readonly #onFailed: () => void;
   #waiting: WebhookEvent[];
-  #failed: FailedEvent[];
+  failed: FailedEvent[];
   /** It answered 410: nothing more of this run is sent until an operator sends again. */
   #isGone: boolean;
-  #delivered: number;
+  delivered: number;
   #attempt: CancellationScope | undefined;
-  #isRunning = false;
+  isRunning = false;
   #isPaused = false;
 
   constructor(input: WebhookDeliveryInput, carried: CarriedEndpoint, onFailed: () => void) {
@@ -309,29 +309,17 @@ class WebhookChain {
     this.#input = input;
     this.#onFailed = onFailed;
     this.#waiting = [...carried.waiting];
-    this.#failed = [...carried.failed];
+    this.failed = [...carried.failed];
     this.#isGone = carried.isGone;
-    this.#delivered = carried.delivered;
+    this.delivered = carried.delivered;
   }
 
   get isIdle(): boolean {
-    return !this.#isRunning && this.#waiting.length === 0;
-  }
-
-  get isRunning(): boolean {
-    return this.#isRunning;
-  }
-
-  get delivered(): number {
-    return this.#delivered;
-  }
-
-  get failed(): readonly FailedEvent[] {
-    return this.#failed;
+    return !this.isRunning && this.#waiting.length === 0;
   }
 
   push(event: WebhookEvent): void {
-    if (this.#isGone) this.#failed.push({ event, failureType: 'WebhookGone', failedAt: new Date().toISOString() });
+    if (this.#isGone) this.failed.push({ event, failureType: 'WebhookGone', failedAt: new Date().toISOString() });
     else this.#waiting.push(event);
   }
 
@@ -346,16 +334,16 @@ class WebhookChain {
 
   /** Sends what waits, unless that is being done. */
   go(): void {
-    if (this.#isRunning || this.#waiting.length === 0) return;
-    this.#isRunning = true;
+    if (this.isRunning || this.#waiting.length === 0) return;
+    this.isRunning = true;
     inBackground(() => this.#run());
   }
 
   /** What was given up goes first, since it is the oldest; what waits for its next attempt is tried now. */
   resend(): number {
-    const events = this.#failed.length + this.#waiting.length;
-    this.#waiting = [...this.#failed.map(({ event }) => event), ...this.#waiting];
-    this.#failed = [];
+    const events = this.failed.length + this.#waiting.length;
+    this.#waiting = [...this.failed.map(({ event }) => event), ...this.#waiting];
+    this.failed = [];
     this.#isGone = false;
     this.#attempt?.cancel();
     return events;
@@ -363,8 +351,8 @@ class WebhookChain {
 
   /** Forgets what was given up. What still waits goes on. */
   drop(): number {
-    const events = this.#failed.length;
-    this.#failed = [];
+    const events = this.failed.length;
+    this.failed = [];
     this.#isGone = false;
     return events;
   }
@@ -373,20 +361,20 @@ class WebhookChain {
     return {
       name: this.name,
       waiting: this.#waiting,
-      failed: this.#failed,
+      failed: this.failed,
       isGone: this.#isGone,
-      delivered: this.#delivered,
+      delivered: this.delivered,
     };
   }
 
   status(): EndpointStatus {
     const [first] = this.#waiting;
-    const failed = this.#failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest }));
-    const state = this.#isRunning ? 'delivering' : failed.length > 0 ? 'failed' : 'idle';
+    const failed = this.failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest }));
+    const state = this.isRunning ? 'delivering' : failed.length > 0 ? 'failed' : 'idle';
     return {
       endpoint: this.name,
       state: this.#isGone ? 'gone' : state,
-      delivered: this.#delivered,
+      delivered: this.delivered,
       waiting: this.#waiting.length,
       ...(first ? { waitingSince: first.timestamp } : {}),
       failed,
@@ -402,14 +390,14 @@ class WebhookChain {
         // Sent again meanwhile, before its next attempt.
         if (failure === 'calledBack') continue;
         this.#waiting = this.#waiting.filter((one) => one !== event);
-        if (failure === null) this.#delivered++;
+        if (failure === null) this.delivered++;
         else this.#giveUp(event, failure);
       }
     } catch (error) {
       // The run itself was cancelled, and says so.
       if (!isCancellation(error)) throw error;
     } finally {
-      this.#isRunning = false;
+      this.isRunning = false;
     }
   }
 
@@ -433,10 +421,10 @@ class WebhookChain {
 
   #giveUp(event: WebhookEvent, failure: Omit<FailedEvent, 'event' | 'failedAt'>): void {
     const failedAt = new Date().toISOString();
-    this.#failed.push({ event, ...failure, failedAt });
+    this.failed.push({ event, ...failure, failedAt });
     if (failure.failureType === 'WebhookGone') {
       this.#isGone = true;
-      for (const rest of this.#waiting) this.#failed.push({ event: rest, failureType: 'WebhookGone', failedAt });
+      for (const rest of this.#waiting) this.failed.push({ event: rest, failureType: 'WebhookGone', failedAt });
       this.#waiting = [];
     }
     this.#onFailed();
