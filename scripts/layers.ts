@@ -79,7 +79,6 @@ export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
     'workflows/ledger',
     'workflows/consent',
     'workflows/inquiry',
-    'workflows/details',
     'workflows/run',
   ],
 };

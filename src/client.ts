@@ -5,8 +5,9 @@
  *     const journey = await journeys.start({ journeyId: 'J-1', … });
  *     for await (const status of journey.watch()) console.log(status.state);
  */
-export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
+
 export { changesBetween } from './changes/changes-between.ts';
+export { DEFAULT_CHANGE_OPTIONS } from './changes/figures.ts';
 export type {
   ApplicantChanges,
   FigureMove,
@@ -14,12 +15,12 @@ export type {
   ReportChanges,
   ReportedAddress,
   ReportedName,
+  SealedChanges,
   StatusMove,
   Tradeline,
   TradelineChange,
   UnreadableField,
 } from './changes/report-changes.ts';
-export type { SealedChanges } from './changes/sealed-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
 export { CodecServerError, type CodecServerErrorCode } from './client/connection/codec-server-error.ts';
 export type { ConnectOptions } from './client/connection/connect-options.ts';
@@ -142,7 +143,7 @@ export {
 } from './model/decision-content.ts';
 export { ConfigError, type ConfigProblem, InvalidInputError, type Problem } from './model/problems.ts';
 export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
-export type { SecondaryUser } from './model/secondary-user.ts';
+export type { SecondaryUser } from './model/stage-end-user.ts';
 export type { WorkClass } from './model/work-class.ts';
 export { KeyRingError, UndecodablePayloadError, UnknownKeyError } from './protection/errors.ts';
 export {

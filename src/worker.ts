@@ -20,7 +20,7 @@ import { WriterTooOldError } from './ledger/errors.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
-import { gatewayQueueOf, webhookQueueOf } from './model/task-queues.ts';
+import { gatewayQueueOf, webhookQueueOf } from './model/work-class.ts';
 import { keyAges } from './protection/keys/key-age.ts';
 import type { KeyWrapper } from './protection/keys/key-ring.ts';
 import { makeMissingKeyRing } from './protection/keys/open-key-ring.ts';

@@ -36,11 +36,11 @@ test('a bundle that encodes failures, and traces or does not as is asked', () =>
 test('from the sources, floods have their interceptors, preloaded too, and traces theirs besides', () => {
   const floods = /src\/workflows\/run\/promise-stacks\.ts$/;
   const plain = workflowSource({ isEncrypting: true, isTracing: false });
-  assert.equal(plain.interceptors?.workflowModules?.length, 5);
+  assert.equal(plain.interceptors?.workflowModules?.length, 2);
   assert.match(plain.interceptors?.workflowModules?.[0] ?? '', floods);
   assert.match(plain.bundlerOptions?.preloadModules?.[0] ?? '', floods);
   const { workflowsPath, interceptors } = workflowSource({ isEncrypting: true, isTracing: true });
   assert.match(String(workflowsPath), /src\/workflows\/index\.ts$/);
   assert.match(interceptors?.workflowModules?.[0] ?? '', floods);
-  assert.match(interceptors?.workflowModules?.[5] ?? '', /src\/telemetry\/workflow-tracing\.ts$/);
+  assert.match(interceptors?.workflowModules?.[2] ?? '', /src\/telemetry\/workflow-tracing\.ts$/);
 });

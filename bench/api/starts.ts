@@ -3,8 +3,7 @@ import type { LendingJourneyInput } from '../../src/messages/inputs/lending-jour
 import { prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
-import type { Part } from '../overload/finding.ts';
-import { plain } from '../overload/finding.ts';
+import { type Part, plain } from '../overload/finding.ts';
 import { quantile } from '../report.ts';
 import { type BenchApi, call, callerToken } from './api-program.ts';
 

@@ -2,8 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { isFailureType } from '../model/failure-types.ts';
-import type { StageCode } from '../model/products.ts';
-import { endUserOf } from '../model/stage-end-user.ts';
+import { stageInquiry } from '../model/stage-end-user.ts';
 import { describeInquiry } from '../model/trace-number.ts';
 import type {
   BeginFailureDetails,
@@ -15,7 +14,7 @@ import type {
 } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finalFailure } from './failures.ts';
-import { createPrepareJourney } from './prepare-journey.ts';
+import { createStartActivities } from './prepared-run.ts';
 import { makeOneAttempt } from './submit-inquiry.ts';
 
 type BeginArgs = Parameters<EagerActivities['beginJourney']>[0];
@@ -32,7 +31,7 @@ const CHECKED_WITHIN_MS = 2_000;
  * @throws every failure type of `submitInquiry`, with `BeginFailureDetails`; `InvalidInput` of the check without `prepared`
  */
 export function createBeginJourney(dependencies: ActivityDependencies): EagerActivities['beginJourney'] {
-  const { prepareJourney } = createPrepareJourney(dependencies);
+  const { prepareJourney } = createStartActivities(dependencies);
 
   return async function beginJourney(args: BeginArgs): Promise<BegunJourney> {
     const { attempt, heartbeatTimeoutMs = 0 } = activityInfo();
@@ -88,7 +87,12 @@ async function begin(
   const late = new AbortController();
   try {
     if (!(await isKept(prepared, told))) return { prepared };
-    const args = firstAttemptOf(input, inquiry.productCode, prepared);
+    const { workflowType = '' } = activityInfo();
+    const args: SubmitInquiryArgs = {
+      inquiry: describeInquiry({ ...prepared, workflowType }, stageInquiry(input, inquiry.productCode), 0),
+      ...{ applicants: input.applicants, attempt: 1, consents: [], run: prepared, settings: prepared.settings },
+      onWorkflowQueue: true,
+    };
     attempt = makeOneAttempt(dependencies, args, performance.now() + submitTimeoutMs);
     const first = await Promise.race([attempt, lostAfter(submitTimeoutMs, late.signal)]);
     return { prepared, first };
@@ -130,20 +134,4 @@ async function isKept({ heard: _heard, ...run }: PreparedJourney, told: Told): P
   } catch {
     return false;
   }
-}
-
-/** As the run describes the same attempt: one request, one digest. */
-function firstAttemptOf(
-  input: BeginArgs['input'],
-  productCode: StageCode,
-  prepared: PreparedJourney,
-): SubmitInquiryArgs {
-  const { journeyId: ownerId, permissiblePurposeCodes, applicants } = input;
-  const permissiblePurposeCode = permissiblePurposeCodes[productCode];
-  const asked = { ownerId, productCode, endUserCode: endUserOf(input, productCode), permissiblePurposeCode };
-  const { workflowType } = activityInfo();
-  return {
-    inquiry: describeInquiry({ ...prepared, workflowType: workflowType ?? '' }, asked, 0),
-    ...{ applicants, attempt: 1, consents: [], run: prepared, settings: prepared.settings, onWorkflowQueue: true },
-  };
 }

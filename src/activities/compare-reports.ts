@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { changesBetween } from '../changes/changes-between.ts';
-import { sealedChangesText } from '../changes/sealed-changes.ts';
+import { changesBetween, sealedChangesText } from '../changes/changes-between.ts';
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';

@@ -1,7 +1,6 @@
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord } from '../consent/consent-record.ts';
-import { describeFault } from '../consent/grant-faults.ts';
-import { isAhead } from '../consent/refusals.ts';
+import { describeFault, isAhead } from '../consent/refusals.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';

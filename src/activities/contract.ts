@@ -2,7 +2,6 @@
  * Types of the activities' arguments and results. None has a token, a secret or a report. Some have applicants, since
  * an attempt cannot be made without them.
  */
-
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/consents/kept-consents.ts';
@@ -21,11 +20,13 @@ import type { CarriedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
+import type { PortfolioFormat, PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type { RecordedConsent } from '../messages/journey/shapes.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import type { PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
 import type { RequestShareMessage } from '../messages/request-share.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
 import type { WebhookEvent } from '../messages/webhooks/events.ts';
@@ -36,8 +37,10 @@ import type { Problem } from '../model/problems.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import type { SecondaryUser } from '../model/secondary-user.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
+import type { SecondaryUser } from '../model/stage-end-user.ts';
+import type { Place, PortfolioExamination } from '../portfolio/examine-portfolio.ts';
+import type { FileMark } from '../portfolio/files.ts';
 import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
 
 /** What a run fixes at its start and checks every attempt against. */
@@ -322,17 +325,54 @@ export interface EagerActivities {
 }
 
 /** A failure of the inquiry protocol as the workflow holds it. */
-export interface InquiryFailure {
+export interface InquiryFailure
+  extends Pick<
+    SubmitFailureDetails,
+    'attempt' | 'claimed' | 'httpStatus' | 'retryAfterMs' | 'refusalKept' | 'resendFrom' | 'otherTraceNumber'
+  > {
   failureType: FailureType;
-  attempt: number;
-  claimed: boolean;
-  httpStatus?: number;
-  retryAfterMs?: number;
   returnCode?: string;
   returnReasonCode?: string;
-  refusalKept?: true;
-  resendFrom?: string;
-  otherTraceNumber?: string;
   /** What is wrong with the input, or with the answer. */
   problems?: readonly Problem[];
+}
+
+// What the workflow `portfolioReview` and its activities say to each other. Types only.
+
+/** Which file, how its lines are read, and how it is known to be the one that was examined. */
+export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns' | 'badLines'> {
+  /** The end user's, as `portfolioFolder` names it. */
+  folder: string;
+  file: string;
+  format: PortfolioFormat;
+}
+
+export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile> {
+  known: KnownFile;
+}
+
+interface RowsRead {
+  rows: PortfolioRow[];
+  /** Where the next ones begin; absent at the file's end. */
+  next?: Place;
+  /** As it is now: other than it was where an unchanged file was found under another mark. */
+  mark: FileMark;
+}
+
+/** A review, and the file that its results are written beside. */
+interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
+  reviewId: string;
+}
+
+export interface PortfolioActivities {
+  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
+  /** Reads the whole file, and writes the bad rows' report. */
+  examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
+  /** `inFull`: the whole file is compared by its digest, even if its mark is the same. */
+  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
+  /** Rows that were begun before; without places it only looks whether the file is the same, in full. */
+  readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
+  writePortfolioResults(args: ReviewFile & { part: number; results: RowResult[] }): Promise<void>;
+  /** Makes one file of the parts. */
+  finishPortfolioResults(args: ReviewFile & { parts: number }): Promise<void>;
 }

@@ -2,17 +2,13 @@ import { activityInfo, heartbeat } from '@temporalio/activity';
 import { createBeginJourney } from './begin-journey.ts';
 import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
-import type { EagerActivities, GatewayActivities, JourneyActivities } from './contract.ts';
-import { createDecisionActivities } from './decision-activities.ts';
+import type { EagerActivities, GatewayActivities, JourneyActivities, PortfolioActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { createLedgerActivities } from './ledger-activities.ts';
-import { createPortfolioActivities, createPreparePortfolio } from './portfolio-activities.ts';
-import type { PortfolioActivities } from './portfolio-contract.ts';
-import { createPrepareJourney } from './prepare-journey.ts';
-import { createPreparePull } from './prepare-pull.ts';
+import { createDecisionActivities, createLedgerActivities } from './ledger-activities.ts';
+import { createPortfolioActivities } from './portfolio-activities.ts';
 import { createPrepareShareReport } from './prepare-share-report.ts';
+import { createStartActivities } from './prepared-run.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
-import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
 
 /** The activities of the workflow queue alone: none of them can post an inquiry. */
@@ -21,11 +17,8 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     // Their heartbeats follow the file, block by block.
     ...createPortfolioActivities(dependencies),
     ...heartbeating({
-      ...createPrepareJourney(dependencies),
-      ...createPreparePull(dependencies),
-      ...createPreparePortfolio(dependencies),
+      ...createStartActivities(dependencies),
       ...createPrepareShareReport(dependencies),
-      ...createTokenActivities(dependencies),
       ...createLedgerActivities(dependencies),
       ...createConsentActivities(dependencies),
       ...createDecisionActivities(dependencies),

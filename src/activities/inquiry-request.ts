@@ -1,6 +1,6 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it. */
 import { defined } from '../base/defined.ts';
-import { accentProblems } from '../fields/accents.ts';
+import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { hasFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -10,12 +10,12 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import type { Applicant } from '../model/applicant.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { InquiryContent } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { ProductCode } from '../model/products.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
 import { finalFailure } from './failures.ts';
 
 /** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
@@ -43,13 +43,7 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
 export function buildRequest(profile: GatewayProfile, args: InquiryContent, claimedAt: Date): GatewayRequest {
   const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
   const problems = [
-    ...entitlementProblems(profile, {
-      productCode,
-      endUserCode,
-      permissiblePurposeCode,
-      endUserPath: '/endUserCode',
-      purposePath: '/permissiblePurposeCode',
-    }),
+    ...entitlementProblems(profile, args.inquiry),
     ...madeUpProblems(profile, args.applicants ?? []),
     ...accentProblems(args.applicants ?? [], profile.accents),
   ];
@@ -81,4 +75,53 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     // The table of the interface refuses those that lack anything.
     applicants: applicants as Applicant[],
   });
+}
+
+/** One product asked for one end user under one purpose, and where the caller wrote the two. */
+interface Entitlement {
+  productCode: ProductCode;
+  endUserCode?: string | undefined;
+  permissiblePurposeCode?: string | undefined;
+  /** Default: `/endUserCode`. */
+  endUserPath?: string;
+  /** Default: `/permissiblePurposeCode`. */
+  purposePath?: string;
+}
+
+/**
+ * Finds what the profile does not allow. What its configuration leaves out may not be asked for; without one,
+ * everything may.
+ */
+export function entitlementProblems(
+  profile: GatewayProfile,
+  { productCode, endUserCode, permissiblePurposeCode, ...paths }: Entitlement,
+): Problem[] {
+  const { endUserPath = '/endUserCode', purposePath = '/permissiblePurposeCode' } = paths;
+  const { endUserCodes, permissiblePurposeCodes } = profile.allowed[productCode] ?? {};
+  const problems: Problem[] = [];
+  if (endUserCode !== undefined && endUserCodes?.includes(endUserCode) === false) {
+    problems.push({ path: endUserPath, rule: `must be an end user that the profile allows for ${productCode}` });
+  }
+  if (permissiblePurposeCode !== undefined && permissiblePurposeCodes?.includes(permissiblePurposeCode) === false) {
+    const rule = `must be a purpose that the profile allows for ${productCode}: ${permissiblePurposeCodes.join(', ')}`;
+    problems.push({ path: purposePath, rule });
+  }
+  return problems;
+}
+
+// The applicants in the spelling that goes on the wire, and what keeps a profile from sending them.
+
+/** What keeps the profile from sending these applicants, with paths under `/applicants`. */
+export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
+  const spelled = spellApplicants(applicants, profile.accents);
+  return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
+}
+
+/**
+ * The inquiry in the spelling that goes on the wire. Its digest is made of this too, so that a row of the ledger stands
+ * for the request that was sent.
+ */
+export function contentAsSent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
+  const { applicants } = content;
+  return applicants ? { ...content, applicants: spellApplicants(applicants, accents ?? 'refuse') } : content;
 }

@@ -1,9 +1,16 @@
+import { defined } from '../base/defined.ts';
 import { requestDigests } from '../ledger/inquiries/request-digests.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
-import type { JourneyActivities } from './contract.ts';
-import { type ActivityDependencies, callingRun } from './dependencies.ts';
+import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
+import type { InquiryDescription } from '../model/inquiry.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { StageCode } from '../model/products.ts';
+import type { DecisionProofVerdict } from '../protection/proofs/decision-proof.ts';
+import type { JourneyActivities, RecordDecisionArgs, UnprovenDecision } from './contract.ts';
+import { type ActivityDependencies, callingRun, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { contentAsSent } from './sent-applicants.ts';
+import { contentAsSent } from './inquiry-request.ts';
 
 /**
  * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of
@@ -57,4 +64,80 @@ export function createLedgerActivities({
     recordOutcome: ({ refusal, ...record }) =>
       translating(() => ledger.recordOutcome(record, undefined, refusal && sealedRefusal(refusal))),
   };
+}
+
+type DecisionVerdict = Awaited<ReturnType<Ledger['recordDecision']>>;
+
+/**
+ * Decisions are judged by the profile of their inquiry as this worker has it, and then recorded; each activity is
+ * idempotent, so Temporal may repeat it without limit.
+ *
+ * @throws `LedgerUnavailable`, and `ActivityFailed` while the keys of decisions cannot be read or this worker lacks the
+ *   profile (repeated); `LedgerChanged` (final)
+ */
+export function createDecisionActivities(
+  dependencies: ActivityDependencies,
+): Pick<JourneyActivities, 'recordDecision' | 'checkRepeatProof'> {
+  const { ledger, checkDecisionProof } = dependencies;
+
+  function judged(
+    profile: string,
+    decision: { content: DecisionContent | RepeatContent; proof: string | undefined; receivedAt: string },
+  ): Promise<DecisionProofVerdict> {
+    return checkDecisionProof(decision, preparedProfile(dependencies, profile).decisionTrust);
+  }
+
+  async function record(args: RecordDecisionArgs): Promise<DecisionVerdict> {
+    const { ledgerId, inquiry, proof } = args;
+    // Nothing that a run says makes it proven.
+    const { provenBy: _, ...decision }: UnprovenDecision & { provenBy?: unknown } = args.decision;
+    const verdict = await judged(inquiry.profile, {
+      content: contentOf(args),
+      proof: proof?.jws,
+      receivedAt: decision.decidedAt,
+    });
+    if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };
+    const { keyId } = verdict;
+    return ledger.recordDecision(ledgerId, inquiry, keyId === undefined ? decision : { ...decision, provenBy: keyId });
+  }
+
+  return {
+    recordDecision: (args) => translating(() => record(args)),
+
+    checkRepeatProof: ({ profile, message, receivedAt }) =>
+      translating(async () => {
+        const content = repeatContent(ledger.identity.environment, message);
+        const verdict = await judged(profile, { content, proof: message.proof, receivedAt });
+        if (!verdict.accepted) throw new InvalidInputError([{ path: '/proof', rule: verdict.rule }]);
+      }),
+  };
+}
+
+/** What its proof must have signed: made of the very record that is to be written. */
+function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionArgs): DecisionContent | RepeatContent {
+  const { environment } = inquiry;
+  const { by, reason, action, answer } = decision;
+  const applicants = proof?.applicants ? { applicants: proof.applicants } : {};
+  if (action === 'repeat') {
+    const repeat = inquiry.productCode as StageCode;
+    return repeatContent(environment, { journeyId: inquiry.ownerId, repeat, occurrence, by, reason, ...applicants });
+  }
+  const { outcome, reference } = answer?.kind === 'outcome' ? answer : {};
+  return decisionContent(environment, {
+    ...decision,
+    action,
+    ...defined({ outcome, reference }),
+    ...applicants,
+    ...askedAbout(inquiry, decision, proof),
+  });
+}
+
+/** One decision is about all rows of a review that the ledger has under other numbers, and about nothing else. */
+function askedAbout(
+  { workflowType }: InquiryDescription,
+  { failureType }: UnprovenDecision,
+  proof: RecordDecisionArgs['proof'],
+): { customerTraceNumber?: string; attempt?: number } {
+  const isOfAllRows = workflowType === 'portfolioReview' && failureType === 'AnotherNumber';
+  return (isOfAllRows && proof?.askedAbout) || {};
 }

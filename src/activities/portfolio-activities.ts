@@ -2,56 +2,22 @@ import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
-import { parseMessage } from '../messages/inputs/parse-message.ts';
-import { type PortfolioFormat, portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
-import { ownerIdOf } from '../model/owner-id.ts';
-import { InvalidInputError } from '../model/problems.ts';
-import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
-import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
-import { folderPath, openPortfolio, outputPaths, requirePortfolio } from '../portfolio/file-path.ts';
-import { requireUnchanged } from '../portfolio/identity.ts';
-import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
+import { examinePortfolio, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
+import {
+  folderPath,
+  openPortfolio,
+  outputPaths,
+  PortfolioChangedError,
+  PortfolioUnavailableError,
+  requirePortfolio,
+  requireUnchanged,
+} from '../portfolio/files.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
-import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
+import type { KnownFile, PortfolioActivities } from './contract.ts';
+import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
-import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
-import { factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
-
-export function createPreparePortfolio(
-  dependencies: ActivityDependencies,
-): Pick<PortfolioActivities, 'preparePortfolio'> {
-  return {
-    /**
-     * Checks a review's input, and fixes the configuration that the run keeps to. `examinePortfolio` checks the file,
-     * and waits while it cannot be reached.
-     *
-     * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
-     */
-    preparePortfolio: ({ input }) =>
-      translating(async () => {
-        const profile = profileNamed(dependencies, profileNameOf(input));
-        const review = parseMessage(portfolioReview, input);
-        const { reviewId, endUserCode, permissiblePurposeCode } = review;
-        const ownerId = ownerIdOf('portfolio', reviewId);
-        const facts = await factsAtStart(dependencies, ownerId);
-        const problems = [
-          ...ownerProblems({ ownerId, path: '/reviewId' }, facts),
-          ...entitlementProblems(profile, {
-            productCode: 'ACCTRVW',
-            endUserCode,
-            permissiblePurposeCode,
-            endUserPath: '/endUserCode',
-            purposePath: '/permissiblePurposeCode',
-          }),
-        ];
-        if (problems.length > 0) throw new InvalidInputError(problems);
-        return fixRun(dependencies, profile, facts);
-      }),
-  };
-}
 
 /**
  * What a review does with files: reads of one that was examined, and writes that are idempotent. Temporal may repeat
@@ -70,7 +36,8 @@ export function createPortfolioActivities(
     try {
       return await read();
     } catch (error) {
-      if (isUnreadableRow(error)) await requireUnchanged(handle, known, { inFull: true, onBlock });
+      const isOfRow = error instanceof PortfolioUnavailableError && error.code === 'ROW';
+      if (isOfRow) await requireUnchanged(handle, known, { inFull: true, onBlock });
       throw error;
     }
   };
@@ -81,7 +48,7 @@ export function createPortfolioActivities(
         const {
           reviewId,
           file,
-          format = formatOf(file),
+          format = /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv',
           maxBadRows = DEFAULT_MAX_BAD_ROWS,
           profile: name = 'default',
         } = input;
@@ -115,14 +82,6 @@ export function createPortfolioActivities(
     finishPortfolioResults: ({ reviewId, folder, file, parts }) =>
       translatingPortfolio(async () => mergeParts(await outputPaths(pathTo(folder), file, reviewId), parts, onBlock)),
   };
-}
-
-function formatOf(file: string): PortfolioFormat {
-  return /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv';
-}
-
-function isUnreadableRow(error: unknown): boolean {
-  return error instanceof PortfolioUnavailableError && error.code === 'ROW';
 }
 
 /** As `translating`, with what only a portfolio's files throw. */

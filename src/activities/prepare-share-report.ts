@@ -16,12 +16,12 @@ import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
-import { secondaryUserOf } from '../model/secondary-user.ts';
+import { secondaryUserOf } from '../model/stage-end-user.ts';
 import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { checkRequestCanBeBuilt, factsAtStart, fixRun, ownerProblems, profileNameOf } from './prepared-run.ts';
+import { entitlementProblems } from './inquiry-request.ts';
+import { checkRequestCanBeBuilt, checkStart, fixRun } from './prepared-run.ts';
 
 // Which report is to be shared, as the ledger has it. Refuses another owner's report, and one that does not exist.
 
@@ -186,21 +186,11 @@ export function createPrepareShareReport(
      */
     prepareShareReport: ({ input, firstRunId }) =>
       translating(async () => {
-        const profile = profileNamed(dependencies, profileNameOf(input));
-        const share = parseMessage(shareReport, input);
-        const ownerId = ownerIdOf('share', share.shareId);
-        const facts = await factsAtStart(dependencies, ownerId);
-        const problems = [
-          ...ownerProblems({ ownerId, path: '/shareId' }, facts),
-          ...entitlementProblems(profile, {
-            productCode: 'SECONDUSE',
-            endUserCode: share.endUserCode,
-            permissiblePurposeCode: share.permissiblePurposeCode,
-            endUserPath: '/endUserCode',
-            purposePath: '/permissiblePurposeCode',
-          }),
-        ];
-        if (problems.length > 0) throw new InvalidInputError(problems);
+        const checked = await checkStart(dependencies, 'share', input, {
+          parse: () => parseMessage(shareReport, input),
+          problemsOf: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
+        });
+        const { profile, ownerId, facts, input: share } = checked;
         const shared = await findSharedReport(ledger, profile, share);
         const { source: report, reference, endUserCode: reportEndUserCode } = shared;
         const { shareId, permissiblePurposeCode } = share;

@@ -6,17 +6,25 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { StartFacts } from '../ledger/records.ts';
+import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
+import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/inputs/parse-message.ts';
+import { portfolioReview } from '../messages/inputs/portfolio-review.ts';
+import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
+import { requestShare, type ShareInput } from '../messages/request-share.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
-import { workflowIdOf } from '../model/owner-id.ts';
-import type { Problem } from '../model/problems.ts';
-import type { PreparedRun } from './contract.ts';
-import type { ActivityDependencies } from './dependencies.ts';
-import { buildRequest } from './inquiry-request.ts';
-import { contentAsSent } from './sent-applicants.ts';
+import { ID_NAMES, ownerIdOf, type RunKind, workflowIdOf } from '../model/owner-id.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { STAGES } from '../model/products.ts';
+import { stageInquiry } from '../model/stage-end-user.ts';
+import type { JourneyActivities, PortfolioActivities, PreparedJourney, PreparedRun } from './contract.ts';
+import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
+import { translating } from './failures.ts';
+import { applicantProblems, buildRequest, contentAsSent, entitlementProblems } from './inquiry-request.ts';
 
 /** The input is not checked yet when its profile's limits are needed to check it. */
-export function profileNameOf(input: unknown): string {
+function profileNameOf(input: unknown): string {
   const name = (input as { profile?: unknown } | null | undefined)?.profile;
   return typeof name === 'string' ? name : 'default';
 }
@@ -25,7 +33,7 @@ export function profileNameOf(input: unknown): string {
  * What the ledger knows of the run's owner; `null` where it does not answer. That is no reason to refuse a start: each
  * claim asks the same, and sends nothing either.
  */
-export async function factsAtStart({ ledger }: ActivityDependencies, ownerId: string): Promise<StartFacts | null> {
+async function factsAtStart({ ledger }: ActivityDependencies, ownerId: string): Promise<StartFacts | null> {
   const facts = await ifAnswered(ledger.startFacts(ownerId));
   if (facts?.hasOpenWork && workflowIdProblems({ ownerId, path: '' }).length === 0) {
     // A run of this id that was cut off has left what it waited for.
@@ -33,6 +41,37 @@ export async function factsAtStart({ ledger }: ActivityDependencies, ownerId: st
     await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { ownerId, before }));
   }
   return facts;
+}
+
+interface StartRules<Input> {
+  /** Checks the input by its table. */
+  parse(profile: GatewayProfile): Input;
+  problemsOf(profile: GatewayProfile, input: Input): Problem[];
+  /** The token service may be slow. Consents that come meanwhile are heard: the ledger is asked after it. */
+  asksForTokenFirst?: true;
+}
+
+/**
+ * Checks what the starts of all kinds have alike: the profile, the input, the workflow id, and what the profile allows.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export async function checkStart<Input extends object>(
+  dependencies: ActivityDependencies,
+  kind: RunKind,
+  given: unknown,
+  { parse, problemsOf, asksForTokenFirst }: StartRules<Input>,
+) {
+  const profile = profileNamed(dependencies, profileNameOf(given));
+  const input = parse(profile);
+  const ownProblems = problemsOf(profile, input);
+  const token = asksForTokenFirst && ownProblems.length === 0 ? await preflight(dependencies, profile) : undefined;
+  const idName = ID_NAMES[kind];
+  const ownerId = ownerIdOf(kind, (input as Record<string, unknown>)[idName] as string);
+  const facts = await factsAtStart(dependencies, ownerId);
+  const problems = [...ownerProblems({ ownerId, path: `/${idName}` }, facts), ...ownProblems];
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return { profile, input, ownerId, facts, token };
 }
 
 /** Fixes the configuration that the run keeps to from now on. */
@@ -62,7 +101,7 @@ export async function fixRun(
 }
 
 /** `null` where the ledger does not answer: that is no reason to refuse a start. */
-export async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
+async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
@@ -82,7 +121,7 @@ interface OwnerInput {
  * Checks that the workflow id is made of the caller's id, so that one id is one run. Refuses an id that was disposed
  * of.
  */
-export function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
+function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
   const isDisposed = facts?.disposedAt !== undefined;
   return [
     ...workflowIdProblems(owner),
@@ -123,10 +162,7 @@ const PREFLIGHT_TIMEOUT_MS = 10_000;
  * Asks for a token. A token service that is down or refuses does not fail the start: the first inquiry asks again, and
  * waits.
  */
-export async function preflight(
-  dependencies: ActivityDependencies,
-  profile: GatewayProfile,
-): Promise<PreparedRun['token']> {
+async function preflight(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun['token']> {
   const tooLong = AbortSignal.timeout(PREFLIGHT_TIMEOUT_MS);
   try {
     await dependencies.tokens.get(profile, { signal: AbortSignal.any([cancellationSignal(), tooLong]) });
@@ -136,4 +172,171 @@ export async function preflight(
     if (error instanceof GatewayError) return error.code === 'CredentialsRefused' ? 'refused' : 'unavailable';
     throw error;
   }
+}
+
+/**
+ * The first activity of each kind of run: it checks the whole input, and fixes the configuration that the run keeps to, before
+ * anything can be posted. Beside them the checks of what comes to a running journey later.
+ *
+ * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
+ */
+export function createStartActivities(
+  dependencies: ActivityDependencies,
+): Pick<JourneyActivities, 'prepareJourney' | 'preparePull' | 'checkApplicants' | 'checkShare' | 'acquireToken'> &
+  Pick<PortfolioActivities, 'preparePortfolio'> {
+  return {
+    prepareJourney: ({ input, firstRunId }) =>
+      translating(async () => {
+        const checked = await checkStart(dependencies, 'journey', input, {
+          parse: ({ limits: { maxApplicants } }) => parseMessage(lendingJourney, input, { maxApplicants }),
+          problemsOf: (profile, journey) => [
+            ...journeyEntitlementProblems(profile, journey),
+            ...applicantProblems(profile, journey.applicants),
+          ],
+          asksForTokenFirst: true,
+        });
+        const { profile, facts, token, input: journey } = checked;
+        for (const productCode of journey.stages ?? STAGES) {
+          checkRequestCanBeBuilt(profile, stageInquiry(journey, productCode), { applicants: journey.applicants });
+        }
+        return {
+          ...(await fixRun(dependencies, profile, facts, token)),
+          ...(facts?.hasConsents === false ? { heard: [] } : await heardAtStart(dependencies, journey, firstRunId)),
+        };
+      }),
+
+    preparePull: ({ input }) =>
+      translating(async () => {
+        // Each workflow type takes its own products, so that a start from any language is checked by the right table.
+        const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
+        const checked = await checkStart(dependencies, 'pull', input, {
+          parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
+          problemsOf: pullEntitlementProblems,
+        });
+        const { profile, ownerId, facts, input: pull } = checked;
+        const problems = await productProblems(dependencies.ledger, ownerId, pull);
+        if (problems.length > 0) throw new InvalidInputError(problems);
+        const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
+        const asked = { productCode, ...defined({ endUserCode, permissiblePurposeCode }) };
+        checkRequestCanBeBuilt(profile, asked, { applicants });
+        return fixRun(dependencies, profile, facts);
+      }),
+
+    /** `examinePortfolio` checks the file, and waits while it cannot be reached. */
+    preparePortfolio: ({ input }) =>
+      translating(async () => {
+        const { profile, facts } = await checkStart(dependencies, 'portfolio', input, {
+          parse: () => parseMessage(portfolioReview, input),
+          problemsOf: (profile, review) => entitlementProblems(profile, { ...review, productCode: 'ACCTRVW' }),
+        });
+        return fixRun(dependencies, profile, facts);
+      }),
+
+    /** @throws `InvalidInput` (final) with paths under `/applicants`. */
+    checkApplicants: ({ profile, applicants, productCode }) =>
+      translating(async () => {
+        const known = preparedProfile(dependencies, profile);
+        const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
+        const problems = applicantProblems(known, parse(applicants, known.limits));
+        if (problems.length > 0) throw new InvalidInputError(problems);
+      }),
+
+    /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */
+    checkShare: ({ profile, message, journeyPurposeCode }) =>
+      translating(async () => {
+        const { share } = parseMessage(requestShare, message);
+        const problems = shareEntitlementProblems(preparedProfile(dependencies, profile), share, {
+          path: '/share',
+          journeyPurposeCode,
+        });
+        if (problems.length > 0) throw new InvalidInputError(problems);
+      }),
+
+    /**
+     * The visible, durable wait while the token service is down. The token itself stays in this worker's memory;
+     * only when it was fetched and when it expires is returned.
+     *
+     * @throws `TokenUnavailable` (repeated by Temporal's retry policy), `CredentialsRefused` (final).
+     */
+    acquireToken: ({ profile, fetchedAfter }) =>
+      translating(async () => {
+        const { fetchedAt, expiresAt } = await dependencies.tokens.get(preparedProfile(dependencies, profile), {
+          ...defined({ fetchedAfter }),
+          signal: cancellationSignal(),
+        });
+        return { fetchedAt, expiresAt };
+      }, dependencies.config.protocol.retryAfterMaxMs),
+  };
+}
+
+/** More than these, with their proofs, would be too long a result: the run asks for them by themselves. */
+const MOST_HEARD_AT_START = 100;
+
+/** A ledger that does not answer keeps no journey from its stages: the run asks again. */
+async function heardAtStart(
+  { ledger }: ActivityDependencies,
+  { journeyId, shares = [], applicants }: LendingJourneyInput,
+  firstRunId: string,
+): Promise<Pick<PreparedJourney, 'heard'>> {
+  const run = {
+    ...{ ownerId: journeyId, firstRunId },
+    shareIds: shares.map(({ shareId }) => shareId),
+    applicantIds: applicants.map(({ applicantId }) => applicantId),
+  };
+  const heard = await ifAnswered(ledger.kept.hear(ledger.identity.ledgerId, run));
+  return heard === null || heard.length > MOST_HEARD_AT_START ? {} : { heard };
+}
+
+function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {
+  const ofStages = (journey.stages ?? STAGES).flatMap((stage) =>
+    entitlementProblems(profile, {
+      ...stageInquiry(journey, stage),
+      endUserPath: journey.endUserCodes?.[stage] === undefined ? '/endUserCode' : `/endUserCodes/${stage}`,
+      purposePath: `/permissiblePurposeCodes/${stage}`,
+    }),
+  );
+  const ofShares = (journey.shares ?? []).flatMap((share, index) =>
+    shareEntitlementProblems(profile, share, {
+      path: `/shares/${index}`,
+      journeyPurposeCode: journey.permissiblePurposeCodes.SECONDUSE,
+    }),
+  );
+  return [...ofStages, ...ofShares];
+}
+
+function shareEntitlementProblems(
+  profile: GatewayProfile,
+  { endUserCode, permissiblePurposeCode }: ShareInput,
+  { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
+): Problem[] {
+  return entitlementProblems(profile, {
+    productCode: 'SECONDUSE',
+    endUserCode,
+    permissiblePurposeCode: permissiblePurposeCode ?? journeyPurposeCode,
+    endUserPath: `${path}/endUserCode`,
+    purposePath: permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
+  });
+}
+
+function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Problem[] {
+  const { productCode, endUserCode, permissiblePurposeCode } = pull;
+  const allowed = profile.allowed[productCode];
+  const required = [
+    ...(allowed?.endUserCodes && endUserCode === undefined ? ['/endUserCode'] : []),
+    ...(allowed?.permissiblePurposeCodes && permissiblePurposeCode === undefined ? ['/permissiblePurposeCode'] : []),
+  ];
+  return [
+    ...required.map((path) => ({ path, rule: `is required: the profile lists what it allows for ${productCode}` })),
+    ...entitlementProblems(profile, pull),
+  ];
+}
+
+/**
+ * One pull is one product. Another product under the id of a failed pull would have a trace number of its own. It would
+ * be sent although no person has decided what became of the first.
+ */
+async function productProblems(ledger: Ledger, ownerId: string, { productCode }: PullInput): Promise<Problem[]> {
+  const inquiries = await ledger.inquiriesOf(ownerId);
+  if (inquiries.every((inquiry) => inquiry.productCode === productCode)) return [];
+  return [{ path: '/productCode', rule: 'must be that of the pull which has this id already: choose another id' }];
 }

@@ -15,8 +15,7 @@ import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
-import { buildRequest, profileOfRun } from './inquiry-request.ts';
-import { contentAsSent } from './sent-applicants.ts';
+import { buildRequest, contentAsSent, profileOfRun } from './inquiry-request.ts';
 
 /** Left at the end of the activity's time to report what happened to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
@@ -184,25 +183,19 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
   }
 }
 
+/** What the claim said, and when the activity ends. */
+type Claimed = { endsAt: number; seen: SeenAttempt; resendFrom: string | undefined };
+
 /** Writes how the claimed attempt ended, for as long as the activity may live. */
 class OutcomeRecorder {
   readonly #dependencies: ActivityDependencies;
   readonly #args: SubmitInquiryArgs;
-  readonly #endsAt: number;
-  readonly #resendFrom: string | undefined;
-  readonly #seen: SeenAttempt;
+  readonly #claimed: Claimed;
 
-  /** @param claimed what the claim said, and when the activity ends */
-  constructor(
-    dependencies: ActivityDependencies,
-    args: SubmitInquiryArgs,
-    claimed: { endsAt: number; seen: SeenAttempt; resendFrom: string | undefined },
-  ) {
+  constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, claimed: Claimed) {
     this.#dependencies = dependencies;
     this.#args = args;
-    this.#endsAt = claimed.endsAt;
-    this.#seen = claimed.seen;
-    this.#resendFrom = claimed.resendFrom;
+    this.#claimed = claimed;
   }
 
   answered(reply: GatewayReply): Promise<boolean> {
@@ -222,14 +215,16 @@ class OutcomeRecorder {
 
   /** The failure to throw: translated, recorded where it could be, and with its details. */
   async failed(error: unknown, rejectToken: () => void): Promise<unknown> {
-    const details = { attempt: this.#args.attempt, claimed: true, seen: this.#seen };
+    const { seen, resendFrom } = this.#claimed;
+    const details = { attempt: this.#args.attempt, claimed: true, seen };
     if (!(error instanceof GatewayError)) {
       // An abort before the first byte arrives as the signal's own reason; after an unforeseen error the request may
       // have been sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
       const recorded = await this.#record({ ...this.#row(), state, failureType });
-      return state === 'notSent' ? error : submitFailure('OutcomeUnknown', { ...details, recorded, ...this.#resend() });
+      if (state === 'notSent') return error;
+      return submitFailure('OutcomeUnknown', { ...details, recorded, ...defined({ resendFrom }) });
     }
     if (error.code === 'TokenRejected') rejectToken();
     // A second 401 with a token fetched anew is not about the token (docs/protocol.md).
@@ -244,12 +239,8 @@ class OutcomeRecorder {
     const refusal = await this.#sealedRefusal(error);
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
     const kept = refusal && (recorded ? { refusalKept: true as const } : defined({ refusal: carriedRefusal(refusal) }));
-    const resend = failureType === 'OutcomeUnknown' ? this.#resend() : {};
+    const resend = failureType === 'OutcomeUnknown' ? defined({ resendFrom }) : {};
     return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
-  }
-
-  #resend(): Pick<SubmitFailureDetails, 'resendFrom'> {
-    return this.#resendFrom === undefined ? {} : { resendFrom: this.#resendFrom };
   }
 
   #row() {
@@ -268,7 +259,7 @@ class OutcomeRecorder {
     const late = new AbortController();
     try {
       const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
-      const leftMs = this.#endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
+      const leftMs = this.#claimed.endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
       const tooLate = setTimeout(Math.min(SEAL_WITHIN_MS, Math.max(1, leftMs)), undefined, { signal: late.signal });
       return await Promise.race([sealed, tooLate]);
     } catch {
@@ -285,7 +276,7 @@ class OutcomeRecorder {
         return true;
       } catch {
         // The answer must reach the workflow after any error: `recorded: false` makes it record without limit.
-        const leftMs = this.#endsAt - performance.now() - REPORTING_MARGIN_MS;
+        const leftMs = this.#claimed.endsAt - performance.now() - REPORTING_MARGIN_MS;
         if (leftMs < RECORD_RETRY_MS) return false;
         await setTimeout(RECORD_RETRY_MS);
       }

@@ -9,11 +9,9 @@ import {
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import { takesEvent } from '../messages/webhooks/endpoint.ts';
-import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import { webhookEventSchema } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { WEBHOOK_MESSAGES, WebhookError } from '../webhooks/errors.ts';
-import type { WebhookSender } from '../webhooks/sender.ts';
+import { WEBHOOK_MESSAGES, WebhookError, type WebhookSender } from '../webhooks/sender.ts';
 import type { JourneyActivities, WebhookActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { passingFailure, translating } from './failures.ts';
@@ -78,18 +76,15 @@ export function createWebhookActivities(
       try {
         const endpoint = config.profiles.get(profile)?.webhooks?.find((one) => one.name === name);
         if (!endpoint) throw new WebhookError('WebhookNotConfigured');
-        const message = { id: event.id, body: bodyOf(event) };
-        return { httpStatus: await sender.send(endpoint, message, cancellationSignal()) };
+        // Drops what the schema does not know: a sender that can write to a run must not get other content signed.
+        const { id, type, timestamp, data } = event;
+        const body = JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
+        return { httpStatus: await sender.send(endpoint, { id, body }, cancellationSignal()) };
       } catch (error) {
         throw translated(error, config.protocol.retryAfterMaxMs);
       }
     },
   };
-}
-
-/** Drops what the schema does not know: a sender that can write to a run must not get other content signed. */
-function bodyOf({ type, timestamp, data }: WebhookEvent): string {
-  return JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
 }
 
 function translated(error: unknown, retryAfterMaxMs: number): unknown {

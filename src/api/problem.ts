@@ -17,7 +17,7 @@ import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { PortfolioUnavailableError } from '../portfolio/errors.ts';
+import { PortfolioUnavailableError } from '../portfolio/files.ts';
 import { refusedMessage } from './update-refusals.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';

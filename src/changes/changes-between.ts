@@ -8,19 +8,28 @@ import {
   type RefKind,
   refIdResolver,
 } from '../gateway/responses.ts';
+import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
-import { completeOptions } from './change-options.ts';
+import {
+  comparable,
+  completeOptions,
+  DEFAULT_CHANGE_OPTIONS,
+  entriesOf,
+  inOrder,
+  sumFigures,
+  textOf,
+} from './figures.ts';
 import type {
   ApplicantChanges,
   Identification,
   ReportChanges,
   ReportedAddress,
   ReportedName,
+  SealedChanges,
   Tradeline,
+  TradelineChange,
   UnreadableField,
 } from './report-changes.ts';
-import { comparable, entriesOf, inOrder, textOf } from './report-text.ts';
-import { SummaryBuilder } from './summary.ts';
 import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
 
 // Matches the entries of two reports that concern the same consumer.
@@ -236,20 +245,19 @@ export function changesBetween(
 ): ReportChanges {
   const complete = completeOptions(options);
   const { matches, unidentified } = matchApplicants(earlier, later);
-  const summary = new SummaryBuilder();
+  const compared: ComparedTradelines = { earlier: [], later: [], onlyEarlier: [], onlyLater: [] };
   const applicants: ApplicantChanges[] = [];
   for (const match of matches) {
-    const changes = compareFiles(match, complete, summary);
+    const changes = compareFiles(match, complete, compared);
     if (changes) applicants.push(changes);
   }
-  for (const changes of applicants) summary.count(changes);
-  return { applicants, unidentified, summary: summary.summary };
+  return { applicants, unidentified, summary: { counts: countChanges(applicants), totals: sumUp(compared) } };
 }
 
 function compareFiles(
   match: { earlier?: ApplicantFile; later?: ApplicantFile },
   options: ChangeOptions,
-  summary: SummaryBuilder,
+  compared: ComparedTradelines,
 ): ApplicantChanges | undefined {
   const [before, after] = [match.earlier, match.later].map((file) => file?.consumers ?? []) as [Consumer[], Consumer[]];
   if (before.length === 0 && after.length === 0) return undefined;
@@ -259,7 +267,10 @@ function compareFiles(
   const one = readFile(before, 'earlier', options);
   const other = readFile(after, 'later', options);
   const paired = pairTradelines(one.accounts, other.accounts);
-  summary.add(one.accounts, other.accounts, paired);
+  compared.earlier.push(...one.accounts);
+  compared.later.push(...other.accounts);
+  compared.onlyEarlier.push(...paired.onlyEarlier.map(({ account }) => account));
+  compared.onlyLater.push(...paired.onlyLater.map(({ account }) => account));
   const alone = (own: ReadFile, opposite: ReadFile) => (found: { account: ReadTradeline; tied: boolean }) =>
     withIdentification(found, own, opposite);
   return {
@@ -345,4 +356,58 @@ function withIdentification(
   const { names, addresses } = opposite;
   const identification = identificationOf(account.raw, { resolve, names, addresses });
   return { ...account.told, tied, ...(identification && { identification }) };
+}
+
+// Counts and sums of changes: the part of a comparison that a journey's result may hold.
+
+/** The tradelines of the applicants who are in both reports. */
+type ComparedTradelines = Record<'earlier' | 'later' | 'onlyEarlier' | 'onlyLater', ReadTradeline[]>;
+
+function countChanges(applicants: readonly ApplicantChanges[]): ChangeCounts {
+  const sum = (count: (changes: ApplicantChanges) => number) =>
+    applicants.reduce((total, changes) => total + count(changes), 0);
+  const present = (presence: ApplicantChanges['presence']) => sum((changes) => Number(changes.presence === presence));
+  const changed = (is: (change: TradelineChange) => boolean) =>
+    sum(({ changedAccounts }) => changedAccounts.filter(is).length);
+  return {
+    applicantsCompared: present('both'),
+    applicantsJoined: present('joined'),
+    applicantsLeft: present('left'),
+    newAccounts: sum(({ newAccounts }) => newAccounts.length),
+    vanishedAccounts: sum(({ vanishedAccounts }) => vanishedAccounts.length),
+    closedAccounts: changed(({ status }) => status?.change === 'closed'),
+    reopenedAccounts: changed(({ status }) => status?.change === 'reopened'),
+    statusChanges: changed(({ status }) => status?.change === 'changed'),
+    balanceMoves: changed(({ balance }) => balance !== undefined),
+    creditLimitMoves: changed(({ creditLimit }) => creditLimit !== undefined),
+    newNames: sum(({ newNames }) => newNames.length),
+    vanishedNames: sum(({ vanishedNames }) => vanishedNames.length),
+    newAddresses: sum(({ newAddresses }) => newAddresses.length),
+    vanishedAddresses: sum(({ vanishedAddresses }) => vanishedAddresses.length),
+    unreadable: sum(({ unreadable }) => unreadable.length),
+  };
+}
+
+function sumUp({ earlier, later, onlyEarlier, onlyLater }: ComparedTradelines): ChangeTotals {
+  const sums = (accounts: readonly ReadTradeline[]) => ({
+    balance: sumFigures(accounts.map(({ balance }) => balance)),
+    creditLimit: sumFigures(accounts.map(({ creditLimit }) => creditLimit)),
+  });
+  const [before, after] = [sums(earlier), sums(later)];
+  return {
+    balance: { earlier: before.balance, later: after.balance },
+    creditLimit: { earlier: before.creditLimit, later: after.creditLimit },
+    newAccounts: sums(onlyLater),
+    vanishedAccounts: sums(onlyEarlier),
+  };
+}
+
+/** The list of changes as the ledger keeps it: JSON, sealed like a report. */
+export function sealedChangesText({
+  changes,
+  options,
+  ...compared
+}: Pick<SealedChanges, 'earlier' | 'later'> & { changes: ReportChanges; options?: Partial<ChangeOptions> }): string {
+  const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
+  return JSON.stringify({ ...compared, options: complete, ...changes } satisfies SealedChanges);
 }

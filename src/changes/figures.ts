@@ -1,6 +1,8 @@
 /** Amounts as decimal strings, compared and added exactly. */
 import Big from 'big.js';
-import type { FigureThreshold } from '../model/change-options.ts';
+import { isRecord } from '../base/is-record.ts';
+import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
+import type { Problem } from '../model/problems.ts';
 import type { FigureMove } from './report-changes.ts';
 
 /** Bounded, so that no exponent and no length can make the arithmetic expensive. */
@@ -15,7 +17,7 @@ export function readFigure(value: unknown): Figure {
   return typeof value === 'string' && FIGURE.test(value) ? new Big(value) : 'unreadable';
 }
 
-export function isFigure(value: string): boolean {
+function isFigure(value: string): boolean {
   return FIGURE.test(value);
 }
 
@@ -46,14 +48,75 @@ function isBeyond(difference: Big, one: Big, other: Big, { amount, percent }: Fi
   return difference.gte(amount) && difference.times(100).gte(larger.times(percent));
 }
 
-export class FigureSum {
-  #total = new Big(0);
+/** The sum of those that are given and readable. */
+export function sumFigures(figures: readonly Figure[]): string {
+  const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
+  return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
+}
 
-  add(figure: Figure): void {
-    if (figure !== null && figure !== 'unreadable') this.#total = this.#total.plus(figure);
-  }
+// Text members of a report, read with no assumption about their type.
 
-  get text(): string {
-    return figureText(this.#total);
+/** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
+  return (typeof value === 'string' && value.trim()) || null;
+}
+
+/** The text in upper case with spaces collapsed: reports may differ in these without any meaning. */
+export function comparable(value: unknown): string | null {
+  return textOf(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
+}
+
+/** An order that is the same on every machine, unlike an order by language. */
+export function inOrder(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** The entries of a list. `unreadable` counts entries that are no objects, and a value that is no list. */
+export function entriesOf(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
+  if (list === undefined || list === null) return { entries: [], unreadable: 0 };
+  if (!Array.isArray(list)) return { entries: [], unreadable: 1 };
+  const entries = list.filter(isRecord);
+  return { entries, unreadable: list.length - entries.length };
+}
+
+// The thresholds and codes of a comparison.
+
+/**
+ * Every difference counts: nothing is left out unless an option says so. No code means closed: the interface shows no
+ * list (2.4), and only the provider's is one.
+ */
+export const DEFAULT_CHANGE_OPTIONS: ChangeOptions = {
+  balance: { amount: '0', percent: '0' },
+  creditLimit: { amount: '0', percent: '0' },
+  closedStatusCodes: [],
+};
+
+/** @throws RangeError that names the invalid option, never its value */
+export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOptions {
+  const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
+  const [problem] = changeOptionProblems(complete);
+  if (problem) throw new RangeError(`${problem.path} ${problem.rule}`);
+  return complete;
+}
+
+function changeOptionProblems({ balance, creditLimit, closedStatusCodes }: ChangeOptions): Problem[] {
+  const problems = [...thresholdProblems(balance, '/balance'), ...thresholdProblems(creditLimit, '/creditLimit')];
+  if (closedStatusCodes.some((code) => code.trim() === '')) {
+    problems.push({ path: '/closedStatusCodes', rule: 'must hold codes that are not empty' });
   }
+  return problems;
+}
+
+function thresholdProblems({ amount, percent }: FigureThreshold, path: string): Problem[] {
+  const problems: Problem[] = [];
+  if (!isFigure(amount) || amount.startsWith('-')) {
+    problems.push({ path: `${path}/amount`, rule: 'must be a decimal string, not negative' });
+  }
+  // Only this percentage is compared as a number: it is a bound, not an amount.
+  if (!isFigure(percent) || percent.startsWith('-') || Number(percent) > 100) {
+    problems.push({ path: `${path}/percent`, rule: 'must be a decimal string from 0 to 100' });
+  }
+  return problems;
 }

@@ -1,6 +1,7 @@
 /** What changed between two reports of the same consumers (types). Everything in it but the summary is personal. */
 import type { RefKind } from '../gateway/responses.ts';
 import type { ChangeSummary } from '../messages/journey/change-summary.ts';
+import type { ChangeOptions } from '../model/change-options.ts';
 
 /** One tradeline of a report. A part that is missing or unreadable is `null`. */
 export interface Tradeline {
@@ -96,4 +97,16 @@ export interface ReportChanges {
   /** The number of entries that were not compared: without either id, they could not be distinguished. */
   unidentified: { earlier: number; later: number };
   summary: ChangeSummary;
+}
+
+interface ComparedSource {
+  productCode: string;
+  customerTraceNumber: string;
+}
+
+/** What was compared, the thresholds, and the result. Personal throughout. */
+export interface SealedChanges extends ReportChanges {
+  earlier: ComparedSource;
+  later: ComparedSource;
+  options: ChangeOptions;
 }

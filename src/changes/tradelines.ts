@@ -2,9 +2,8 @@
 
 import { isRecord } from '../base/is-record.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
-import { type Figure, figureOrNull, moveBetween, readFigure } from './figures.ts';
+import { comparable, type Figure, figureOrNull, inOrder, moveBetween, readFigure, textOf } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
-import { comparable, inOrder, textOf } from './report-text.ts';
 
 /** One entry of `consumer.accounts[]`, as it was read. */
 export interface ReadTradeline {
@@ -50,13 +49,10 @@ export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes 
     told,
     balance,
     creditLimit,
-    isStatusReadable: statusCode !== null || raw.statusCode === undefined || isEmpty(raw.statusCode),
+    // `textOf` reads no text where there is none, or one that is empty.
+    isStatusReadable: statusCode !== null || (raw.statusCode ?? null) === null || typeof raw.statusCode === 'string',
     raw,
   };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (typeof value === 'string' && value.trim() === '');
 }
 
 export interface PairedTradelines {

@@ -15,7 +15,7 @@
  */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { DEFAULT_CHANGE_OPTIONS } from '../changes/change-options.ts';
+import { DEFAULT_CHANGE_OPTIONS } from '../changes/figures.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';

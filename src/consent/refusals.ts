@@ -1,7 +1,9 @@
 /** Rules by which refusals end grants of one applicant for one share. Pure; docs/journeys.md, Consent. */
 
+import { differingPaths } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
-import type { ConsentRecord } from './consent-record.ts';
+import type { ConsentMessage } from '../messages/consent.ts';
+import type { ConsentRecord, GrantFault } from './consent-record.ts';
 
 /**
  * Whether a refusal ends a grant of the same applicant for the same share.
@@ -51,4 +53,55 @@ const CLOCK_TOLERANCE_MS = 5 * 60_000;
 /** Whether a message is dated in the future: it would outlast the refusals that follow it. */
 export function isAhead({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>, nowMs: number): boolean {
   return (parseInstantMs(decidedAt) ?? 0) > nowMs + CLOCK_TOLERANCE_MS;
+}
+
+// Says why a grant does not count, and what its sender does then. The same words on every path. Pure.
+
+const SEND_A_NEW_ONE = 'while the share waits, send a new grant under a new consentId';
+
+export const GRANT_FAULTS: Record<GrantFault, string> = {
+  refused: `a denial or a revocation has ended this grant: ${SEND_A_NEW_ONE}`,
+  tooOld: `the grant is too old for this share: ${SEND_A_NEW_ONE}`,
+  spent: `another share was posted under this grant: ${SEND_A_NEW_ONE}`,
+  missing: `the grant is not for this share and its secondary user: ${SEND_A_NEW_ONE}`,
+  otherPerson: `/applicantId named another person when the grant came: ${SEND_A_NEW_ONE}`,
+};
+
+/** The problem of a grant that is sent again after it has ceased to count. */
+export function describeFault(fault: GrantFault): { path: '/consentId'; rule: string } {
+  return { path: '/consentId', rule: `names a grant that does not count: ${GRANT_FAULTS[fault]}` };
+}
+
+// The differences between two consents under one key. Pure.
+
+/**
+ * The paths at which a consent differs from the kept one with the same key. Leaves out the proof, since it is about
+ * this very content, and the evidence of a refusal, which needs none. A consent without a time of its own
+ * (`decidedNow`) takes the time of the kept one. The exception is a grant in between: otherwise a new refusal would
+ * count as older than that grant.
+ *
+ * @param hasGrantedSince whether the applicant has granted the share after the kept consent came
+ */
+export function consentDifferences(
+  kept: ConsentMessage,
+  sent: ConsentMessage,
+  { hasGrantedSince }: { hasGrantedSince: boolean },
+): string[] {
+  const keepsTime = sent.decidedNow === true && (sent.decision === 'granted' || !hasGrantedSince);
+  return differingPaths(consentContent(kept), consentContent(keepsTime ? withTimesOf(kept, sent) : sent));
+}
+
+function consentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
+  return { decidedAt, secondaryUser, ...(decision === 'granted' ? { evidence } : {}) };
+}
+
+function withTimesOf(kept: ConsentMessage, sent: ConsentMessage): ConsentMessage {
+  const { decidedAt, evidence } = sent;
+  const isCapturedNow = evidence !== undefined && evidence.capturedAt === decidedAt;
+  const capturedAt = isCapturedNow ? kept.evidence?.capturedAt : undefined;
+  return {
+    ...sent,
+    decidedAt: kept.decidedAt,
+    ...(evidence && capturedAt ? { evidence: { ...evidence, capturedAt } } : {}),
+  };
 }

@@ -5,9 +5,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { defined } from '../base/defined.ts';
+import { isRecord } from '../base/is-record.ts';
 import type { FailsafeApplicant } from './applicant.ts';
 import type { HoldAction } from './failure-types.ts';
-import { canonicalJson } from './member-digests.ts';
 import type { Environment, StageCode } from './products.ts';
 import type { ProviderSaid } from './provider-word.ts';
 import type { ReportOutcome, ReportReference } from './report-outcome.ts';
@@ -76,4 +76,28 @@ function digestOf(personal: {
 /** SHA-256 in hex of `{ "reference": … }` or `{ "applicants": … }` as canonical JSON (RFC 8785). */
 export function contentDigest(personal: object): string {
   return bytesToHex(sha256(utf8ToBytes(canonicalJson(personal))));
+}
+
+// A message's members as digests. With them a run compares a later copy without keeping anything personal. Pure.
+
+/**
+ * Enough that two contents never match by chance. Deliberate collisions are no concern: the senders are trusted with
+ * the inquiry.
+ */
+const HEX_DIGITS = 16;
+
+/** The first digits of each member's SHA-256. `differingPaths` compares them, and then names members alone. */
+export function memberDigests(message: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(message).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))).slice(0, HEX_DIGITS)]],
+    ),
+  );
+}
+
+/** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
 }

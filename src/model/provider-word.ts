@@ -12,11 +12,6 @@ export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 /** The gateway's own answer came and says what exists, although the software could not use it. */
 const ANSWERED_BY_ITSELF: readonly FailureType[] = ['AnsweredLate', 'UnexpectedResponse', 'ReturnCodeUnknown'];
 
-interface JudgedHold {
-  failureType: FailureType;
-  productCode: ProductCode;
-}
-
 /** The part of a decision that this rule needs. */
 export interface Judgment {
   action: HoldAction;
@@ -26,7 +21,7 @@ export interface Judgment {
 
 /** What the provider must have said for this decision to be taken: any one of these. */
 export function wordsThatPermit(
-  { failureType, productCode }: JudgedHold,
+  { failureType, productCode }: { failureType: FailureType; productCode: ProductCode },
   { action, outcome }: Judgment,
 ): readonly ProviderSaid[] {
   if (action === 'resend')
@@ -40,7 +35,10 @@ export function wordsThatPermit(
 }
 
 /** Why the provider's statement does not permit the decision, as a path and a rule; or `null`. */
-export function wordProblem(hold: JudgedHold, decision: Judgment & { providerSaid: ProviderSaid }): string | null {
+export function wordProblem(
+  hold: Parameters<typeof wordsThatPermit>[0],
+  decision: Judgment & { providerSaid: ProviderSaid },
+): string | null {
   const words = wordsThatPermit(hold, decision);
   if (words.includes(decision.providerSaid)) return null;
   const what = decision.action === 'accept' ? `accept with ${decision.outcome}` : decision.action;
@@ -49,4 +47,23 @@ export function wordProblem(hold: JudgedHold, decision: Judgment & { providerSai
 
 function said(...words: ProviderSaid[]): readonly ProviderSaid[] {
   return words;
+}
+
+// When an attempt of unknown outcome may be sent again: only after its request can no longer arrive.
+
+/** The rule that refuses a `resend` before this instant. */
+export function resendRule(resendFrom: string): string {
+  return `the first request may still arrive: resend is taken from ${resendFrom} on`;
+}
+
+/**
+ * Why this decision comes too early, or `null`. The ledger decides by its own clock; this check only answers sooner.
+ */
+export function resendProblem(
+  { resendFrom }: { resendFrom?: string },
+  { action }: { action: HoldAction },
+  nowMs: number,
+): string | null {
+  if (action !== 'resend' || resendFrom === undefined || Date.parse(resendFrom) <= nowMs) return null;
+  return resendRule(resendFrom);
 }

@@ -1,4 +1,6 @@
 /** For whom a journey pulls each of its stages, and whom its reports are therefore not shared with. Pure. */
+
+import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { StageCode } from './products.ts';
 
@@ -7,6 +9,23 @@ export function endUserOf(
   stage: StageCode,
 ): string {
   return endUserCodes?.[stage] ?? endUserCode;
+}
+
+/** What a journey asks for in a stage. The run and its first activity make the same request of it, with the same digest. */
+export function stageInquiry(
+  {
+    journeyId: ownerId,
+    permissiblePurposeCodes,
+    ...endUsers
+  }: Parameters<typeof endUserOf>[0] & {
+    journeyId: string;
+    permissiblePurposeCodes: Partial<Record<StageCode, string>>;
+  },
+  productCode: StageCode,
+) {
+  const permissiblePurposeCode = permissiblePurposeCodes[productCode];
+  const endUserCode = endUserOf(endUsers, productCode);
+  return { ownerId, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
 }
 
 /** All for whom a journey may pull. */
@@ -31,4 +50,31 @@ export function ownUsersOf(
   return stages
     .filter((stage) => reportOf === undefined || stage === reportOf)
     .map((stage) => codes[stage] ?? endUserCode);
+}
+
+// The secondary user with whom a report is shared, and whether a consent names that user. Pure.
+
+export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
+  return defined({ endUserCode, endUser });
+}
+
+/** The name of a secondary user for people. */
+export function nameOfUser({ endUserCode, endUser }: Partial<SecondaryUser>): string {
+  return [endUserCode, endUser].filter((name) => name !== undefined).join(', ');
+}
+
+/**
+ * Whether a consent names this secondary user. Where either side has a code, the code decides, since several users may
+ * have one name. A name beside the code is compared where both sides have one.
+ */
+export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
+  if (named.endUserCode !== user.endUserCode) return false;
+  if (user.endUserCode === undefined) return user.endUser !== undefined && named.endUser === user.endUser;
+  return named.endUser === undefined || user.endUser === undefined || named.endUser === user.endUser;
+}
+
+/** A secondary user: a code, a name, or both (interface 2.6). */
+export interface SecondaryUser {
+  endUserCode?: string;
+  endUser?: string;
 }

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { defined } from '../base/defined.ts';
 import type { InquiryDescription } from './inquiry.ts';
-import type { Environment, ProductCode } from './products.ts';
+import type { ProductCode } from './products.ts';
 
 const PRODUCT_LETTERS: Record<ProductCode, string> = {
   CR: 'CR',
@@ -21,15 +21,10 @@ const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** The largest `ordinal` that two digits can carry. */
 export const MAX_ORDINAL = 99;
 
-export interface TraceNumberParts {
-  environment: Environment;
-  customerId: string;
-  workflowType: string;
-  ownerId: string;
-  productCode: ProductCode;
-  shareId?: string | undefined;
-  ordinal: number;
-}
+export type TraceNumberParts = Pick<
+  InquiryDescription,
+  'environment' | 'customerId' | 'workflowType' | 'ownerId' | 'productCode' | 'ordinal'
+> & { shareId?: string | undefined };
 
 /**
  * `customerTraceNumber` (AN 30, interface 2.3): two letters, 24 base-32 characters (120 bits of SHA-256), and two

@@ -1,5 +1,6 @@
 /** The order of work in a queue that is longer than its limit: priorities and fairness. Pure. docs/operating.md */
 import type { Priority } from '@temporalio/common';
+import { defined } from '../base/defined.ts';
 
 /** A person waits for `interactive` work; `batch` work uses the remaining capacity. */
 export const WORK_CLASSES = ['interactive', 'batch'] as const;
@@ -9,12 +10,8 @@ export type WorkClass = (typeof WORK_CLASSES)[number];
 const DEFAULT_KEY = 3;
 const BATCH_KEY = 5;
 
-/** Workflow types that are batches, however they were started. */
-const BATCH_WORKFLOW_TYPES: readonly string[] = ['portfolioReview'];
-
-function workClassOf(workflowType: string): WorkClass {
-  return BATCH_WORKFLOW_TYPES.includes(workflowType) ? 'batch' : 'interactive';
-}
+/** The workflow type that is a batch, however it was started. */
+const BATCH_WORKFLOW_TYPE = 'portfolioReview';
 
 /**
  * The priority that a run is started with: its tasks, its activities and its child workflows inherit it. The server's
@@ -24,7 +21,8 @@ function workClassOf(workflowType: string): WorkClass {
  * @internal
  */
 export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority {
-  const fairness = fairnessOf(endUserCode);
+  // At most 16 characters (interface 2.1); Temporal takes 64 bytes.
+  const fairness = defined({ fairnessKey: endUserCode });
   return workClass === 'batch' ? { ...fairness, priorityKey: BATCH_KEY } : fairness;
 }
 
@@ -36,16 +34,20 @@ export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority
  * @internal
  */
 export function inquiryPriority(inquiry: { workflowType: string; endUserCode?: string }): Priority {
-  if (workClassOf(inquiry.workflowType) === 'batch') return priorityOf('batch', inquiry.endUserCode);
-  return fairnessOf(inquiry.endUserCode);
+  return priorityOf(inquiry.workflowType === BATCH_WORKFLOW_TYPE ? 'batch' : 'interactive', inquiry.endUserCode);
 }
 
 /** Whether no person waits for a run's work: by its type, or by the priority that it was started with. */
 export function isBatch(workflowType: string, priorityKey: number | undefined): boolean {
-  return workClassOf(workflowType) === 'batch' || (priorityKey ?? DEFAULT_KEY) > DEFAULT_KEY;
+  return workflowType === BATCH_WORKFLOW_TYPE || (priorityKey ?? DEFAULT_KEY) > DEFAULT_KEY;
 }
 
-/** At most 16 characters (interface 2.1); Temporal takes 64 bytes. */
-function fairnessOf(endUserCode: string | undefined): Priority {
-  return endUserCode === undefined ? {} : { fairnessKey: endUserCode };
+/** The queue on which `submitInquiry` of one profile waits for its turn: the only one with a rate limit (docs/operating.md). */
+export function gatewayQueueOf(taskQueue: string, profile: string): string {
+  return `${taskQueue}-gateway-${profile}`;
+}
+
+/** The queue on which `deliverWebhook` runs: endpoints that hang take no slot from a journey. */
+export function webhookQueueOf(taskQueue: string): string {
+  return `${taskQueue}-webhooks`;
 }

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
-import type { SealedChanges } from '../changes/sealed-changes.ts';
+import type { SealedChanges } from '../changes/report-changes.ts';
 import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';

@@ -3,12 +3,28 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
+import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
-import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';
-import { type FileMark, isSameMark, markOf } from './identity.ts';
-import { type Line, linesOf } from './lines.ts';
-import { type RowForm, type RowProfile, readRow, utf8 } from './rows.ts';
+import {
+  type FileMark,
+  isSameMark,
+  type Line,
+  linesOf,
+  markOf,
+  PortfolioChangedError,
+  PortfolioUnavailableError,
+  portfolioUnavailable,
+} from './files.ts';
+import {
+  type Column,
+  columnOf,
+  csvFields,
+  headerProblems,
+  type RowForm,
+  type RowProfile,
+  readRow,
+  utf8,
+} from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -211,4 +227,79 @@ class BadRowsReport {
 
 function temporary(path: string): string {
   return `${path}.tmp`;
+}
+
+// Reads some rows of an examined file, from any place in it.
+
+export interface Place {
+  offset: number;
+  line: number;
+}
+
+/** Rows are encrypted and in a history, twice each: far below the 2 MB that Temporal takes at once. */
+const MAX_BYTES = 256 * 1024;
+
+interface RowsAtOnce {
+  rows: PortfolioRow[];
+  /** Where the next rows begin; absent at the file's end. */
+  next?: Place;
+}
+
+/** How an examined file is read again. */
+type ExaminedForm = RowForm & Pick<PortfolioExamination, 'badLines'>;
+
+/**
+ * The rows from a place on, at most `limit`. The examination alone says which lines have none. This worker may have
+ * other limits, or other rules: no row that was counted is passed over, and none that was reported as bad is taken.
+ *
+ * @throws PortfolioUnavailableError where this worker cannot read one of them
+ */
+export async function readRows(
+  handle: FileHandle,
+  { badLines, ...form }: ExaminedForm,
+  { from, limit }: { from: Place; limit: number },
+): Promise<RowsAtOnce> {
+  const rows: PortfolioRow[] = [];
+  const bad = new Set(badLines);
+  let bytes = 0;
+  for await (const line of linesOf(handle, from)) {
+    if (rows.length >= limit || bytes >= MAX_BYTES) return { rows, next: { offset: line.offset, line: line.line } };
+    const row = bad.has(line.line) ? null : rowOf(form, line);
+    if (row === null) continue;
+    rows.push(row);
+    bytes += line.bytes?.length ?? 0;
+  }
+  return { rows };
+}
+
+/**
+ * The rows that were found at these places before, in their order.
+ *
+ * @throws PortfolioChangedError where another row is there now, or none
+ * @throws PortfolioUnavailableError where this worker cannot read one of them
+ */
+export async function readRowsAt(
+  handle: FileHandle,
+  form: RowForm,
+  places: readonly (Place & { accountId: string })[],
+): Promise<PortfolioRow[]> {
+  const rows: PortfolioRow[] = [];
+  for (const { accountId, offset, line } of places) {
+    const row = await firstRow(handle, form, { offset, line });
+    if (row?.accountId !== accountId) throw new PortfolioChangedError();
+    rows.push(row);
+  }
+  return rows;
+}
+
+async function firstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
+  for await (const line of linesOf(handle, place)) return rowOf(form, line);
+  return null;
+}
+
+/** `null`: an empty line. */
+function rowOf(form: RowForm, line: Line): PortfolioRow | null {
+  const read = readRow(form, line);
+  if (read && 'problems' in read) throw new PortfolioUnavailableError('ROW');
+  return read?.row ?? null;
 }

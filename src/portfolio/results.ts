@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { PortfolioOutputs } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
-import { portfolioUnavailable } from './errors.ts';
+import { portfolioUnavailable } from './files.ts';
 
 /** A run that was started again, or reset, finds the earlier run's parts and overwrites them. */
 const partName = (part: number) => `${String(part).padStart(6, '0')}.jsonl`;

@@ -10,9 +10,8 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import type { RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
-import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../model/provider-word.ts';
+import { PROVIDER_SAID, type ProviderSaid, resendRule, wordsThatPermit } from '../model/provider-word.ts';
 import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../model/report-outcome.ts';
-import { resendRule } from '../model/resend-rule.ts';
 import { capitalize, inWords, type Writer } from './writer.ts';
 
 /** Each kind of run as people name it, and the page that has its input and states. */

@@ -1,7 +1,7 @@
 /** What passes a gate, grants a share or takes it back, as commands and as inputs of updates. Pure. */
 import { ID_NAMES, ownerOf } from '../model/owner-id.ts';
 import type { StageCode } from '../model/products.ts';
-import type { SecondaryUser } from '../model/secondary-user.ts';
+import type { SecondaryUser } from '../model/stage-end-user.ts';
 import { ownerIdIn, type RunView } from './runs.ts';
 
 export interface NextStep {

@@ -15,7 +15,7 @@ import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
 import type { AuditedAccess } from '../ledger/reports/reports.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/owner-id.ts';
-import { nameOfUser } from '../model/secondary-user.ts';
+import { nameOfUser } from '../model/stage-end-user.ts';
 import { answerParts, HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
 import { AS_TEXT, countWords, inSeconds } from './writer.ts';
 
@@ -131,7 +131,8 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
     `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,
     [user && `for ${user}`, permissiblePurposeCode && `purpose ${permissiblePurposeCode}`].filter(Boolean).join(', '),
     sentTraceNumber && `sent as ${sentTraceNumber}`,
-    consents.length > 0 && `consents ${consents.map(consentText).join(', ')}`,
+    consents.length > 0 &&
+      `consents ${consents.map(({ applicantId, consentId }) => `${applicantId} ${consentId}`).join(', ')}`,
     permittedBy && `permitted: ${decisionText(permittedBy)}`,
     decision && `decided: ${decisionText(decision)}`,
     accesses &&
@@ -147,10 +148,6 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
     text: `${inquiryWords(one)}, attempt ${attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`,
     ...{ customerTraceNumber, attempt, ownerId, facts },
   };
-}
-
-function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
-  return `${applicantId} ${consentId}`;
 }
 
 function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {

@@ -5,19 +5,20 @@
 import type {
   AnsweredInquiry,
   HoldStatus,
+  JourneyState,
   JourneyStatus,
   ShareStatus,
   StageStatus,
+  TerminalState,
 } from '../messages/journey/shapes.ts';
-import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
-import type { ConsumerResult, PullStatus } from '../messages/pull/shapes.ts';
-import type { ShareReportStatus } from '../messages/share/shapes.ts';
+import type { PortfolioState, PortfolioStatus } from '../messages/portfolio/shapes.ts';
+import type { ConsumerResult, PullState, PullStatus } from '../messages/pull/shapes.ts';
+import type { ShareReportState, ShareReportStatus } from '../messages/share/shapes.ts';
 import { ownerIdOf, type RunKind, runName } from '../model/owner-id.ts';
 import { problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import { nameOfUser, type SecondaryUser } from '../model/secondary-user.ts';
+import { nameOfUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import { ATTENTION_GUIDE, answerParts, endingSentence } from './holds.ts';
-import { endSentence, reviewProgress } from './states.ts';
 import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
 
 /** The status of a run of any kind. */
@@ -119,7 +120,7 @@ function describeProgress(view: RunView, w: Writer): string {
   if ('stages' in status) return describeJourney(view as RunView<JourneyStatus>, w);
   if ('reviewId' in status) {
     const waiting = status.waitingFor === undefined ? '' : `; it waits for ${w.plain(status.waitingFor)}`;
-    return `${reviewProgress(status.state)}${waiting}.`;
+    return `${REVIEW_PROGRESS[status.state as OpenReview]}${waiting}.`;
   }
   if ('pullId' in status) return underWay(`${w.plain(status.productCode)} is under way`, status, w);
   if (status.state !== 'waitingForConsent') return underWay('The share is being posted', status, w);
@@ -342,3 +343,84 @@ function filesSentences({ path, away }: { path: string; away?: string }, w: Writ
   const why = away === undefined ? '' : `: ${w.plain(away)}`;
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
+
+// The end of a run in words, for each state: `null` for a state that has not ended. The one place for a new state's words.
+
+interface States {
+  journey: JourneyState;
+  pull: PullState;
+  share: ShareReportState;
+  portfolio: PortfolioState;
+}
+
+const WITHDRAWN = 'It has ended: it was withdrawn.';
+const ABANDONED = 'It has ended: a person gave up the inquiry.';
+
+const TERMINAL: Readonly<Record<TerminalState, string>> = {
+  cancelled: 'It was cancelled. What was on hold stays undecided in the ledger.',
+  failed: 'It has failed; its failure says why. What was on hold stays undecided in the ledger.',
+};
+
+const ENDS: { readonly [Kind in RunKind]: Readonly<Record<States[Kind], string | null>> } = {
+  journey: {
+    running: null,
+    waitingAtGate: null,
+    waitingForConsent: null,
+    held: null,
+    completed: 'It has completed.',
+    stopped: 'It has ended: a stage came back without a record.',
+    expired: 'It has ended: no platform passed a gate in time.',
+    withdrawn: WITHDRAWN,
+    abandoned: 'It has ended: a person gave up the inquiry of a stage.',
+    ...TERMINAL,
+  },
+  pull: {
+    running: null,
+    held: null,
+    record: 'It has completed with a record.',
+    noRecord: 'It has completed: there is no record.',
+    noReport: 'It has completed: the answer has no report.',
+    withdrawn: WITHDRAWN,
+    abandoned: ABANDONED,
+    ...TERMINAL,
+  },
+  share: {
+    running: null,
+    waitingForConsent: null,
+    held: null,
+    posted: 'It has completed: the share is posted.',
+    notPosted: 'It has ended: a person says that it was not posted.',
+    denied: 'It has ended: consent was denied. Nothing was posted.',
+    revoked: 'It has ended: consent was revoked before anything was posted.',
+    expired: 'It has ended: no answer came in time, and silence means no. Nothing was posted.',
+    reportGone: 'It has ended: the report was disposed of, or is under a legal hold. Nothing more is sent.',
+    withdrawn: WITHDRAWN,
+    abandoned: ABANDONED,
+    ...TERMINAL,
+  },
+  portfolio: {
+    examining: null,
+    running: null,
+    paused: null,
+    held: null,
+    stopping: null,
+    completed: 'It has completed.',
+    withdrawn: WITHDRAWN,
+    ...TERMINAL,
+  },
+};
+
+export function endSentence<Kind extends RunKind>(kind: Kind, state: States[Kind]): string | null {
+  return ENDS[kind][state];
+}
+
+type OpenReview = Exclude<PortfolioState, 'completed' | 'withdrawn' | TerminalState>;
+
+/** Without their full stops. */
+const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {
+  examining: 'The file is being examined',
+  running: 'The review is running',
+  paused: 'The review is paused',
+  held: 'The review stands still',
+  stopping: 'The review is ending',
+};

@@ -18,7 +18,7 @@ import { observedLedger } from '../ledger/observed-ledger.ts';
 import type { OpenWork } from '../ledger/records.ts';
 import { MAY_BE_POSTED } from '../model/failure-types.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import { gatewayQueueOf, webhookQueueOf } from '../model/task-queues.ts';
+import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
 import { keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-age.ts';
 import type { KeyRing } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';

@@ -17,12 +17,6 @@ const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
 const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
-const HISTORY_PLAYED = moduleFile('../workflows/run/history-played');
-
-const RESERVED_SIGNALS = moduleFile('../workflows/run/messages/reserved-signals');
-
-const RUN_RESETS = moduleFile('../workflows/run/run-resets');
-
 const WORKFLOWS = moduleFile('../workflows/index');
 
 /** The SDK compiles TypeScript for ES2017; the built program is compiled for the Node that runs it, and so is this. */
@@ -40,7 +34,7 @@ const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config
  * module of it has state of its own, but what it keeps by run id.
  */
 export const BUNDLE_OPTIONS = {
-  workflowInterceptorModules: [PROMISE_STACKS, RESERVED_SIGNALS, AS_REPLAYED, HISTORY_PLAYED, RUN_RESETS],
+  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
   preloadModules: [PROMISE_STACKS, moduleFile('../messages/all-messages'), WORKFLOWS],
   webpackConfigHook: compiledForNode,
 };

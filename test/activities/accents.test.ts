@@ -1,9 +1,8 @@
 /** Names and addresses with accents: the interface says AN and not which characters that is (2.3). A profile decides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildRequest } from '../../src/activities/inquiry-request.ts';
+import { buildRequest, contentAsSent } from '../../src/activities/inquiry-request.ts';
 import { checkRequestCanBeBuilt } from '../../src/activities/prepared-run.ts';
-import { contentAsSent } from '../../src/activities/sent-applicants.ts';
 import type { Accents } from '../../src/fields/accents.ts';
 import type { ReportRequest } from '../../src/gateway/requests.ts';
 import { CANONICAL_FORMS, CANONICAL_VERSION } from '../../src/model/canonical-request.ts';

@@ -6,7 +6,7 @@ import { problemDocument } from '../../src/api/problem.ts';
 import { referencePage } from '../../src/api/reference-page.ts';
 import { causeIn, refusedMessage } from '../../src/api/update-refusals.ts';
 import type { GrantFault } from '../../src/consent/consent-record.ts';
-import { describeFault, GRANT_FAULTS } from '../../src/consent/grant-faults.ts';
+import { describeFault, GRANT_FAULTS } from '../../src/consent/refusals.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/problem-codes.ts';
 import { unauthenticated } from '../../src/http/refusal.ts';
 import { problemWords } from '../../src/model/problems.ts';

@@ -12,8 +12,8 @@ import {
   reportAnswer,
   type View,
 } from '../../src/api/report-answers.ts';
-import { changesBetween } from '../../src/changes/changes-between.ts';
-import { type SealedChanges, sealedChangesText } from '../../src/changes/sealed-changes.ts';
+import { changesBetween, sealedChangesText } from '../../src/changes/changes-between.ts';
+import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';

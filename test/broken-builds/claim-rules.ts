@@ -138,8 +138,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a run that was withdrawn ends before the ledger has that',
     edits: [
       {
-        file: 'src/workflows/pull/pull-run.ts',
-        find: '  recordWhatCameLast: (pull) => pull.decided.untilSettled(pull),\n',
+        file: 'src/workflows/run/carry-run.ts',
+        find: '    await run.decided.untilSettled(run);\n',
         replace: '',
       },
     ],

@@ -98,7 +98,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision that was overtaken is answered as accepted',
     edits: [
       {
-        file: 'src/workflows/run/decisions.ts',
+        file: 'src/workflows/run/holds.ts',
         find: '  if (effect.latest) return { overtakenBy',
         replace: '  if (effect.latest && effect.latest.attempt < 0) return { overtakenBy',
       },
@@ -120,7 +120,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision is recorded whatever its proof',
     edits: [
       {
-        file: 'src/activities/decision-activities.ts',
+        file: 'src/activities/ledger-activities.ts',
         find: "    if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };\n    const { keyId } = verdict;\n",
         replace: '    const { keyId } = verdict.accepted ? verdict : {};\n',
       },
@@ -134,7 +134,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a repeat is accepted whatever its proof',
     edits: [
       {
-        file: 'src/activities/decision-activities.ts',
+        file: 'src/activities/ledger-activities.ts',
         find: '        if (!verdict.accepted) throw',
         replace: '        if (!verdict.accepted && content.occurrence < 0) throw',
       },

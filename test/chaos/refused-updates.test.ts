@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ownerIdOf } from '../../src/model/owner-id.ts';
-import type { JourneyHandle } from '../support/journey-harness.ts';
 import {
   applicant,
   type Harness,
+  type JourneyHandle,
   journeyInput,
   newSsn,
   startHarness,

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { loadLedgerAccess } from '../../src/config/ledger.ts';
 import { PINNED_BINARIES } from '../../src/local/temporal/pinned-binaries.ts';
 import { ENVIRONMENTS } from '../../src/model/products.ts';
-import { gatewayQueueOf } from '../../src/model/task-queues.ts';
+import { gatewayQueueOf } from '../../src/model/work-class.ts';
 import { ROOT } from './checks.ts';
 import { type MadeSecrets, makeSecrets } from './make-secrets.ts';
 import { type ComposeService, compose, configuredVariables, mounted } from './manifests.ts';

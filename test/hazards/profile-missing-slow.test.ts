@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
-import { createPrepareJourney } from '../../src/activities/prepare-journey.ts';
+import { createStartActivities } from '../../src/activities/prepared-run.ts';
 import type { Config } from '../../src/config/config.ts';
 import { runWorker } from '../../src/worker.ts';
 import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
@@ -105,7 +105,7 @@ describe('a worker without the profile', () => {
 
   test('refuses neither shares nor applicants that a running journey is told of', async () => {
     const dependencies = { config: { profiles: new Map() } } as unknown as ActivityDependencies;
-    const { checkShare, checkApplicants } = createPrepareJourney(dependencies);
+    const { checkShare, checkApplicants } = createStartActivities(dependencies);
     const message = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU999' } };
     const repeatedByTemporal = { type: 'ActivityFailed', nonRetryable: false, message: MESSAGE };
     await assert.rejects(checkShare({ profile: 'proving', message, journeyPurposeCode: '02' }), repeatedByTemporal);

@@ -1,8 +1,7 @@
 /** What the run does next: the retry loop of `src/workflows/inquiry/inquiry-protocol.ts`, with the real `stepOf` under it. */
 import { ALLOWED_ACTIONS, type HoldAction, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
-import { type AttemptStep, stepOf } from '../../src/workflows/inquiry/attempt-step.ts';
-import { mayHaveMissedAnAttempt } from '../../src/workflows/inquiry/ledger-look-ups.ts';
+import { type AttemptStep, mayHaveMissedAnAttempt, stepOf } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
 
 /** Where the exploration ends: this many attempts of one run. */

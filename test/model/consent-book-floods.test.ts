@@ -1,8 +1,12 @@
 /** The consent book stays small in a flood. What it drops never turns an applicant's refusal into a grant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Elsewhere } from '../../src/consent/carried-consent.ts';
-import { ConsentBook, MAX_CONSENT_MESSAGES, MAX_WAITING_GRANTS } from '../../src/consent/consent-book.ts';
+import {
+  ConsentBook,
+  type Elsewhere,
+  MAX_CONSENT_MESSAGES,
+  MAX_WAITING_GRANTS,
+} from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import { isForUser } from '../../src/model/secondary-user.ts';
+import { isForUser } from '../../src/model/stage-end-user.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const at = (minutes: number) => new Date(T0 + minutes * 60_000).toISOString();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { differingPaths, otherContent } from '../../src/base/differing-paths.ts';
-import { consentDifferences } from '../../src/consent/consent-differences.ts';
+import { consentDifferences } from '../../src/consent/refusals.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import { memberDigests } from '../../src/model/member-digests.ts';
+import { memberDigests } from '../../src/model/decision-content.ts';
 
 test('contents that say the same differ nowhere, in whatever order their members stand', () => {
   assert.deepEqual(differingPaths({ a: 1, b: { c: [1, { d: 2 }] } }, { b: { c: [1, { d: 2 }] }, a: 1 }), []);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
-import { consentTowards, isRefusedByAny, ungranted } from '../../src/workflows/consent/share-consent.ts';
+import { consentTowards, isRefusedByAny, ungranted } from '../../src/workflows/consent/share-record.ts';
 import { consentOf } from '../ledger/fixtures.ts';
 
 const IDS = ['1A', '2A', '3A'];

@@ -7,15 +7,21 @@ import { after, before, describe, test } from 'node:test';
 import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
-import { PortfolioChangedError, PortfolioUnavailableError } from '../../src/portfolio/errors.ts';
 import {
   type ExaminePortfolioOptions,
   examinePortfolio,
   type PortfolioExamination,
+  readRows,
+  readRowsAt,
 } from '../../src/portfolio/examine-portfolio.ts';
-import { openPortfolio, outputPaths, requirePortfolio } from '../../src/portfolio/file-path.ts';
-import { requireUnchanged } from '../../src/portfolio/identity.ts';
-import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';
+import {
+  openPortfolio,
+  outputPaths,
+  PortfolioChangedError,
+  PortfolioUnavailableError,
+  requirePortfolio,
+  requireUnchanged,
+} from '../../src/portfolio/files.ts';
 import { mergeParts, writePart } from '../../src/portfolio/results.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { csvLine, csvText, FOLDER, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';

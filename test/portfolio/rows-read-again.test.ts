@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import type { ExaminedFile } from '../../src/activities/contract.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { createPortfolioActivities } from '../../src/activities/portfolio-activities.ts';
-import type { ExaminedFile } from '../../src/activities/portfolio-contract.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 

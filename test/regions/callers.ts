@@ -1,7 +1,6 @@
 /** Platforms, a consent system and an operator: what they ask of a region, and what they were told that it was taken. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CreditJourneys, LendingJourneyInput } from '../../src/client.ts';
-import { CreditJourneyError } from '../../src/client.ts';
+import { CreditJourneyError, type CreditJourneys, type LendingJourneyInput } from '../../src/client.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { applicant, type consentMessage, journeyInput, newSsn } from '../support/journey-harness.ts';
 

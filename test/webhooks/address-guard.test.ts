@@ -1,7 +1,7 @@
 /** Events go only to public Internet addresses, also when an endpoint's name resolves to a private one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isPublicAddress } from '../../src/webhooks/address-guard.ts';
+import { isPublicAddress } from '../../src/webhooks/sender.ts';
 
 const REFUSED = {
   'this machine': ['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::'],

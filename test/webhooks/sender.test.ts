@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookEndpoint } from '../../src/messages/webhooks/endpoint.ts';
-import { WebhookError } from '../../src/webhooks/errors.ts';
-import { type SenderOptions, WebhookSender } from '../../src/webhooks/sender.ts';
+import { type SenderOptions, WebhookError, WebhookSender } from '../../src/webhooks/sender.ts';
 import { newWebhookSecret, startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const MESSAGE = { id: 'evt_1', body: '{"type":"journey.ended","data":{"journeyId":"J-1","text":"ö…"}}' };

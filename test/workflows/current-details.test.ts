@@ -6,7 +6,7 @@ import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import type { RunView } from '../../src/words/runs.ts';
-import { type InquirySide, runDetails, uncheckedDetails } from '../../src/workflows/details/run-details.ts';
+import { type InquirySide, runDetails, uncheckedDetails } from '../../src/workflows/run/run-details.ts';
 
 const TRACE = 'PQLNW3EQ26XH2ZZOLSFOCN5GUK00';
 const SINCE = '2026-01-05T10:00:00.123Z';

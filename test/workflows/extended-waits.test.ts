@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import { extendObjection, takeExtension } from '../../src/workflows/journey/journey-handlers.ts';
+import { extendObjection, takeExtension } from '../../src/workflows/run/run-decisions.ts';
 import { resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
@@ -49,7 +49,7 @@ describe('what extend may do', () => {
     journey.gateTimes = { since: inDays(0), until: inDays(10) };
     return journey;
   }
-  const extend = (until: string, wait: object = { gate: 'PREAPP' }) => ({ journeyId: 'J', until, ...who, ...wait });
+  const extend = (until: string, wait: object = { gate: 'PREAPP' }) => ({ until, ...who, ...wait });
 
   test('an extension is one by wait and instant: the same again changes nothing, other words are refused', () => {
     const journey = waiting();

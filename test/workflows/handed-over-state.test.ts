@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PreparedRun, PreparedShare } from '../../src/activities/contract.ts';
-import type { CarriedRefusal } from '../../src/consent/applicants-word.ts';
-import type { CarriedConsent } from '../../src/consent/carried-consent.ts';
+import type { CarriedConsent, CarriedRefusal } from '../../src/consent/consent-book.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
@@ -12,7 +11,7 @@ import { Journey, type JourneyResumption } from '../../src/workflows/journey/jou
 import { Pull, type PullResumption } from '../../src/workflows/pull/pull.ts';
 import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
 import type { PastHolds } from '../../src/workflows/run/holds.ts';
-import { ReportShare, type ShareReportResumption } from '../../src/workflows/share/report-share.ts';
+import { ReportShare, type ShareReportResumption } from '../../src/workflows/share/share-report.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';

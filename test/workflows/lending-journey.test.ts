@@ -179,7 +179,7 @@ describe('a journey', { concurrency: 8 }, () => {
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
     const stacks = (await handle.query<string>('__stack_trace')).split('\n\n');
-    assert.ok(stacks.some((stack) => /^ +at waitAtGate \(.*gates\.ts:\d+.*\n +at \w+ \(.*stages\.ts/.test(stack)));
+    assert.ok(stacks.some((stack) => /^ +at waitAtGate \(.*advances\.ts:\d+.*\n +at \w+ \(.*stages\.ts/.test(stack)));
     await update(handle, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
     await handle.result();
   });

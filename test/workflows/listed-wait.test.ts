@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { InquiryFailure } from '../../src/activities/contract.ts';
-import { ListedWait } from '../../src/workflows/inquiry/listed-wait.ts';
+import { ListedWait } from '../../src/workflows/inquiry/retries.ts';
 import { RetryWaits } from '../../src/workflows/run/retry-waits.ts';
 
 function failed(failureType: InquiryFailure['failureType']): InquiryFailure {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { InquiryFailure, PreparedRun } from '../../src/activities/contract.ts';
-import { PauseWait } from '../../src/workflows/inquiry/pause-wait.ts';
+import { PauseWait } from '../../src/workflows/inquiry/retries.ts';
 
 const SETTINGS = { backoffInitialMs: 1_000 } as PreparedRun['settings'];
 const HOUR_MS = 3_600_000;

@@ -9,7 +9,7 @@ import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/por
 import type { PortfolioResult } from '../../messages/portfolio/shapes.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/file-path.ts';
+import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
 import { unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { resultOf } from './results.ts';

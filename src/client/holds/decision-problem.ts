@@ -1,9 +1,8 @@
 /** Why a decision makes no sense about a hold, by the rules that its run keeps too. Pure: it judges early, nobody obeys it. */
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
 import { type HoldAction, isFailureType } from '../../model/failure-types.ts';
-import { type ProviderSaid, wordProblem } from '../../model/provider-word.ts';
+import { type ProviderSaid, resendProblem, wordProblem } from '../../model/provider-word.ts';
 import type { ReportOutcome, ReportReference } from '../../model/report-outcome.ts';
-import { resendProblem } from '../../model/resend-rule.ts';
 import type { OpenHold } from './open-hold.ts';
 
 interface JudgedDecision {

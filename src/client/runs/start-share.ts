@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import { nameOfUser } from '../../model/secondary-user.ts';
+import { nameOfUser } from '../../model/stage-end-user.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { startOnce } from './start-once.ts';
 

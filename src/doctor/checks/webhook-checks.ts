@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { GatewayProfile } from '../../gateway/profile.ts';
 import type { WebhookEndpoint } from '../../messages/webhooks/endpoint.ts';
-import { isPublicAddress } from '../../webhooks/address-guard.ts';
+import { isPublicAddress } from '../../webhooks/sender.ts';
 import { secretProblem } from '../../webhooks/signature.ts';
 import type { Check } from './check.ts';
 import { type Finding, fail, pass, warn } from './finding.ts';

@@ -1,7 +1,7 @@
 /** Whether a worker polls each queue, and whether all workers that poll a gateway queue have the same limit. */
 import { millisecondsOf } from '../../base/timestamps.ts';
 import type { GatewayProfile } from '../../gateway/profile.ts';
-import { gatewayQueueOf, webhookQueueOf } from '../../model/task-queues.ts';
+import { gatewayQueueOf, webhookQueueOf } from '../../model/work-class.ts';
 import type { Check } from './check.ts';
 import { type DoctorContext, refusalOf } from './context.ts';
 import { counted, type Finding, fail, NotCheckedError, pass, warn } from './finding.ts';

@@ -1,7 +1,7 @@
 /** Rows of `consents` and `attempt_consents`: what was granted and refused, and what permitted each attempt. */
 
-import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { consentDifferences } from '../../consent/refusals.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
 import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
-import { resendRule } from '../../model/resend-rule.ts';
+import { resendRule } from '../../model/provider-word.ts';
 import { resentNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { decideClaim } from '../claim.ts';

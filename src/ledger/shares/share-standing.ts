@@ -4,7 +4,7 @@
  */
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord, GrantFault, RefusalElsewhere, StandingConsents } from '../../consent/consent-record.ts';
-import { isForUser, type SecondaryUser } from '../../model/secondary-user.ts';
+import { isForUser, type SecondaryUser } from '../../model/stage-end-user.ts';
 import type { StoredConsent } from '../records.ts';
 
 /** The share that consents are compared with. */

@@ -4,7 +4,7 @@ import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
 import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
-import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { secondaryUserOf } from '../../model/stage-end-user.ts';
 import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';

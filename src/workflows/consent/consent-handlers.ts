@@ -8,16 +8,14 @@ import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
-import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { describeFault } from '../../consent/grant-faults.ts';
-import { isAhead } from '../../consent/refusals.ts';
+import { consentDifferences, describeFault, isAhead } from '../../consent/refusals.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith, Via } from '../../messages/message.ts';
-import { isForUser } from '../../model/secondary-user.ts';
+import { isForUser } from '../../model/stage-end-user.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
-import { inBackground } from '../run/in-background.ts';
+import { inBackground } from '../run/around-the-sdk.ts';
 import {
   type Accepted,
   accepted,
@@ -26,11 +24,9 @@ import {
   refused,
   refuseMessage,
 } from '../run/messages/message-answers.ts';
-import { type GrantOutcome, proofRefused } from './consent-checks.ts';
-import { elsewhere } from './consent-recording.ts';
-import type { ConsentHost } from './consent-run.ts';
-import { consentValidForMs, isRefusedByAny } from './share-consent.ts';
-import { noteRefusalAfterPosting } from './share-record.ts';
+import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
+import { type ConsentHost, type GrantOutcome, proofRefused } from './consent-recording.ts';
+import { consentValidForMs, isRefusedByAny, noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
 const MAX_EARLY_GRANTS = 20;
@@ -39,12 +35,6 @@ const MAX_EARLY_GRANTS = 20;
 const TOO_MANY_WAIT = `${MAX_WAITING_GRANTS} grants wait to be recorded: send it again later`;
 
 export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
-
-/**
- * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
- * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
- */
-const ANSWER_WITHIN_MS = 5_000;
 
 /** What a message has come to so far. */
 interface Taken {
@@ -172,7 +162,7 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   const ofAnother = journey.personProblem?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
-  if (journey.consents.isFull(elsewhere(journey))) return TOO_MANY_WAIT;
+  if (journey.consents.isFull(journey.recorder)) return TOO_MANY_WAIT;
   if (!share && journey.consents.hasEarlyGrants(MAX_EARLY_GRANTS, (shareId) => journey.shares.has(shareId)))
     return `at most ${MAX_EARLY_GRANTS} grants wait for shares not yet requested`;
   return null;
@@ -202,7 +192,7 @@ function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string
 }
 
 function take(journey: ConsentHost, message: ConsentMessage): Taken {
-  journey.consents.makeRoom(elsewhere(journey));
+  journey.consents.makeRoom(journey.recorder);
   const record: ConsentRecord = { ...message, receivedAt: new Date().toISOString() };
   return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
 }

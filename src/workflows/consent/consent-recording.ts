@@ -1,29 +1,23 @@
 /** Writes what a run hears about consent into the ledger as soon as it comes. */
-
 import { CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
-import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
-import { type ConsentBook, keyOfConsent } from '../../consent/consent-book.ts';
+import { type CarriedConsent, type ConsentBook, type Elsewhere, keyOfConsent } from '../../consent/consent-book.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
-import { GRANT_FAULTS } from '../../consent/grant-faults.ts';
+import { GRANT_FAULTS } from '../../consent/refusals.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { ProofVerdict } from '../../protection/proofs/consent-proof.ts';
+import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { inBackground } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
-import { inBackground } from '../run/in-background.ts';
+import type { EventsOut } from '../run/events-out.ts';
+import { applicationFailureOf } from '../run/failures.ts';
+import type { HandOver } from '../run/hand-over.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import { kindOf, refuseMessage } from '../run/messages/message-answers.ts';
-import type { ConsentChecks } from './consent-checks.ts';
+import type { Extensions, RunDecisions } from '../run/run-decisions.ts';
 import type { ShareRecord } from './share-record.ts';
-
-/** A run that receives consents: a journey, or a share by itself. */
-interface ConsentKeeper {
-  readonly journeyId: string;
-  readonly run: PreparedRun | undefined;
-  consents: Pick<ConsentBook, 'pending' | 'refuse'>;
-  checks: ConsentChecks;
-  recorder: ConsentRecorder;
-}
 
 /** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
 const MOST_AT_ONCE = 500;
@@ -33,20 +27,16 @@ const MOST_CHARACTERS = 800_000;
 /** `refused`: it is another ledger than the one that the run has used, or it has other content under the same key. */
 type Recording = 'waiting' | 'recorded' | 'refused';
 
-interface RecorderRun {
-  /** The ledger that the run is held to; before that is known, the worker's own. */
-  readonly run: PreparedRun | undefined;
-  readonly journeyId: string;
-  readonly shares: ReadonlyMap<string, unknown>;
-  refuse(refused: RefusedMessage): void;
-}
+/** `run`: the ledger that the run is held to; before that is known, the worker's own. */
+type RecorderRun = Pick<ConsentHost, 'run' | 'journeyId' | 'shares' | 'refuse'>;
 
-export class ConsentRecorder {
+export class ConsentRecorder implements Elsewhere {
   readonly #run: RecorderRun;
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
   #faultyGrants: FaultyGrant[] = [];
-  #written = 0;
+  /** How many messages this run has written. */
+  written = 0;
   /** Shares that were requested after consents to them had come. */
   #matchedShares: string[];
 
@@ -102,9 +92,8 @@ export class ConsentRecorder {
     return this.#recordings.get(keyOfConsent(record)) === 'refused';
   }
 
-  /** How many messages this run has written. */
-  get written(): number {
-    return this.#written;
+  isKnownShare(shareId: string): boolean {
+    return this.#run.shares.has(shareId);
   }
 
   /** Whether nothing more will be tried for this message. */
@@ -128,7 +117,7 @@ export class ConsentRecorder {
       for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((record) => !written.has(record));
-      this.#written += batch.length;
+      this.written += batch.length;
     }
   }
 
@@ -186,11 +175,7 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
 
 /** Ends a grant that permits nothing any more: the ledger gets why, and so does its sender unless a refusal has ended it. */
 export function endGrant(
-  run: {
-    consents: Pick<ConsentBook, 'fault' | 'known'>;
-    recorder: ConsentRecorder;
-    refuse(refused: RefusedMessage): void;
-  },
+  run: Pick<ConsentHost, 'consents' | 'recorder' | 'refuse'>,
   grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>,
   fault: GrantFault,
 ): void {
@@ -200,31 +185,14 @@ export function endGrant(
   if (fault !== 'refused') refuseMessage(run, 'consent', GRANT_FAULTS[fault], grant.consentId);
 }
 
-/** Tells a run's book of consents which of them it need not keep. */
-export function elsewhere({
-  recorder,
-  shares,
-}: {
-  recorder: ConsentRecorder;
-  shares: ReadonlyMap<string, ShareRecord>;
-}): Elsewhere {
-  return {
-    isRecorded: (record) => recorder.isRecorded(record),
-    written: recorder.written,
-    isKnownShare: (shareId) => shares.has(shareId),
-  };
+/** The consents that the next run takes over. It does not write again what the ledger has refused. */
+export function carriedConsents({ consents, recorder }: Pick<ConsentHost, 'consents' | 'recorder'>): CarriedConsent[] {
+  const mark = (one: CarriedConsent) =>
+    !one.isPending && recorder.isRefused(one.record) ? { ...one, isRefused: true } : one;
+  return consents.carried(recorder).map(mark);
 }
 
-/** The consents that the next run takes over. It does not write again what the ledger has refused. */
-export function carriedConsents(run: {
-  consents: ConsentBook;
-  recorder: ConsentRecorder;
-  shares: ReadonlyMap<string, ShareRecord>;
-}): CarriedConsent[] {
-  const mark = (one: CarriedConsent) =>
-    !one.isPending && run.recorder.isRefused(one.record) ? { ...one, isRefused: true } : one;
-  return run.consents.carried(elsewhere(run)).map(mark);
-}
+type ConsentKeeper = Pick<ConsentHost, 'journeyId' | 'run' | 'consents' | 'checks' | 'recorder'>;
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
 export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
@@ -243,4 +211,107 @@ export async function recordWhatCameLast(run: ConsentKeeper): Promise<void> {
   }
   const isRecorded = () => recorder.isIdle && (!run.run || !checks.isBusy);
   if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
+}
+
+// Consents that the run cannot judge yet: a proof is being checked, or the profile's trust is not known.
+
+/** What became of a grant. */
+export type GrantOutcome = { counts: true; duplicate: boolean } | { counts: false; reason: string };
+
+/** Bounds the checks in one run: each costs the history a few events, also where the consent is refused. */
+const MAX_CHECKS = 1_000;
+
+interface OpenGrant {
+  text: string;
+  promise: Promise<GrantOutcome>;
+  resolve(outcome: GrantOutcome): void;
+}
+
+export class ConsentChecks {
+  readonly #open = new Map<ConsentRecord, OpenGrant>();
+  /** The same by what they say. */
+  readonly #byText = new Map<string, OpenGrant>();
+  #made = 0;
+  #running = 0;
+
+  /** Whether a consent still waits for its verdict: the run may not end then. */
+  get isBusy(): boolean {
+    return this.#open.size > 0 || this.#running > 0;
+  }
+
+  get areSpent(): boolean {
+    return this.#made >= MAX_CHECKS;
+  }
+
+  open(record: ConsentRecord): Promise<GrantOutcome> {
+    const { promise, resolve } = Promise.withResolvers<GrantOutcome>();
+    const grant = { text: textOf(record), promise, resolve };
+    this.#open.set(record, grant);
+    this.#byText.set(grant.text, grant);
+    return promise;
+  }
+
+  isOpen(record: ConsentRecord): boolean {
+    return this.#open.has(record);
+  }
+
+  /** The coming verdict of an identical message (also in its proof) that is still being checked. */
+  sameAs(record: ConsentRecord): Promise<GrantOutcome> | undefined {
+    return this.#byText.size === 0 ? undefined : this.#byText.get(textOf(record))?.promise;
+  }
+
+  /** Whether it was open. */
+  settle(record: ConsentRecord, outcome: GrantOutcome): boolean {
+    const grant = this.#open.get(record);
+    this.#open.delete(record);
+    if (grant) this.#byText.delete(grant.text);
+    grant?.resolve(outcome);
+    return grant !== undefined;
+  }
+
+  /** Not cancellable: the run judges and records every consent before it ends. */
+  async verdictOn({ receivedAt, ...consent }: ConsentRecord): Promise<ProofVerdict> {
+    this.#made++;
+    this.#running++;
+    const summary = `checking the proof of a consent to share ${consent.shareId}`;
+    try {
+      return await CancellationScope.nonCancellable(() =>
+        untilDone('checkConsentProof', { summary }, { consent, receivedAt }),
+      );
+    } finally {
+      this.#running--;
+    }
+  }
+}
+
+export function proofRefused(reason: ProofRefusal): string {
+  return `the proof is refused: ${reason}`;
+}
+
+function textOf({ receivedAt: _, ...message }: ConsentRecord): string {
+  return JSON.stringify(message);
+}
+
+/** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id. */
+export interface ConsentHost {
+  readonly journeyId: string;
+  /** Absent until the run is prepared. */
+  readonly run: PreparedRun | undefined;
+  readonly consents: ConsentBook;
+  readonly checks: ConsentChecks;
+  readonly recorder: ConsentRecorder;
+  readonly events: Pick<EventsOut, 'emit'>;
+  readonly inFlight: InFlightActivities;
+  readonly handOver: HandOver;
+  /** The waits of shares that were made longer. */
+  readonly extensions: Extensions;
+  readonly decided: Pick<RunDecisions, 'isAboutShare'>;
+  readonly shares: ReadonlyMap<string, ShareRecord>;
+  knowsApplicant(applicantId: string): boolean;
+  /** Why it is not known that a grant, coming now, is by the person of the report; a share by itself keeps its report. */
+  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null;
+  /** Of the report that is shared. */
+  applicantsOf(share: ShareRecord): readonly string[];
+  publish(): void;
+  refuse(refused: RefusedMessage): void;
 }

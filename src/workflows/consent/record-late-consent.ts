@@ -4,9 +4,8 @@ import type { LateConsentResult } from '../../messages/journey/shapes.ts';
 import { ownerIdOf, workflowIdOf } from '../../model/owner-id.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { problemsOfInput } from '../run/application-failure.ts';
-import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
-import { undecodableInput } from '../run/undecodable-input.ts';
+import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
+import { problemsOfInput, undecodableInput } from '../run/failures.ts';
 
 /**
  * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing of the journey is

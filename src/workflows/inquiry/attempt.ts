@@ -10,16 +10,14 @@ import type {
 import { defined } from '../../base/defined.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import type { InquiryContent } from '../../model/inquiry.ts';
-import { gatewayQueueOf } from '../../model/task-queues.ts';
-import { inquiryPriority } from '../../model/work-class.ts';
+import { gatewayQueueOf, inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import type { ActivityEnd } from '../run/in-flight-activities.ts';
-import { type AttemptHost, type AttemptStep, stepOf, stepOfFailure } from './attempt-step.ts';
-import type { BegunAttempt } from './inquiry-spec.ts';
-import { afterLookUp, lookAgain } from './ledger-look-ups.ts';
+import type { AttemptHost, BegunAttempt } from './inquiry-spec.ts';
+import { type AttemptStep, afterLookUp, lookAgain, stepOf, stepOfFailure } from './ledger-look-ups.ts';
 
-export type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
+type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
 export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
   const { shouldStop, ...args } = request;

@@ -12,16 +12,19 @@ import type { Answer, InquiryContent, InquiryDescription } from '../../model/inq
 import { problemIn } from '../../model/problems.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
-import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
+import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
 import { begunStep, makeAttempt } from './attempt.ts';
-import type { AttemptStep } from './attempt-step.ts';
 import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
-import { mayHaveMissedAnAttempt, recordStep, standsInTheWay, waitOut } from './ledger-look-ups.ts';
-import { ListedWait } from './listed-wait.ts';
-import { PauseWait } from './pause-wait.ts';
-import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
-import { standsInstead } from './stands-instead.ts';
-import { awaitToken } from './token-wait.ts';
+import {
+  type AttemptStep,
+  awaitToken,
+  mayHaveMissedAnAttempt,
+  recordStep,
+  standsInstead,
+  standsInTheWay,
+  waitOut,
+} from './ledger-look-ups.ts';
+import { backOffMs, isRetried, ListedWait, PauseWait, retrySummary } from './retries.ts';
 
 /** An answer from which no outcome can be taken: a person must judge it. */
 function failureOfAnswer(
@@ -132,9 +135,7 @@ class InquiryRun {
       ...(this.#failures > 0 ? { failures: this.#failures } : {}),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       ...this.#pause.carried,
-      ...(this.#retry ? { retry: this.#retry } : {}),
-      ...(amends === undefined ? {} : { amends }),
-      ...(held ? { held } : {}),
+      ...defined({ retry: this.#retry, amends, held }),
       ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
     });
   }

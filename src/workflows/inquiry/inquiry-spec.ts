@@ -5,26 +5,20 @@ import type { ConsentRecord, ShareObjection } from '../../consent/consent-record
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import type { Outcome } from '../../model/inquiry.ts';
-import type { ProductCode } from '../../model/products.ts';
-import type { ReportReference } from '../../model/report-outcome.ts';
+import type { InquiryContent, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
-import type { RepeatDecision } from '../run/decisions.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
-import type { Holds } from '../run/holds.ts';
+import type { Holds, RepeatDecision } from '../run/holds.ts';
 import type { ActivityEnd, InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/retry-waits.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
-export interface InquirySpec {
-  ownerId: string;
-  productCode: ProductCode;
-  shareId?: string;
-  endUserCode?: string;
-  endUser?: string;
-  permissiblePurposeCode?: string;
-  applicants?: FailsafeApplicant[];
-  reference?: ReportReference;
+export interface InquirySpec
+  extends Pick<
+      InquiryDescription,
+      'ownerId' | 'productCode' | 'shareId' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'
+    >,
+    Omit<InquiryContent, 'inquiry'> {
   /** The report that the answer is compared with. */
   compareWith?: ComparedReport;
   /** The ordinal of the first trace number; those before it were used. Default 0. */
@@ -97,12 +91,16 @@ export interface InquiryProgress {
 /** How an inquiry stands that the next run takes over; with the applicants where they are not those of the start. */
 export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplicant[] };
 
-/** What the inquiry needs of the run that it belongs to. */
-export interface InquiryHost {
+/** What an attempt needs of its run. */
+export interface AttemptHost {
   run: PreparedRun;
   inFlight: InFlightActivities;
   /** Called where the ledger has a withdrawal of the run, which the run may not know: then `isEnding` says so too. */
   onWithdrawn(withdrawal: RunWithdrawal): void;
+}
+
+/** What the inquiry needs of the run that it belongs to. */
+export interface InquiryHost extends AttemptHost {
   holds: Holds;
   waits: RetryWaits;
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */

@@ -1,7 +1,15 @@
 /** The ledger's word about an attempt whose activity has no result; and what the activity could not tell the ledger. */
-import { CancellationScope, log, sleep } from '@temporalio/workflow';
-import type { InquiryFailure, JourneyActivities, LookUpInquiryArgs, PreparedRun } from '../../activities/contract.ts';
+import { CancellationScope, isCancellation, log, sleep } from '@temporalio/workflow';
+import type {
+  AnsweredAttempt,
+  InquiryFailure,
+  JourneyActivities,
+  LookUpInquiryArgs,
+  PreparedRun,
+  SubmitFailureDetails,
+} from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
+import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import {
@@ -11,9 +19,9 @@ import {
   type InquiryDescription,
   isKnownNotPosted,
 } from '../../model/inquiry.ts';
-import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
-import { type AttemptHost, type AttemptStep, stepOf, stepOfFailure } from './attempt-step.ts';
+import { acquireTokenOf, untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/failures.ts';
+import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
 /** How often the run reads the row of another worker's attempt that may still be answered. */
 const LOOK_EVERY_MS = 15_000;
@@ -105,7 +113,7 @@ export async function standsInTheWay(
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
   if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
-  return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
+  return found && !isKnownNotPosted(found.state) && !found.resendStands ? stepOf(found) : undefined;
 }
 
 /** Failures that the ledger itself has reported, and the one that says that it cannot be reached. */
@@ -128,10 +136,6 @@ export function mayHaveMissedAnAttempt({
   claimed,
 }: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
   return !claimed && !LEDGERS_WORD.includes(failureType);
-}
-
-function mayBeFollowed({ state, resendStands }: AttemptView): boolean {
-  return isKnownNotPosted(state) || resendStands === true;
 }
 
 function isMade(found: AttemptView, attempt: number): boolean {
@@ -187,4 +191,115 @@ function recordOf(
     failureType,
     ...defined({ httpStatus, retryAfterMs, refusal: step.refusal }),
   };
+}
+
+// What has come of an attempt, as the run goes on with it: from its failure, or from its row in the ledger.
+
+type FailedAttempt = Pick<SubmitFailureDetails, 'requestedAt' | 'refusal'>;
+
+export type AttemptStep =
+  | ({ kind: 'answered' } & AnsweredAttempt)
+  /** `resendStands`: a person has decided already that the next attempt is to be made. */
+  | ({ kind: 'failed'; failure: InquiryFailure; recorded: boolean; resendStands?: true } & FailedAttempt)
+  /** An earlier attempt may still be answered. */
+  | { kind: 'wait'; attempt: number; waitMs: number }
+  | { kind: 'abandoned'; attempt: number }
+  /** No worker has claimed it, and none can any more: the next one follows. */
+  | { kind: 'closed'; attempt: number }
+  /** Called back before it was scheduled. */
+  | { kind: 'cancelled' }
+  /** Nothing was claimed: the gateway queue is to have it. */
+  | { kind: 'elsewhere' }
+  /** Nothing was claimed: a consent or another row in the ledger does not permit the share. */
+  | ({ kind: 'notPermitted' } & ShareObjection)
+  | { kind: 'stop'; end: InquiryEnd };
+
+export function stepOfFailure(
+  failureType: FailureType,
+  attempt: number,
+  details: Partial<SubmitFailureDetails> = {},
+): Extract<AttemptStep, { kind: 'failed' }> {
+  const { claimed = false, recorded = true, requestedAt, refusal } = details;
+  const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems } = details;
+  return {
+    ...{ kind: 'failed', recorded, ...defined({ requestedAt, refusal }) },
+    failure: {
+      ...{ failureType, attempt: details.attempt ?? attempt, claimed },
+      ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems }),
+    },
+  };
+}
+
+/** What a row of the ledger means for the run: the claim table's third column. */
+export function stepOf(view: AttemptView): AttemptStep {
+  switch (view.state) {
+    case 'answered':
+    case 'accepted':
+      if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
+      return failedAs('OutcomeUnknown', view);
+    case 'abandoned':
+      return { kind: 'abandoned', attempt: view.attempt };
+    case 'sending':
+      return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
+    case 'notSent':
+      return view.closedAt === undefined
+        ? failedAs('GatewayUnreachable', view)
+        : { kind: 'closed', attempt: view.attempt };
+    case 'notProcessed':
+      return failedAs(view.failureType ?? 'Throttled', view);
+    case 'unknown':
+      return failedAs(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
+    case 'refused':
+      return failedAs('RequestRefused', view);
+    case 'notEntitled':
+      return failedAs('NotEntitled', view);
+    case 'credentialsRefused':
+      return failedAs('CredentialsRefused', view);
+    case 'untrusted':
+      return failedAs('GatewayUntrusted', view);
+  }
+}
+
+function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
+  const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom } = view;
+  const step = stepOfFailure(failureType, attempt, {
+    claimed: true,
+    ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom }),
+  });
+  return view.resendStands ? { ...step, resendStands: true } : step;
+}
+
+// What the ledger has where a decision came too late.
+
+/**
+ * What stands in the ledger instead of a decision. Looks up the request, since recording a decision does not compare it:
+ * the outcome may belong to another request.
+ *
+ * @param attempt the one that comes next
+ */
+export async function standsInstead(
+  host: AttemptHost,
+  content: InquiryContent,
+  failure: InquiryFailure,
+  attempt: number,
+): Promise<AttemptStep> {
+  if (failure.claimed) return lookAgain(host, content, failure.attempt);
+  const found = await standsInTheWay(host, content, attempt);
+  return found ?? { kind: 'failed', recorded: true, failure };
+}
+
+// An inquiry's wait for a token, where none was there when the run began or the last one was refused.
+
+/** Waits for a token, for as long as an inquiry is retried. `null` once there is one. */
+export async function awaitToken(
+  { run, inFlight }: AttemptHost,
+  attempt: number,
+  { fetchedAfter, shouldStop }: { fetchedAfter: string | undefined; shouldStop(): boolean },
+): Promise<AttemptStep | null> {
+  const args = { profile: run.profile, ...(fetchedAfter === undefined ? {} : { fetchedAfter }) };
+  const ended = await inFlight.run(shouldStop, () => acquireTokenOf(run)(args));
+  if (ended.kind === 'completed') return null;
+  if (isCancellation(ended.error)) return { kind: 'cancelled' };
+  const refused = applicationFailureOf(ended.error)?.type === 'CredentialsRefused';
+  return stepOfFailure(refused ? 'CredentialsRefused' : 'TokenUnavailable', attempt);
 }

@@ -2,7 +2,6 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import type { FlagReason } from '../../ledger/holds/work.ts';
-import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -10,7 +9,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
-import { passingIn } from './listed-wait.ts';
+import { passingIn } from './retries.ts';
 
 /** How the inquiry stands while it is under way. */
 export interface InquiryStanding {
@@ -47,15 +46,11 @@ export abstract class SingleInquiry<
     this.carried = past?.carried;
   }
 
-  protected override carriedOver(): SingleInquiryResumption<Withdrawal, Prepared> {
+  override handedOver(): SingleInquiryResumption<Withdrawal, Prepared> {
     const { inquiry, carried } = this;
-    return { ...super.carriedOver(), inquiry, ...(carried ? { carried } : {}) };
+    return { ...super.handedOver(), inquiry, ...defined({ carried }) };
   }
 
-  /** The message by which the run would have been withdrawn. */
-  protected abstract withdrawalOf(withdrawal: RunWithdrawal): Withdrawal;
-
-  abstract readonly ownerId: string;
   abstract readonly productCode: ProductCode;
   /** Of the search attribute: the end user that the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
@@ -108,13 +103,7 @@ export abstract class SingleInquiry<
 
   hostIn(run: PreparedRun): InquiryHost {
     return {
-      run,
-      inFlight: this.inFlight,
-      holds: this.holds,
-      waits: this.waits,
-      isEnding: () => this.isEnding,
-      onWithdrawn: (withdrawal) => this.learnWithdrawal(this.withdrawalOf(withdrawal)),
-      handOver: this.handOver,
+      ...this.hostFor(run),
       onStanding: (standing) => {
         this.carried = standing;
       },

@@ -6,8 +6,7 @@ import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { comparisonActivities } from '../run/activity-stubs.ts';
-import type { Journey } from './journey.ts';
-import type { StageRecord } from './stage-record.ts';
+import type { Journey, StageRecord } from './journey.ts';
 
 /** The report that a stage's own is compared with: a preclose report with the journey's latest one before it. */
 export function reportBefore(journey: Journey, stage: StageRecord): ComparedReport | undefined {

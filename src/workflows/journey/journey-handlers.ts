@@ -12,8 +12,6 @@ import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney } from '../../messages/withdraw.ts';
 import { withdrawShare } from '../../messages/withdraw-share.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import type { ShareRecord } from '../consent/share-record.ts';
-import type { Extension } from '../run/extensions.ts';
 import {
   accepted,
   handleQueries,
@@ -28,7 +26,7 @@ import {
   handleDecisions,
   handleWithdrawals,
 } from '../run/messages/run-messages.ts';
-import { extensionDecision, extensionId, type RunDecisionEffect } from '../run/run-decisions.ts';
+import { handleExtensions, type RunDecisionEffect, takeRecordedExtension } from '../run/run-decisions.ts';
 import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
@@ -41,46 +39,9 @@ import {
   takingBackObjection,
 } from './share-requests.ts';
 
-// What `extend` may do as a journey stands: make the wait at its gate, or of a share for consent, longer. No waiting.
-
-/** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
-export function extendObjection(journey: Journey, { journeyId: _, ...message }: ExtendMessage): string | null {
-  const asked = journey.decided.objection([extensionId(message)], message);
-  return asked === undefined ? extensionObjection(journey, message) : asked;
-}
-
-/** The same, of one that the ledger has. */
-export function extensionObjection(journey: Journey, message: Extension): string | null {
-  return journey.extensions.objection(message, journey.isEnding ? undefined : endOfWait(journey, message));
-}
-
-/** Takes a message that `extendObjection` has nothing against; `false` where the same was taken before. */
-export function takeExtension(journey: Journey, { journeyId: _, ...message }: ExtendMessage): boolean {
-  const until = journey.extensions.take(message);
-  if (until === undefined) return false;
-  const { gate, shareId } = message;
-  const share = waitingShare(journey, shareId);
-  if (share) share.until = until;
-  else journey.gateTimes = { ...journey.gateTimes, until };
-  const which = { ...(gate === undefined ? {} : { gate }), ...(shareId === undefined ? {} : { shareId }) };
-  journey.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...which, until });
-  return true;
-}
-
-function endOfWait(journey: Journey, { gate, shareId }: Pick<ExtendMessage, 'gate' | 'shareId'>): string | undefined {
-  if (shareId !== undefined) return waitingShare(journey, shareId)?.until;
-  return journey.gate === gate ? journey.gateTimes.until : undefined;
-}
-
-/** Only while its report is there: before that nothing runs out. */
-function waitingShare(journey: Journey, shareId: string | undefined): ShareRecord | undefined {
-  const share = shareId === undefined ? undefined : journey.shares.get(shareId);
-  return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
-}
-
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
-  handleExtensions(journey);
+  handleExtensions(journey, extend, ({ journeyId: _, ...message }: ExtendMessage) => message);
   handleShares(journey);
   handleConsents(journey, consent);
   handleWithdrawals(journey, withdrawJourney, {
@@ -134,30 +95,10 @@ function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: s
 
 /** Makes the run do what the ledger has by now; returns why it cannot any more, or `null`. */
 function takeDecided(journey: Journey, effect: RunDecisionEffect): string | null {
-  const { journeyId } = journey;
-  const { update } = effect;
-  if (update === 'extend') {
-    const objection = extensionObjection(journey, effect.message);
-    if (objection === null) takeExtension(journey, { journeyId, ...effect.message });
-    return objection;
-  }
+  if (effect.update === 'extend') return takeRecordedExtension(journey, effect.message);
   const objection = passObjection(journey, effect.message);
   if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
   return objection;
-}
-
-function handleExtensions(journey: Journey): void {
-  const objection = (message: ExtendMessage) => extendObjection(journey, message);
-  handleUpdate(journey, extend, 'extend', {
-    objection,
-    answer: async ({ journeyId, ...message }) => {
-      // The wait may have ended in this very task.
-      refuseFor(objection({ journeyId, ...message }));
-      if (journey.extensions.isKnown(message)) return { ...accepted(journey, true), recorded: true };
-      const decisions = [extensionDecision(journeyId, message, new Date().toISOString())];
-      return journey.decided.answer(journey, { decisions, effect: { update: 'extend', message } });
-    },
-  });
 }
 
 function handleShares(journey: Journey): void {

@@ -1,44 +1,41 @@
 /** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
-
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
+import { differingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type { CarriedRefusal } from '../../consent/applicants-word.ts';
-import type { CarriedConsent } from '../../consent/carried-consent.ts';
-import { ConsentBook } from '../../consent/consent-book.ts';
+import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
-import type { PassGateMessage } from '../../messages/advance.ts';
+import type { PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type {
   JourneyOutcome,
   JourneyReferences,
   JourneyResult,
+  JourneyState,
   JourneyStatus,
   RefusedMessage,
+  ShareStatus,
   StageStatus,
 } from '../../messages/journey/shapes.ts';
+import type { consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { SearchAttributeName } from '../../model/search-attributes.ts';
-import { ConsentChecks } from '../consent/consent-checks.ts';
-import { ConsentRecorder, carriedConsents, endGrant } from '../consent/consent-recording.ts';
-import { ungranted } from '../consent/share-consent.ts';
-import { isOpen, type ShareRecord } from '../consent/share-record.ts';
-import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
-import { type Extension, Extensions } from '../run/extensions.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
+import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
+import { ConsentChecks, ConsentRecorder, carriedConsents, endGrant } from '../consent/consent-recording.ts';
+import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
+import type { BegunAttempt, CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
-import { Run, type RunResumption } from '../run/run.ts';
-import { journeyReferences, journeyResult, journeyStatus, sharesAtTheEnd } from './journey-status.ts';
-import { flaggedWork, listedAttributes } from './listed-attributes.ts';
-import { type NamedPerson, NamedPersons } from './named-persons.ts';
-import type { Skip, StageRecord, WantedRepeat } from './stage-record.ts';
+import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
+import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 export interface JourneyResumption extends RunResumption<WithdrawMessage> {
@@ -64,6 +61,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
 }
 
 export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcome, WithdrawMessage> {
+  readonly kind = 'journey';
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
@@ -141,12 +139,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.hasHeard = past.hasHeard;
   }
 
-  /** What the next run begins with. */
-  handedOver(): JourneyResumption {
+  override handedOver(): JourneyResumption {
     const { gate, gateTimes, stagesEndedAs, openUntil } = this;
     const { applicants, stageWasAbandoned, isClosing } = this;
     return {
-      ...this.carriedOver(),
+      ...super.handedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
@@ -155,21 +152,21 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       matchedShares: this.recorder.matchedShares,
       elsewhere: this.consents.elsewhere,
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
-      ...(stagesEndedAs ? { stagesEndedAs } : {}),
-      ...(openUntil === undefined ? {} : { openUntil }),
+      ...defined({ stagesEndedAs, openUntil }),
     };
   }
 
-  protected get subject() {
-    return { journeyId: this.journeyId };
-  }
-
   tellEnded(outcome: Ended<JourneyOutcome>): void {
-    this.events.emit('journey.ended', [outcome], { outcome, ...sharesAtTheEnd(this) });
+    const shares = this.#shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
+      ...{ shareId, state },
+      ...defined({ customerTraceNumber, attention }),
+    }));
+    // A journey without shares has no such member.
+    this.events.emit('journey.ended', [outcome], { outcome, ...(shares.length > 0 ? { shares } : {}) });
   }
 
   get journeyId(): string {
-    return this.input.journeyId;
+    return this.id;
   }
 
   override get isEnding(): boolean {
@@ -178,6 +175,24 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   get stagesAreSettled(): boolean {
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
+  }
+
+  /** When the wait at a gate, or of a share for consent, ends by now; `undefined` where there is none. */
+  endOfWait({ gate, shareId }: Wait): string | undefined {
+    if (shareId !== undefined) return this.#waitingShare(shareId)?.until;
+    return this.gate === gate ? this.gateTimes.until : undefined;
+  }
+
+  extendWait({ shareId }: Wait, until: string): void {
+    const share = this.#waitingShare(shareId);
+    if (share) share.until = until;
+    else this.gateTimes = { ...this.gateTimes, until };
+  }
+
+  /** Only while its report is there: before that nothing runs out. */
+  #waitingShare(shareId: string | undefined): ShareRecord | undefined {
+    const share = shareId === undefined ? undefined : this.shares.get(shareId);
+    return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
   }
 
   /** Shares that wait for nothing but an applicant's consent. */
@@ -336,21 +351,95 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     tellIfConsent(this, refused);
   }
 
-  /** What a retry waits for, in words; `undefined` where none waits. */
-  get retry(): string | undefined {
-    return this.waits.words;
-  }
-
   status(): JourneyStatus {
-    return journeyStatus(this);
+    const [state, waitingFor] = [this.#state, this.#waitingFor];
+    const { journeyId, reportTooOld } = this;
+    return {
+      ...{ journeyId, environment: this.run?.environment ?? null, state },
+      ...defined({
+        waitingFor,
+        waitingUntil: state === 'waitingAtGate' ? this.gateTimes.until : undefined,
+        reportTooOld,
+      }),
+      stages: this.stages.map(({ status }) => ({ ...status })),
+      shares: this.#shareStatuses,
+      ...this.problems,
+      holds: this.holds.list,
+      ...this.#earlyConsents,
+      ...this.refusedMessages,
+    };
   }
 
   references(): JourneyReferences {
-    return journeyReferences(this);
+    const said = this.#ofStages(({ said: words = [] }) => words);
+    const withoutRecord = this.#ofStages(({ withoutRecord: consumers = [] }) => consumers);
+    return {
+      journeyId: this.journeyId,
+      references: this.#ofStages(({ reference }) => (reference ? [{ reference }] : [])),
+      shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
+        reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
+      ),
+      ...(said.length > 0 ? { said } : {}),
+      ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
+    };
+  }
+
+  /** Something of each stage, with the stage's name. */
+  #ofStages<T extends object>(list: (stage: StageRecord) => readonly T[]) {
+    return this.stages.flatMap((stage) => {
+      const { productCode, occurrence } = stage.status;
+      return list(stage).map((item) => ({ productCode, ...defined({ occurrence }), ...item }));
+    });
   }
 
   result(outcome: JourneyOutcome): JourneyResult {
-    return journeyResult(this, outcome);
+    if (!this.run) throw new Error('a result before the input was checked');
+    return {
+      ...{ journeyId: this.journeyId, environment: this.run.environment, outcome },
+      stages: this.stages.map(({ status, reference }) => ({ ...status, ...defined({ reference }) })),
+      shares: this.#shareStatuses,
+    };
+  }
+
+  get #state(): JourneyState {
+    if (this.endedAs) return this.endedAs;
+    if (this.holds.list.length > 0) return 'held';
+    if (this.outcome) return this.outcome;
+    if (this.gate && !this.isEnding) return 'waitingAtGate';
+    return this.stagesAreSettled && this.#awaitingShare ? 'waitingForConsent' : 'running';
+  }
+
+  get #waitingFor(): string | undefined {
+    if (this.endedAs) return undefined;
+    const [hold] = this.holds.list;
+    if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
+    if (this.outcome) return undefined;
+    if (this.gate && !this.isEnding) return this.gate;
+    if (this.waits.words !== undefined) return this.waits.words;
+    const share = this.stagesAreSettled ? this.#awaitingShare : undefined;
+    return share && `share ${share.input.shareId}`;
+  }
+
+  get #awaitingShare(): ShareRecord | undefined {
+    return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
+  }
+
+  get #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
+    const early = this.endedAs ? undefined : this.consents.early((shareId) => this.shares.has(shareId));
+    return early?.count ? { earlyConsents: early } : {};
+  }
+
+  get #shareStatuses(): ShareStatus[] {
+    return [...this.shares.values()].map((share) => {
+      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks, withdrawn } = share;
+      const isWaiting = state === 'awaitingConsent';
+      const waitingFor = isWaiting ? ungranted(this.consents, input, this.applicantsOf(share), Date.now()) : [];
+      return {
+        ...{ shareId: input.shareId, state, waitingFor },
+        ...defined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
+        ...defined({ replacedBy: withdrawn?.replacedBy, attention }),
+      };
+    });
   }
 
   /** The search attributes as they were upserted last. */
@@ -376,15 +465,177 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
     passing: readonly SearchAttributeName[] = [],
   ): void {
-    this.published.upsert(listedAttributes(this, journeyStage), passing);
+    this.published.upsert(this.#attributes(journeyStage), passing);
     this.noted.look();
   }
 
-  override get flagged(): NeededWork[] {
-    return flaggedWork(this);
+  /** @param journeyStage `undefined` where stage and end user stay as they are listed */
+  #attributes(journeyStage: StageCode | 'awaitingConsent' | undefined): RunAttributes {
+    const stages = this.stages.map(({ status }) => status);
+    const shares = [...this.shares.values()];
+    const attention = [
+      ...this.holds.list.map(({ failureType }) => failureType),
+      ...[...shares, ...stages].flatMap((part) => part.attention ?? []),
+    ];
+    const traceNumbers = [
+      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
+      ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
+    ].filter((traceNumber) => traceNumber !== undefined);
+    // Of a share that waits: for whom its report was pulled.
+    const stage = journeyStage === 'awaitingConsent' ? this.stageBegunLast : journeyStage;
+    const endUser = stage ? endUserOf(this.input, stage) : this.input.endUserCode;
+    return {
+      NeedsAttention: attention[0] ?? null,
+      WaitsFor: this.#waitsFor,
+      ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
+      ...(this.run ? { GatewayProfile: this.run.profile, EndUserCodes: endUsersOf(this.input) } : {}),
+      CustomerTraceNumber: traceNumbers,
+    };
   }
 
-  ungranted(share: ShareRecord): string[] {
-    return ungranted(this.consents, share.input, this.applicantsOf(share), Date.now());
+  /** The longest wait where there are several. What waits for a person needs no word here. */
+  get #waitsFor(): WaitsFor | null {
+    if (this.gate && !this.isEnding) return 'gate';
+    if (this.waits.first) return this.waits.first;
+    if (!this.stagesAreSettled) return null;
+    if (this.sharesInWait.length > 0) return 'consents';
+    const isOpen = this.openUntil !== undefined && this.sharesAreSettled;
+    return isOpen && !this.isEnding && !this.isClosing ? 'requests' : null;
   }
+
+  /** What of a journey a person should look at, although nothing waits for it. */
+  override get flagged(): NeededWork[] {
+    const stages = this.stages.map(({ status: { productCode, attention, customerTraceNumber } }) => {
+      return {
+        attention,
+        customerTraceNumber,
+        named: { productCode, endUserCode: endUserOf(this.input, productCode) },
+      };
+    });
+    const shares = [...this.shares.values()].map(({ attention, customerTraceNumber, input }) => {
+      const { shareId, endUserCode, endUser } = input;
+      const named = { productCode: 'SECONDUSE' as const, shareId, ...defined({ endUserCode, endUser }) };
+      return { attention, customerTraceNumber, named };
+    });
+    const owned = { kind: 'flagged' as const, ownerId: this.journeyId, gatewayProfile: this.run?.profile ?? '' };
+    return [...stages, ...shares].flatMap(({ attention: reason, customerTraceNumber, named }) =>
+      reason && customerTraceNumber ? [{ ...owned, reason, customerTraceNumber, ...named }] : [],
+    );
+  }
+}
+
+// One stage of a journey, and how it stands (types).
+
+/** Who wanted a stage pulled once more. */
+export type WantedRepeat = RepeatStageMessage & { receivedAt: string };
+
+export interface StageRecord {
+  status: StageStatus;
+  reference?: ReportReference;
+  /** The provider's words beside its codes. They may name a person. */
+  said?: ReturnType<typeof wordsOf>;
+  /** The consumers that the answer names and has no record of. */
+  withoutRecord?: ReturnType<typeof consumersWithoutRecord>;
+  /** When it came into its state. */
+  since?: string;
+  /** Its latest trace number's; `undefined` until it has begun. */
+  ordinal?: number;
+  /** The trace number that it will have, until it has begun. */
+  plannedTraceNumber?: string;
+  /** Who wanted it, where it is no first pull. */
+  repeat?: WantedRepeat;
+  /** While it is under way: how the inquiry stands. */
+  inquiry?: CarriedInquiry;
+  /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
+  applicantsBefore?: Applicant[];
+  /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */
+  personsAt?: number;
+  /** Its report is being compared with the one before. */
+  isCompared?: boolean;
+}
+
+/** A stage that is never pulled: what was accepted about it. */
+export interface Skip {
+  skip: StageCode;
+  to: StageCode;
+  by: string;
+  reason: string;
+}
+
+// Whom each `applicantId` of a journey has named, in order. A consent is the word of the person named when it came. Pure.
+
+type Person = Pick<Applicant, 'names' | 'ssn' | 'dob'>;
+type Named = Person & Pick<Applicant, 'applicantId'>;
+
+/** Plain data; personal like the journey's own input. */
+interface NamedPerson {
+  applicantId: string;
+  person: Person;
+  /** When the id began to name this person, RFC 3339; absent for the first whom it named. */
+  since?: string;
+}
+
+class NamedPersons {
+  readonly list: NamedPerson[];
+
+  constructor(past: readonly NamedPerson[] = []) {
+    this.list = [...past];
+  }
+
+  /** Takes the applicants who apply from now on. They may be unchecked. */
+  name(applicants: readonly Named[]): void {
+    for (const one of applicants) {
+      if (!isRecord(one)) continue;
+      const { applicantId } = one;
+      const known = this.#latest(applicantId);
+      if (known && isSame(known.person, one)) continue;
+      this.list.push({ applicantId, person: personOf(one), ...(known ? { since: new Date().toISOString() } : {}) });
+    }
+  }
+
+  /** Whether these applicants have another person under the id than the one whom it names now. */
+  isOtherAmong(applicants: readonly Named[], applicantId: string): boolean {
+    const known = this.#latest(applicantId);
+    return (
+      known !== undefined && applicants.some((one) => one.applicantId === applicantId && !isSame(known.person, one))
+    );
+  }
+
+  /** Whether the id names the same person now as when the list had `length` entries. */
+  isStill(applicantId: string, length: number): boolean {
+    const [before, now] = [this.#latest(applicantId, length), this.#latest(applicantId)];
+    return !before || !now || isSame(before.person, now.person);
+  }
+
+  /**
+   * Whether a consent came from the person whom its id named when the list had `length` entries. One of the same
+   * millisecond as a change may be of either person, and so is of neither.
+   */
+  isWordOf({ applicantId, receivedAt }: ConsentRecord, length: number): boolean {
+    const asked = this.#latest(applicantId, length);
+    if (!asked) return true;
+    const atMs = parseInstantMs(receivedAt) ?? 0;
+    let speaker: Person | undefined;
+    for (const { applicantId: id, person, since } of this.list) {
+      if (id !== applicantId) continue;
+      const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : (parseInstantMs(since) ?? 0);
+      if (sinceMs === atMs) return false;
+      if (sinceMs < atMs) speaker = person;
+    }
+    return speaker !== undefined && isSame(asked.person, speaker);
+  }
+
+  #latest(applicantId: string, length = this.list.length): NamedPerson | undefined {
+    return this.list.findLast((one, index) => index < length && one.applicantId === applicantId);
+  }
+}
+
+/** A corrected typing error makes another person, too: a run cannot tell the two apart. */
+function isSame(one: Person, other: Person): boolean {
+  // Mostly it is the same entry, and there may be thousands of grants.
+  return one === other || differingPaths(personOf(one), personOf(other)).length === 0;
+}
+
+function personOf({ names, ssn, dob }: Person): Person {
+  return { names, ssn, dob };
 }

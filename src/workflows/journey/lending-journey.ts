@@ -5,26 +5,22 @@ import { isRecord } from '../../base/is-record.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { STAGES } from '../../model/products.ts';
-import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { secondaryUserOf } from '../../model/stage-end-user.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { describeRun } from '../details/run-details.ts';
 import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
 import { beginJourneyOf, journeyActivities } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import type { ActivityEnd } from '../run/in-flight-activities.ts';
+import type { ShownDetails } from '../run/run-details.ts';
 import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
-import { hearEarlierConsents } from './earlier-consents.ts';
-import { untilEnded } from './ends-of-parts.ts';
-import { Journey, type JourneyResumption } from './journey.ts';
+import { Journey, type JourneyResumption, type StageRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { planStages } from './planned-numbers.ts';
-import { listConsentWaits, runShares } from './shares.ts';
-import type { StageRecord } from './stage-record.ts';
+import { hearEarlierConsents, listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
 // A journey whose first stage waits for nothing begins with one activity: the check of its input and the first
@@ -106,10 +102,10 @@ function isPrepared(told: unknown): told is PreparedJourney {
 
 // What a run knows, as its current details tell it.
 
-function journeyDetails(journey: Journey): string {
+function journeyDetails(journey: Journey): ShownDetails {
   const { gate, gateTimes, openUntil } = journey;
   const records = [...journey.shares.values()];
-  return describeRun(journey, {
+  return {
     endUserCode: journey.input.endUserCode,
     stages: journey.stages.map(({ status, since }) => ({ ...status, ...defined({ since }) })),
     shares: journey.status().shares.map((share, index) => {
@@ -118,7 +114,7 @@ function journeyDetails(journey: Journey): string {
     }),
     gate: gate === undefined ? undefined : { before: gate, ...gateTimes },
     openUntil,
-  });
+  };
 }
 
 /**
@@ -136,16 +132,17 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   State: Journey,
   handleMessages,
   details: journeyDetails,
-  begin: async (journey) => taken(journey, await beginJourney(journey)),
+  begin: async (journey) => {
+    const prepared = await beginJourney(journey);
+    return prepared && taken(journey, prepared);
+  },
   prepare: async (journey) => taken(journey, await prepareJourney(journey)),
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,
   recordWhatCameLast: async (journey) => {
-    await journey.decided.untilSettled(journey);
     await settleAllWithdrawals(journey);
     await recordWhatCameLast(journey);
   },
-  handedOver: (journey) => journey.handedOver(),
 };
 
 function prepareJourney(journey: Journey): Promise<PreparedJourney> {
@@ -156,11 +153,8 @@ function prepareJourney(journey: Journey): Promise<PreparedJourney> {
   return journey.begun ? CancellationScope.nonCancellable(ask) : ask();
 }
 
-function taken(journey: Journey, prepared: PreparedJourney): PreparedRun;
-function taken(journey: Journey, prepared: PreparedJourney | undefined): PreparedRun | undefined;
-function taken(journey: Journey, prepared: PreparedJourney | undefined): PreparedRun | undefined {
-  if (!prepared) return undefined;
-  const { heard, ...run } = prepared;
+/** Takes the consents from before the run; the rest is the run's configuration. */
+function taken(journey: Journey, { heard, ...run }: PreparedJourney): PreparedRun {
   journey.heardAtStart = heard;
   return run;
 }

@@ -19,7 +19,8 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
   if (known) {
     const { by, reason, replaces } = signatureOf(journey, share.shareId);
     // Of a replacement that the ledger alone knows, who and why are not compared.
-    const sent = replaces !== undefined && by === undefined ? {} : sentSignature(message);
+    const isSigned = message.replaces !== undefined && !(replaces !== undefined && by === undefined);
+    const sent = isSigned ? { replaces: message.replaces, by: message.by, reason: message.reason } : {};
     const kept = by === undefined ? {} : { replaces, by, reason };
     const differing = differingPaths({ share: known, ...kept }, { share, ...sent });
     return differing.length > 0 ? otherContent('/share/shareId was used', differing) : null;
@@ -91,10 +92,6 @@ function signatureOf(journey: Journey, shareId: string): { replaces?: string; by
   if (!replaced) return {};
   const { by, reason } = replaced.withdrawal ?? replaced.withdrawn ?? {};
   return { replaces: replaced.input.shareId, ...defined({ by, reason }) };
-}
-
-function sentSignature({ replaces, by, reason }: RequestShareMessage): object {
-  return replaces === undefined ? {} : { replaces, by, reason };
 }
 
 /** What the message asks to be withdrawn first; `undefined` where that is nothing, or the ledger has it already. */

@@ -1,17 +1,22 @@
 /** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
-import { condition } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
+import { traceNumber } from '../../model/trace-number.ts';
+import { grantProblem } from '../consent/consent-handlers.ts';
 import { changeShare, isOpen, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
-import { passingIn } from '../inquiry/listed-wait.ts';
+import { passingIn } from '../inquiry/retries.ts';
+import { untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/failures.ts';
+import { refuseMessage } from '../run/messages/message-answers.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
-import { failureOf } from './ends-of-parts.ts';
 import type { Journey } from './journey.ts';
-import { planShares } from './planned-numbers.ts';
 import { takeShare } from './share-requests.ts';
 
 /**
@@ -34,7 +39,7 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
 }
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
+async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
   for (;;) {
     await journey.handOver.wait(
       () => share.withdrawal !== undefined || journey.isEnding || journey.reportOf(share) !== 'notYet',
@@ -77,13 +82,7 @@ function termsOf(
     ...{ share, report, called: `${share.input.shareId} ` },
     permissiblePurposeCode: journey.input.permissiblePurposeCodes.SECONDUSE,
     inquiry: {
-      run,
-      inFlight: journey.inFlight,
-      holds: journey.holds,
-      waits: journey.waits,
-      isEnding: () => journey.isEnding,
-      onWithdrawn: (withdrawal) => journey.learnWithdrawal({ journeyId: journey.journeyId, ...withdrawal }),
-      handOver: journey.handOver,
+      ...journey.hostFor(run),
       onProgress: (progress) => {
         journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
         journey.publish(undefined, passingIn(run, progress));
@@ -135,4 +134,109 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
   } finally {
     if (tasks.length > 0) await handOver.rest(Promise.allSettled(tasks));
   }
+}
+
+// The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.
+
+/** Of the stages that have not begun. A repeat's follows from the pulls before it, so it has none yet. */
+export function planStages(journey: Journey, run: PreparedRun): void {
+  for (const stage of journey.stages) {
+    if (stage.ordinal !== undefined || stage.repeat || stage.status.state === 'skipped') continue;
+    stage.plannedTraceNumber ??= numberOf(journey, run, { productCode: stage.status.productCode });
+  }
+}
+
+/** Of the shares that wait for nothing but consent. */
+function planShares(journey: Journey, run: PreparedRun): void {
+  for (const share of journey.sharesInWait) {
+    const { shareId } = share.input;
+    share.plannedTraceNumber ??= numberOf(journey, run, { productCode: 'SECONDUSE', shareId });
+  }
+}
+
+function numberOf(
+  { journeyId }: Journey,
+  run: PreparedRun,
+  inquiry: Pick<Parameters<typeof traceNumber>[0], 'productCode' | 'shareId'>,
+): string {
+  const { workflowType } = workflowInfo();
+  return traceNumber({ ...run, workflowType, ownerId: journeyId, ...inquiry, ordinal: 0 });
+}
+
+// How the parts of a journey that run beside one another end. Each adds no more promises than it must.
+
+/**
+ * Resolves when all parts have ended: a cancellation is passed on only when the attempts in flight on both sides have
+ * landed. Fails at once by a bug, also in the work `beside` them, which may go on for longer.
+ */
+export function untilEnded(parts: readonly Promise<unknown>[], beside: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let left = parts.length;
+    const ended = () => {
+      left--;
+      if (left === 0) resolve();
+    };
+    const failed = (error: unknown) => {
+      if (!isCancellation(error)) reject(error);
+    };
+    for (const part of parts) {
+      part.then(ended, (error: unknown) => {
+        failed(error);
+        ended();
+      });
+    }
+    beside.catch(failed);
+  });
+}
+
+/** Settles only by failing: where a share's task has failed, its supervisor fails too instead of waiting for it. */
+export function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const task of tasks) task.catch(reject);
+  });
+}
+
+// Consents to a journey's shares from before this run. Its first activity brings them from the ledger.
+
+/** Where the ledger did not answer at the start, they are read in the background: stages do not wait for it, shares do. */
+export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
+  if (journey.hasHeard) return;
+  if (journey.heardAtStart) {
+    hear(journey, journey.heardAtStart);
+    return;
+  }
+  void CancellationScope.nonCancellable(async () => hear(journey, await heardBy(journey, run)));
+}
+
+function hear(journey: Journey, heard: HeardConsent[]): void {
+  journey.consents.addEarlier(heard, (consent) => isTaken(journey, consent));
+  journey.hasHeard = true;
+}
+
+async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent[]> {
+  const args = {
+    ledgerId: run.ledgerId,
+    run: {
+      ownerId: journey.journeyId,
+      firstRunId: workflowInfo().firstExecutionRunId,
+      shareIds: [...journey.shares.keys()],
+      applicantIds: journey.applicantIds,
+    },
+  };
+  const summary = 'hearing what was said before the start';
+  try {
+    return await untilDone('hearConsents', { summary }, args);
+  } catch (error) {
+    // The first claim finds that again, and holds.
+    if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
+    throw error;
+  }
+}
+
+/** Takes refusals always, and a grant as if it came now. */
+function isTaken(journey: Journey, consent: ConsentRecord): boolean {
+  journey.recorder.noteRecorded(consent);
+  const problem = consent.decision === 'granted' ? grantProblem(journey, consent) : null;
+  if (problem !== null) refuseMessage(journey, 'consent', `said before the start: ${problem}`, consent.consentId);
+  return problem === null;
 }

@@ -1,19 +1,17 @@
 /** Stages: which pull comes next, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import type { AnsweredInquiry, JourneyOutcome } from '../../messages/journey/shapes.ts';
+import { defined } from '../../base/defined.ts';
+import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import { answeredInquiry, consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
-import { endUserOf } from '../../model/stage-end-user.ts';
+import { stageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { passingIn } from '../inquiry/listed-wait.ts';
-import { repeatDecision } from './advances.ts';
+import { passingIn } from '../inquiry/retries.ts';
+import { closedGate, passGate, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
-import { closedGate, passGate } from './gates.ts';
-import type { Journey } from './journey.ts';
-import type { StageRecord } from './stage-record.ts';
+import type { Journey, StageRecord } from './journey.ts';
 
 /**
  * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's
@@ -75,8 +73,6 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
 /** The stage's inquiry; none where the stage is skipped instead. */
 function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
-  const { permissiblePurposeCodes } = journey.input;
-  const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
   const { inquiry } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
@@ -85,25 +81,15 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
     return undefined;
   }
   const compareWith = reportBefore(journey, stage);
-  return {
-    ownerId: journey.journeyId,
-    productCode: status.productCode,
-    endUserCode: endUserOf(journey.input, status.productCode),
-    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
-    applicants: inquiry?.applicants ?? journey.applicants,
-    firstOrdinal,
-    ...(inquiry ? { resume: inquiry } : {}),
-    ...takeBegun(journey),
-    ...(compareWith ? { compareWith } : {}),
-    ...(stage.repeat ? { repeat: repeatDecision(stage.repeat) } : {}),
-  };
-}
-
-/** The first stage's attempt, once. */
-function takeBegun(journey: Journey): Pick<InquirySpec, 'begun'> {
+  // The first stage's attempt, once.
   const { begun } = journey;
   journey.begun = undefined;
-  return begun ? { begun } : {};
+  return {
+    ...stageInquiry(journey.input, status.productCode),
+    applicants: inquiry?.applicants ?? journey.applicants,
+    firstOrdinal,
+    ...defined({ resume: inquiry, begun, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
+  };
 }
 
 /** The journey's outcome where the stage ends it, else nothing. */
@@ -151,35 +137,20 @@ function settle(
     if (changes) takeChanges(journey, stage, changes);
     else compareWithReportBefore(journey, run, stage);
   }
-  tellAnswered(journey, stage, { outcome, ...told });
+  const { productCode, customerTraceNumber, attempts, attention } = stage.status;
+  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
+    ...{ stage: productCode, outcome, ...told },
+    ...defined({ customerTraceNumber }),
+    attempts,
+    ...defined({ attention }),
+  });
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
 }
 
-function tellAnswered(
-  journey: Journey,
-  { status }: StageRecord,
-  answered: { outcome: ReportOutcome } & AnsweredInquiry,
-): void {
-  const { productCode, customerTraceNumber, attempts, attention } = status;
-  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
-    stage: productCode,
-    ...answered,
-    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-    attempts,
-    ...(attention ? { attention } : {}),
-  });
-}
-
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
   return {
-    run,
-    inFlight: journey.inFlight,
-    holds: journey.holds,
-    waits: journey.waits,
-    isEnding: () => journey.isEnding,
-    onWithdrawn: (withdrawal) => journey.learnWithdrawal({ journeyId: journey.journeyId, ...withdrawal }),
-    handOver: journey.handOver,
+    ...journey.hostFor(run),
     onStanding: (standing) => {
       stage.inquiry = standing;
       // An amendment names its applicants from its first attempt on.

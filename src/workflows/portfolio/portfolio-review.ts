@@ -22,19 +22,15 @@ import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { describeRun } from '../details/run-details.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
-import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { carryRun, prepareRun, type RunDefinition } from '../run/carry-run.ts';
+import { applicationFailureOf } from '../run/failures.ts';
 import { accepted, handleUnknownSignals, handleUpdate } from '../run/messages/message-answers.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
-import { prepareRun } from '../run/prepare-run.ts';
 import { takenDecision } from '../run/run-decisions.ts';
-import { preparePortfolio } from './portfolio-stubs.ts';
-import { Review } from './review.ts';
+import { preparePortfolio, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
-import type { ReviewState } from './review-state.ts';
 
 function handleReviewMessages(review: Review): void {
   handleWithdrawals(review, steerReview, { record: { ownerId: review.ownerId } });
@@ -88,22 +84,16 @@ export async function portfolioReview(input: PortfolioReviewInput, past?: Review
   return carryRun(DEFINITION, input, past);
 }
 
-function reviewDetails(review: Review): string {
-  const { input, files } = review;
-  const path = `${portfolioFolder(input)}/${input.file}`;
-  return describeRun(review, {
-    endUserCode: input.endUserCode,
-    files: files.away === undefined ? undefined : { path, away: files.away },
-  });
-}
-
 const DEFINITION: RunDefinition<Review, ReviewState> = {
   State: Review,
   handleMessages: handleReviewMessages,
-  details: reviewDetails,
+  details: ({ input, files: { away } }) => {
+    const path = `${portfolioFolder(input)}/${input.file}`;
+    return { endUserCode: input.endUserCode, files: away === undefined ? undefined : { path, away } };
+  },
   prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (review, run) => reviewRows(review, review.state ?? (await examine(review, run))),
-  recordWhatCameLast: (review) => review.decided.untilSettled(review),
+  handsOver: true,
 };
 
 async function examine(review: Review, run: PreparedRun): Promise<ReviewState> {
@@ -133,7 +123,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
 }
 
 function handOver(review: Review, state: ReviewState): Promise<never> {
-  return continueAsNew<typeof portfolioReview>(review.input, review.handedOver(state, traceNumbersOf(review, state)));
+  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, traceNumbersOf(review, state)));
 }
 
 /** The trace numbers that the rows taken over are at: earlier ones are over. */

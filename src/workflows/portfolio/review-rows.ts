@@ -3,6 +3,7 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { defined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
@@ -11,11 +12,9 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
-import { allMessagesAnswered, untilAtRest } from '../run/as-replayed.ts';
-import { isHistoryLong } from '../run/history-played.ts';
-import type { Review } from './review.ts';
-import type { CarriedRow, ReviewState } from './review-state.ts';
+import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
+import { applicationFailureOf } from '../run/failures.ts';
+import type { CarriedRow, Review, ReviewState } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
 const MAX_READ_AT_ONCE = 100;
@@ -46,7 +45,7 @@ interface OpenRow {
 }
 
 /** Why nothing more is begun. `over`: each row has an outcome, or the review was withdrawn and nothing is on hold. */
-export type WindowEnd = 'over' | 'leaving' | 'changed';
+type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
   readonly #review: Review;
@@ -179,11 +178,11 @@ export class ReviewRows {
 
   #hostOf(open: OpenRow): InquiryHost {
     const review = this.#review;
-    const { inFlight, holds, waits, reviewId } = review;
+    // A row does not rest: the review waits for all of them, and hands over by itself.
+    const { handOver: _, ...host } = review.hostFor(this.#state.run);
     return {
-      ...{ run: this.#state.run, inFlight, holds, waits },
+      ...host,
       isEnding: () => review.isHalted,
-      onWithdrawn: (withdrawal) => review.learnWithdrawal({ reviewId, ...withdrawal }),
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
@@ -250,16 +249,8 @@ export class ReviewRows {
     this.#state.done[outcome]++;
     if (attention) this.#state.flagged = (this.#state.flagged ?? 0) + 1;
     this.#review.pace.note(this.#review.done);
-    const flag = attention ? { attention } : {};
-    this.#results.push({
-      accountId,
-      line,
-      outcome,
-      customerTraceNumber,
-      ...told,
-      ...flag,
-      at: new Date().toISOString(),
-    });
+    const at = new Date().toISOString();
+    this.#results.push({ accountId, line, outcome, customerTraceNumber, ...told, ...defined({ attention }), at });
   }
 
   /** Queues a begun row again where it stands, before the rows that have not begun. */

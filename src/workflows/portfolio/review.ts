@@ -1,10 +1,19 @@
 /** State of one run of a portfolio review. No waiting. */
-import { type ActivityFunctionWithOptions, sleep, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
-import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
+
+import type { ActivityOptions, RetryPolicy } from '@temporalio/common';
+import {
+  type ActivityFunctionWithOptions,
+  proxyActivities,
+  sleep,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ExaminedFile, KnownFile, PortfolioActivities, PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { FlagReason } from '../../ledger/holds/work.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
 import type {
@@ -13,20 +22,151 @@ import type {
   PortfolioResult,
   PortfolioState,
   PortfolioStatus,
+  RowOutcome,
 } from '../../messages/portfolio/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { PortfolioMessage } from '../../messages/withdraw.ts';
+import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
-import { ownerIdOf } from '../../model/owner-id.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { hasRunOut } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
-import type { AskedOnce } from '../run/holds.ts';
-import type { NeededWork } from '../run/noted-work.ts';
-import { Run, type RunResumption } from '../run/run.ts';
-import { type FileActivities, firstTries, triesForAnHour } from './portfolio-stubs.ts';
-import { Pace, type ReviewState } from './review-state.ts';
+import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
+import { HEARTBEATS, hasRunOut, UNHURRIED } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/failures.ts';
+import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
+import type { CarriedNotes, NeededWork } from '../run/noted-work.ts';
+import { type CarriedAttributes, Run, type RunResumption } from '../run/run.ts';
+import type { AskedDecision } from '../run/run-decisions.ts';
+
+// What a review hands on to its next run (continue-as-new), and how much of it is done. Nothing personal but amendments.
+
+/** A row that was begun and has no outcome: it is read again where it was. */
+export interface CarriedRow {
+  accountId: string;
+  line: number;
+  offset: number;
+  resume: InquiryResumption;
+  /** Of an amendment: they are in no file. */
+  applicants?: FailsafeApplicant[];
+}
+
+export interface ReviewState {
+  run: PreparedRun;
+  known: KnownFile;
+  badRows: number;
+  rows: number;
+  /** Where the rows begin that the review has not begun; absent once it has begun all. */
+  next?: { offset: number; line: number };
+  carried: CarriedRow[];
+  done: Record<RowOutcome, number>;
+  /** Rows done that a person should look at. */
+  flagged?: number;
+  /** Parts of the result file so far. */
+  parts: number;
+  /** At how many rows done the whole file was last compared. */
+  comparedAt: number;
+  isPaused: boolean;
+  withdrawal?: { by: string; reason: string };
+  /** Of the review itself: what the ledger does not have yet. */
+  decided?: readonly AskedDecision[];
+  pace: PaceMark[];
+  /** The holds of `carried` rows. An operator may decide about them before the run has read their rows again. */
+  open?: CarriedHold[];
+  /** Decisions that have taken effect, the latest. */
+  settled?: SettledDecision[];
+  /** Whether rows that the ledger has under another number are posted all the same. */
+  asked?: AskedOnce;
+  /** How often each event was emitted, of rows that may have further events. */
+  events?: Record<string, number>;
+  /** Its search attributes: the server hands them on. */
+  published?: CarriedAttributes;
+  /** What the ledger was told of. */
+  noted?: CarriedNotes;
+  refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
+}
+
+/** How many rows were done at an instant. */
+interface PaceMark {
+  atMs: number;
+  done: number;
+}
+
+const MARK_EVERY = 50;
+const MAX_MARKS = 10;
+
+/** How fast rows are done, over the last few hundred of them. */
+class Pace {
+  readonly marks: PaceMark[];
+
+  constructor(marks: readonly PaceMark[]) {
+    this.marks = [...marks];
+  }
+
+  /** `done` rows are done by now. */
+  note(done: number): void {
+    const last = this.marks.at(-1);
+    if (last && done - last.done < MARK_EVERY) return;
+    this.marks.push({ atMs: Date.now(), done });
+    if (this.marks.length > MAX_MARKS) this.marks.shift();
+  }
+
+  /** Waiting for a person or a pause is no pace. */
+  startAnew(done: number): void {
+    this.marks.splice(0, this.marks.length, { atMs: Date.now(), done });
+  }
+
+  figures(done: number, left: number): Pick<PortfolioProgress, 'rowsPerSecond' | 'secondsLeft'> {
+    const [first] = this.marks;
+    if (!first || done <= first.done) return {};
+    const perSecond = (done - first.done) / Math.max(0.001, (Date.now() - first.atMs) / 1_000);
+    return { rowsPerSecond: Math.round(perSecond * 10) / 10, secondsLeft: Math.round(left / perSecond) };
+  }
+}
+
+// The activities of a review as workflow code calls them. Every figure has its reason beside it.
+
+/** What a review asks of its files: idempotent, and never given up. */
+type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
+
+const FINAL = { nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] } satisfies RetryPolicy;
+
+/** As with the ledger's: idempotent, and repeated without limit while a directory is away. */
+const RETRY = {
+  ...UNHURRIED,
+  ...FINAL,
+} satisfies RetryPolicy;
+
+const OF_FILES = {
+  // A gigabyte at the speed of a slow network share, and the checks of a million rows.
+  startToCloseTimeout: '1 hour',
+  // They say so after each 64 KiB.
+  heartbeatTimeout: '1 minute',
+} satisfies ActivityOptions;
+
+/** 15 s in all: a share that is mounted anew, or a file that is still being copied, needs no operator. */
+const firstTries = proxyActivities<FileActivities>({
+  ...OF_FILES,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5, ...FINAL },
+});
+
+/** Once a minute after the first one: an hour of them costs the history three events, and shows what is wrong by then. */
+const triesForAnHour = proxyActivities<FileActivities>({
+  ...OF_FILES,
+  retry: {
+    initialInterval: '10 seconds',
+    backoffCoefficient: 2,
+    maximumInterval: '1 minute',
+    maximumAttempts: 60,
+    ...FINAL,
+  },
+});
+
+/** Also asks for a token and the ledger, which takes up to 20 s. */
+export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
+  startToCloseTimeout: '20 seconds',
+  ...HEARTBEATS,
+  retry: RETRY,
+});
 
 // A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
 
@@ -97,6 +237,7 @@ function codeOf(error: unknown): string {
 }
 
 export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutcome, PortfolioMessage> {
+  readonly kind = 'portfolio';
   readonly #asked: AskedOnce;
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
@@ -126,24 +267,12 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     this.pace = new Pace(state.pace);
   }
 
-  protected get subject() {
-    return { reviewId: this.reviewId };
-  }
-
   tellEnded(outcome: Ended<PortfolioOutcome>): void {
     this.events.emit('portfolio.ended', [outcome], { outcome });
   }
 
   get reviewId(): string {
-    return this.input.reviewId;
-  }
-
-  get ownerId(): string {
-    return ownerIdOf('portfolio', this.reviewId);
-  }
-
-  get profile(): string {
-    return this.input.profile ?? 'default';
+    return this.id;
   }
 
   /** Whether nothing is to be sent now. */
@@ -173,7 +302,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
    *
    * @param traceNumbers of the rows that it takes over
    */
-  handedOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
+  nextState(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
     const { withdrawal, isPaused } = this;
     const noted = this.noted.carried;
     return {
@@ -332,10 +461,7 @@ function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
-    ...(published ? { published } : {}),
-    ...(refused ? { refused } : {}),
-    ...(noted ? { noted } : {}),
-    ...(decided ? { asked: decided } : {}),
+    ...defined({ published, refused, noted, asked: decided }),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
   };
 }

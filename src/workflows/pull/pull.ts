@@ -1,7 +1,8 @@
 /** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import type { RunWithdrawal } from '../../ledger/records.ts';
-import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
+import { defined } from '../../base/defined.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
+import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import {
   answeredInquiry,
@@ -10,16 +11,24 @@ import {
   wordsOf,
 } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
+import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import type { WithdrawPullMessage } from '../../messages/withdraw.ts';
+import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { Outcome } from '../../model/inquiry.ts';
-import { ownerIdOf } from '../../model/owner-id.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
+import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+import { journeyActivities } from '../run/activity-stubs.ts';
+import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
+import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
+import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 
 export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 
 export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
+  readonly kind = 'pull';
   reference: ReportReference | undefined;
   /** Of FAILSAFE. */
   consumers: Partial<ReturnType<typeof failsafeConsumers>> = {};
@@ -28,25 +37,8 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   #told: AnsweredInquiry = {};
   #said: ReturnType<typeof wordsOf> = [];
 
-  /** What the next run begins with. */
-  handedOver(): PullResumption {
-    return this.carriedOver();
-  }
-
-  protected get subject() {
-    return { pullId: this.pullId };
-  }
-
-  protected withdrawalOf(withdrawal: RunWithdrawal): WithdrawPullMessage {
-    return { pullId: this.pullId, ...withdrawal };
-  }
-
   get pullId(): string {
-    return this.input.pullId;
-  }
-
-  get ownerId(): string {
-    return ownerIdOf('pull', this.pullId);
+    return this.id;
   }
 
   get productCode(): PullProduct {
@@ -55,10 +47,6 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
 
   get endUserCode(): string | undefined {
     return this.input.endUserCode;
-  }
-
-  get profile(): string {
-    return this.input.profile ?? 'default';
   }
 
   override get attention(): Outcome['flagged'] {
@@ -87,8 +75,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       productCode: this.productCode,
       state,
       attempts,
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      ...(this.reference ? { reportReferenceNumber: this.reference.reportReferenceNumber } : {}),
+      ...defined({ customerTraceNumber, reportReferenceNumber: this.reference?.reportReferenceNumber }),
       ...this.#told,
       ...this.#shownAttention,
       ...rest,
@@ -144,5 +131,72 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       ...this.#told,
       ...this.#shownAttention,
     });
+  }
+}
+
+// The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
+// docs/pulls.md.
+
+function handlePullMessages(pull: Pull): void {
+  handleWithdrawals(pull, withdrawPull, { record: { ownerId: pull.ownerId } });
+  handleDecisions(pull, resolvePull, (applicants) =>
+    checkApplicants({ profile: pull.profile, applicants, productCode: pull.productCode }),
+  );
+  handleQueries(pull, QUERIES.pull);
+  handleUnknownSignals(pull);
+  pull.decided.begin(pull);
+}
+
+/**
+ * One report of one of `REPORT_PRODUCTS`.
+ *
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function creditReport(input: CreditReportInput, past?: PullResumption): Promise<PullResult> {
+  return carryRun(DEFINITION, input, past);
+}
+
+/** FAILSAFE (interface 4.3), with outcome and reference per consumer. As `creditReport`. */
+export async function failsafeCheck(input: FailsafeCheckInput, past?: PullResumption): Promise<PullResult> {
+  return carryRun(DEFINITION, input, past);
+}
+
+pinnedWhereVersioned(creditReport);
+pinnedWhereVersioned(failsafeCheck);
+
+const DEFINITION: RunDefinition<Pull, PullResumption> = {
+  State: Pull,
+  handleMessages: handlePullMessages,
+  details: ({ endUserCode, inquiry: { since }, consumers: { consumers } }) => ({ endUserCode, since, consumers }),
+  prepare: ({ input }) =>
+    journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  work: async (pull, run) => {
+    const outcome = await inquire(pull, run);
+    await untilMessagesAnswered();
+    return outcome;
+  },
+};
+
+async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
+  const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;
+  const { carried } = pull;
+  const end = await runInquiry(pull.hostIn(run), {
+    ownerId: pull.ownerId,
+    productCode,
+    applicants: carried?.applicants ?? applicants,
+    ...defined({ resume: carried, endUserCode, permissiblePurposeCode }),
+  });
+  switch (end.kind) {
+    case 'answered':
+      pull.answer(end.answer, end.applicants ?? applicants);
+      return end.answer.outcome;
+    case 'abandoned':
+      pull.end('abandoned');
+      return 'abandoned';
+    case 'stopped':
+    case 'notPermitted':
+      pull.end('withdrawn');
+      return 'withdrawn';
   }
 }

@@ -18,7 +18,8 @@ import type {
 } from '../../activities/contract.ts';
 import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
-import { webhookQueueOf } from '../../model/task-queues.ts';
+import { webhookQueueOf } from '../../model/work-class.ts';
+import { applicationFailureOf } from './failures.ts';
 
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
@@ -70,6 +71,20 @@ export async function untilDone<K extends Indispensable>(
       if (!hasRunOut(error)) throw error;
       await waitToTryAgain(name, round);
     }
+  }
+}
+
+/** The same; `ledgerChanged` where another ledger answers than the run has used. Nothing is written into that one. */
+export async function untilRecorded<K extends Indispensable>(
+  name: K,
+  options: { summary: string },
+  args: Parameters<JourneyActivities[K]>[0],
+): Promise<Awaited<ReturnType<JourneyActivities[K]>> | 'ledgerChanged'> {
+  try {
+    return await untilDone(name, options, args);
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    return 'ledgerChanged';
   }
 }
 

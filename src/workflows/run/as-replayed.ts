@@ -11,7 +11,7 @@
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { inBackground } from './in-background.ts';
+import { inBackground } from './around-the-sdk.ts';
 
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
@@ -23,7 +23,7 @@ const ROUNDS_TO_REST = 32;
 const updatesToCome = new Set<string>();
 
 /** Whether the task at hand brought updates that are not played yet. */
-export function areUpdatesToCome(): boolean {
+function areUpdatesToCome(): boolean {
   return updatesToCome.has(workflowInfo().runId);
 }
 
@@ -92,30 +92,160 @@ function playsAnEvent({ queryWorkflow, removeFromCache }: Job): boolean {
   return !queryWorkflow && !removeFromCache;
 }
 
+// How much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with each
+// workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only when
+// something has come that the history has (docs/decisions/journeys.md, 54).
+
+/** The server ends a run at 51,200 events, and by default suggests a hand-over at 4,096. */
+const DEFAULT_MAX_EVENTS = 3_000;
+
+/** The server ends a run at 50 MB, and by default suggests a hand-over at 4 MB. A worker without the run in its cache reads all of it for one task. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** An estimate of the events behind one job: its own, those of the command before it, and a share of its workflow task. */
+const EVENTS_OF_JOB = { activity: 4, timer: 3, other: 2 } as const;
+const EVENTS_OF_UPDATE = 4;
+
+interface Played {
+  events: number;
+  bytes: number;
+}
+
+/** By run id. */
+const playedByRun = new Map<string, Played>();
+
+/** Whether the history has become so long that the run is to go on in a new one. */
+export function isHistoryLong(maxEvents: number = DEFAULT_MAX_EVENTS): boolean {
+  const played = playedByRun.get(workflowInfo().runId);
+  return played !== undefined && (played.events >= maxEvents || played.bytes >= MAX_BYTES);
+}
+
+/** Notes events of the history, which by then has so many bytes. */
+function notePlayed(events: number, bytes: number): void {
+  const { runId } = workflowInfo();
+  const played = playedByRun.get(runId) ?? { events: 0, bytes: 0 };
+  playedByRun.set(runId, { events: played.events + events, bytes: Math.max(played.bytes, bytes) });
+}
+
+/** The events behind a job; none for one that leaves no event. An update counts once it is accepted. */
+function countEvents(job: Job): number {
+  if (job.doUpdate || job.queryWorkflow || job.removeFromCache || job.notifyHasPatch || job.updateRandomSeed) return 0;
+  if (job.resolveActivity) return EVENTS_OF_JOB.activity;
+  return job.fireTimer ? EVENTS_OF_JOB.timer : EVENTS_OF_JOB.other;
+}
+
+// An operator has reset the run (`temporal workflow reset`): it has forgotten what came after that point, and the ledger has
+// not. Core gives a run a new random seed after each reset, at the same place in every replay. The SDK (1.24) has that seed in
+// an object of its own, and shows it nowhere else: `test/hazards/work-rows-slow.test.ts` holds that on a real server.
+
+/** By run id. */
+const listeners = new Map<string, () => void>();
+
+/** @param listener called in the first task after each reset, and again in each replay of it */
+export function onReset(listener: () => void): void {
+  listeners.set(workflowInfo().runId, listener);
+}
+
+/** Another array after each reset. */
+function seedNow(): unknown {
+  const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as { __TEMPORAL_ACTIVATOR__?: { randomnessSeed?: unknown } };
+  return activator?.randomnessSeed;
+}
+
+// The SDK (1.24) throws for a signal whose name it reserves where a default signal handler is set (`handleUnknownSignals`). The
+// signal is in the history, so every later workflow task of the run fails as well. Each is renamed before the SDK sees it, so
+// that a run refuses it as any other signal that it does not know. The SDK rejects an update or a query of such a name itself.
+
+/** `TEMPORAL_RESERVED_PREFIX` of the SDK, which exports it to none but its own packages. */
+const RESERVED_PREFIX = '__temporal_';
+
+/** A name that no run has a handler for. */
+const UNKNOWN_NAME = 'unknown';
+
+/** A worker that lost the run in the middle of a task plays it anew. */
+function isPlayedAnew({ jobs }: Activation): boolean {
+  return jobs?.some(({ initializeWorkflow }) => initializeWorkflow) === true;
+}
+
+type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
+
+const renameReserved: Activate = (input, next) => {
+  for (const { signalWorkflow } of input.activation.jobs ?? []) {
+    if (signalWorkflow?.signalName?.startsWith(RESERVED_PREFIX)) signalWorkflow.signalName = UNKNOWN_NAME;
+  }
+  next(input);
+};
+
 export const interceptors = (): WorkflowInterceptors => {
   const tasks = new TaskWatch();
+  let bytes = 0;
+  let seed = seedNow();
+  let resetRunId: string | undefined;
+
+  const playUpdatesLast: Activate = (input, next) => {
+    const { activation } = input;
+    // This fails the query alone, and the worker forgets the run: the task that comes finds it as it was.
+    if (tasks.isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
+    const jobs = activation.jobs ?? [];
+    if (isPlayedAnew(activation)) updatesToCome.delete(workflowInfo().runId);
+    const updates = jobs.filter(isUpdate);
+    if (updates.length === 0 || updates.length === jobs.length) return next(input);
+    const { runId } = workflowInfo();
+    updatesToCome.add(runId);
+    next({ ...input, activation: { ...activation, jobs: jobs.filter((job) => !isUpdate(job)) } });
+    inBackground(async () => {
+      await CancellationScope.nonCancellable(untilAtRest);
+      updatesToCome.delete(runId);
+      next({ ...input, activation: { ...activation, jobs: updates } });
+    });
+  };
+
+  const countPlayed: Activate = (input, next) => {
+    const { jobs = [], historySizeBytes } = input.activation;
+    if (isPlayedAnew(input.activation)) playedByRun.delete(workflowInfo().runId);
+    bytes = Number(historySizeBytes ?? 0);
+    const events = (jobs ?? []).reduce((sum, job) => sum + countEvents(job), 0);
+    if (events > 0) notePlayed(events, bytes);
+    next(input);
+  };
+
+  const watchResets: Activate = (input, next) => {
+    next(input);
+    const seedByNow = seedNow();
+    if (seedByNow === seed) return;
+    resetRunId = workflowInfo().runId;
+    const listener = listeners.get(resetRunId);
+    // A run that is reset to its first task listens from now on.
+    if (!listener) return;
+    seed = seedByNow;
+    listener();
+  };
+
   return {
     internals: [
+      { activate: renameReserved },
+      { activate: playUpdatesLast },
       {
-        activate: (input, next) => {
-          const { activation } = input;
-          // This fails the query alone, and the worker forgets the run: the task that comes finds it as it was.
-          if (tasks.isBetweenTasks(activation)) {
-            throw new Error('the query came between two tasks of the run: ask again');
-          }
-          const jobs = activation.jobs ?? [];
-          // A worker that lost the run in the middle of a task plays it anew.
-          if (jobs.some(({ initializeWorkflow }) => initializeWorkflow)) updatesToCome.delete(workflowInfo().runId);
-          const updates = jobs.filter(isUpdate);
-          if (updates.length === 0 || updates.length === jobs.length) return next(input);
-          const { runId } = workflowInfo();
-          updatesToCome.add(runId);
-          next({ ...input, activation: { ...activation, jobs: jobs.filter((job) => !isUpdate(job)) } });
-          inBackground(async () => {
-            await CancellationScope.nonCancellable(untilAtRest);
-            updatesToCome.delete(runId);
-            next({ ...input, activation: { ...activation, jobs: updates } });
-          });
+        activate: countPlayed,
+        dispose: (input, next) => {
+          playedByRun.delete(workflowInfo().runId);
+          next(input);
+        },
+      },
+      {
+        activate: watchResets,
+        dispose: (input, next) => {
+          listeners.delete(resetRunId ?? workflowInfo().runId);
+          next(input);
+        },
+      },
+    ],
+    inbound: [
+      {
+        // Called for accepted updates alone. Not `async`: a promise more would delay the handler in some tasks.
+        handleUpdate: (input, next) => {
+          notePlayed(EVENTS_OF_UPDATE, bytes);
+          return next(input);
         },
       },
     ],

@@ -1,5 +1,6 @@
 /** A run of any kind, from its input to its end. */
 import {
+  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -7,19 +8,21 @@ import {
   defineSignal,
   isCancellation,
   setHandler,
+  sleep,
   TemporalFailure,
 } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { PreparedRun, RefusedInput } from '../../activities/contract.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
-import { problemsOfInput } from './application-failure.ts';
-import { allMessagesAnswered, untilUpdatesAreTaken } from './as-replayed.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
+import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
+import { showDetails } from './around-the-sdk.ts';
+import { allMessagesAnswered, onReset, untilUpdatesAreTaken } from './as-replayed.ts';
+import { applicationFailureOf, problemsOfInput, undecodableInput } from './failures.ts';
 import { refuseForeignState } from './hand-over.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import { prepareRun } from './prepare-run.ts';
 import type { Run } from './run.ts';
-import { onReset } from './run-resets.ts';
-import { showDetails } from './show-details.ts';
+import { describeRun, type ShownDetails } from './run-details.ts';
 
 // The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting.
 
@@ -55,8 +58,8 @@ type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R> }> {
   State: new (input: R['input'], past?: Past) => R;
   handleMessages(run: R): void;
-  /** Markdown for the Temporal UI. */
-  details(run: R): string;
+  /** What the Temporal UI shows of a run whose input was taken, beside its status. */
+  details(run: R): ShownDetails;
   /**
    * An activity that also makes the first attempt, where the run has one. What it may have claimed is in the run's state: no
    * hand-over meanwhile. `undefined`: `prepare` is to be asked.
@@ -68,10 +71,10 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
   onPrepared?(run: R, prepared: Prepared<R>): void;
   /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
-  /** Waits for the messages that were accepted and must not be lost, however the run ends. */
+  /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   recordWhatCameLast?(run: R): Promise<void>;
-  /** What the next run begins with. Absent where `work` hands over by itself. */
-  handedOver?(run: R): Past;
+  /** `work` hands over by itself. */
+  handsOver?: true;
 }
 
 /**
@@ -90,12 +93,11 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
-  showDetails(() => definition.details(run));
-  const { handedOver } = definition;
-  if (!handedOver) return toItsEnd(definition, run);
+  showDetails(() => describeRun(run, () => definition.details(run)));
+  if (definition.handsOver) return toItsEnd(definition, run);
   return run.handOver.carry(() => toItsEnd(definition, run), {
-    state: () => handedOver(run),
-    continueWith: (state) => continueAsNew<(input: R['input'], past: Past) => Promise<never>>(input, state),
+    state: () => run.handedOver(),
+    continueWith: (state) => continueAsNew<(input: R['input'], past: object) => Promise<never>>(input, state),
   });
 }
 
@@ -105,6 +107,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const recordWhatCameLast = async () => {
     await untilUpdatesAreTaken();
+    await run.decided.untilSettled(run);
     await definition.recordWhatCameLast?.(run);
     await untilAnswered();
   };
@@ -160,4 +163,51 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
 function terminalStateOf(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';
   return error instanceof TemporalFailure ? 'failed' : undefined;
+}
+
+// The first activity of a run: it checks the input, and fixes the configuration that the run keeps to.
+
+/** A deploy gives a new profile to one worker after the other. For 31 s the check may reach one that has it. */
+const WAITS_FOR_A_PROFILE = ['1 second', '2 seconds', '4 seconds', '8 seconds', '16 seconds'] as const;
+
+/**
+ * Asks `prepare` once the input could be decoded. A profile that the first worker lacks is in the status at once; other
+ * workers are asked before the run fails.
+ *
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function prepareRun<T>(
+  run: Pick<Run<object, never, string, object>, 'input' | 'inputProblems'>,
+  prepare: () => Promise<T>,
+): Promise<T> {
+  if (isUndecodable(run.input)) throw undecodableInput(run.input);
+  const waits = WAITS_FOR_A_PROFILE.values();
+  for (let round = 0; ; round++) {
+    try {
+      const prepared = await prepare();
+      run.inputProblems = undefined;
+      return prepared;
+    } catch (error) {
+      const wait = isOfOneWorker(error) ? waits.next().value : undefined;
+      if (wait !== undefined) {
+        run.inputProblems = problemsOfInput(error);
+        await sleep(wait, { summary: 'no worker that was asked has the gateway profile: another one is asked' });
+      } else if (hasRunOut(error)) await waitToTryAgain('the check of the input', round);
+      else throw refusalIn(error);
+    }
+  }
+}
+
+/** Whether the worker that checked the input lacks its profile, so that another one may have it. */
+function isOfOneWorker(error: unknown): boolean {
+  return (applicationFailureOf(error)?.details?.[0] as Partial<RefusedInput> | undefined)?.askOthers === true;
+}
+
+/** The run fails with the problems themselves, not with an activity's failure around them. */
+function refusalIn(error: unknown): unknown {
+  const failure = applicationFailureOf(error);
+  if (failure?.type !== 'InvalidInput') return error;
+  const { message, type } = failure;
+  const details = [{ problems: problemsOfInput(error) ?? [] }];
+  return ApplicationFailure.create({ message, type, nonRetryable: true, details });
 }

@@ -2,7 +2,7 @@
  * The events of one run on their way to the delivery run: noted where they happen, handed over in their order, without
  * a wait.
  */
-import { ActivityFailure, CancellationScope, condition, log, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { carriedOccurrences, occurrenceName } from '../../messages/webhooks/event-occurrences.ts';
 import {
@@ -12,8 +12,8 @@ import {
   type WebhookRun,
   webhookEventId,
 } from '../../messages/webhooks/events.ts';
-import { queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
-import { inBackground } from './in-background.ts';
+import { hasRunOut, queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
+import { inBackground } from './around-the-sdk.ts';
 
 /** Handed over at once; what one workflow task brings is one or two. */
 const MOST_AT_ONCE = 20;
@@ -135,7 +135,9 @@ export class EventsOut {
           break;
         } catch (error) {
           if (!(error instanceof ActivityFailure)) throw error;
-          if (Date.now() < untilMs && mayTryAgain(error)) {
+          // An operator may have bounded its retries or shortened its time-outs without the run's knowledge. A server under
+          // operators' hands was also seen to end a day after 24 s.
+          if (Date.now() < untilMs && hasRunOut(error)) {
             await waitToTryAgain('queueWebhooks', round);
             continue;
           }
@@ -146,12 +148,4 @@ export class EventsOut {
       this.#waiting.splice(0, events.length);
     }
   }
-}
-
-/**
- * Whether the activity failed before its day was over. An operator may have bounded its retries or shortened its
- * time-outs without the run's knowledge. A server under operators' hands was also seen to end a day after 24 s.
- */
-function mayTryAgain({ retryState, cause }: ActivityFailure): boolean {
-  return retryState === 'MAXIMUM_ATTEMPTS_REACHED' || cause instanceof TimeoutFailure;
 }

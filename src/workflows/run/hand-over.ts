@@ -9,10 +9,9 @@
  */
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { allMessagesAnswered, untilAtRest } from './as-replayed.ts';
-import { isHistoryLong } from './history-played.ts';
+import { allMessagesAnswered, isHistoryLong, untilAtRest } from './as-replayed.ts';
+import { undecodableInput } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import { undecodableInput } from './undecodable-input.ts';
 
 /** The server takes 2 MB for one payload. Encryption adds little, but what was added to the state since may add more. */
 const MAX_STATE_BYTES = 1_000_000;
@@ -98,7 +97,7 @@ export class HandOver {
       // What is not on the wire yet is called back: the next run sends it.
       this.#inFlight.recheck();
       for (;;) {
-        await condition(() => this.#isQuiet(root) && isSmall(state()));
+        await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
         // A part whose rest ended in this task goes on first, and so does one that ends after such a rest of its own.
         await untilAtRest();
         await untilAtRest();
@@ -117,10 +116,6 @@ export class HandOver {
     if (this.#busy > 0 || root.consideredCancelled || !allMessagesAnswered()) return false;
     return [...this.#rests].every(({ isOver }) => !isOver());
   }
-}
-
-function isSmall(state: unknown): boolean {
-  return JSON.stringify(state).length <= MAX_STATE_BYTES;
 }
 
 /** @throws `InvalidInput` where a caller gives a state: only the run before may */

@@ -25,8 +25,8 @@ import {
 } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
 import { noteWork, waitToTryAgain } from './activity-stubs.ts';
-import { applicationFailureOf } from './application-failure.ts';
-import { inBackground } from './in-background.ts';
+import { inBackground } from './around-the-sdk.ts';
+import { applicationFailureOf } from './failures.ts';
 
 /** Of one note: a review may have some hundreds of holds. */
 const MOST_AT_ONCE = 50;

@@ -8,20 +8,32 @@
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
+import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { MessageWith } from '../../messages/message.ts';
 import type { StageCode } from '../../model/products.ts';
-import { untilDone } from './activity-stubs.ts';
-import { applicationFailureOf } from './application-failure.ts';
-import type { Extension } from './extensions.ts';
-import { inBackground } from './in-background.ts';
-import { type Accepted, accepted, refused, refuseMessage } from './messages/message-answers.ts';
+import { untilRecorded } from './activity-stubs.ts';
+import { inBackground } from './around-the-sdk.ts';
+import type { EventsOut } from './events-out.ts';
+import {
+  type Accepted,
+  accepted,
+  handleUpdate,
+  refused,
+  refuseFor,
+  refuseMessage,
+} from './messages/message-answers.ts';
 
-/** So long an answer waits for the ledger, as that to a decision about a hold. */
-const ANSWER_WITHIN_MS = 5_000;
+/**
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at once for a
+ * run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
+ */
+export const ANSWER_WITHIN_MS = 5_000;
 
 /** What takes effect once the ledger has it: the message without the id of its run, and what else the run needs. */
 export type RunDecisionEffect =
@@ -54,7 +66,8 @@ interface DecidedRun {
 
 export class RunDecisions {
   readonly #asked: AskedDecision[];
-  #settled = 0;
+  /** Another number once one of them was settled. */
+  settled = 0;
 
   /** @param past what the run before has handed over */
   constructor(past: readonly AskedDecision[] = []) {
@@ -67,11 +80,6 @@ export class RunDecisions {
 
   get isBusy(): boolean {
     return this.#asked.length > 0;
-  }
-
-  /** Another number once one of them was settled. */
-  get settled(): number {
-    return this.#settled;
   }
 
   get effects(): readonly RunDecisionEffect[] {
@@ -154,8 +162,10 @@ export class RunDecisions {
       await condition(() => this.isBusy && run.run !== undefined);
       const [asked] = this.#asked;
       if (!asked || !run.run) continue;
-      const { effect } = asked;
-      const isRecorded = await this.#record(run.run, asked);
+      const { decisions, effect } = asked;
+      const summary = `recording a decision: ${effect.update}`;
+      const args = { ledgerId: run.run.ledgerId, decisions };
+      const isRecorded = (await untilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
       if (hasTakenEffect(effect)) {
         if (!isRecorded) asked.isInNoLedger = true;
         this.#settle(run, null);
@@ -170,24 +180,9 @@ export class RunDecisions {
     }
   }
 
-  /** `false` where it is another ledger than the run's. */
-  async #record({ ledgerId }: PreparedRun, { decisions, effect }: AskedDecision): Promise<boolean> {
-    try {
-      await untilDone(
-        'recordRunDecisions',
-        { summary: `recording a decision: ${effect.update}` },
-        { ledgerId, decisions },
-      );
-      return true;
-    } catch (error) {
-      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-      return false;
-    }
-  }
-
   #settle(run: DecidedRun, refusal: string | null): void {
     const asked = this.#asked.shift();
-    this.#settled++;
+    this.settled++;
     if (!asked || refusal === null) return;
     if (hasTakenEffect(asked.effect)) {
       asked.isInNoLedger = true;
@@ -217,18 +212,155 @@ export function takenDecision(
 }
 
 /** Of `extend`, for the ledger. */
-export function extensionDecision(ownerId: string, message: Extension, decidedAt: string): RunDecision {
+function extensionDecision(ownerId: string, message: Extension, decidedAt: string): RunDecision {
   const { gate, shareId, by, reason } = message;
   const until = inUtc(message.until);
   const decisionId = extensionId(message);
-  const about = { ...(gate === undefined ? {} : { stage: gate }), ...(shareId === undefined ? {} : { shareId }) };
+  const about = defined({ stage: gate, shareId });
   return { ownerId, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
 }
 
-export function extensionId({ gate, shareId, until }: Extension): string {
+function extensionId({ gate, shareId, until }: Extension): string {
   return `extend-${gate ?? shareId}-${inUtc(until)}`;
 }
 
 function inUtc(instant: string): string {
   return utcInstant(parseInstantMs(instant) ?? 0);
+}
+
+// The waits of a run that people have made longer: each lasts at least until the latest instant given for it. No waiting.
+
+/** As a message says it, without the id of the run. */
+export type Extension = Omit<ExtendMessage, 'journeyId'>;
+
+export type Wait = Pick<Extension, 'gate' | 'shareId'>;
+
+/** A limit against a sender that never stops: each is kept, and handed on from run to run. */
+const MOST = 100;
+
+/** As long as any wait of an input may be. */
+const MOST_FROM_NOW_MS = 3_650 * 86_400_000;
+
+export class Extensions {
+  /** What the next run takes over. */
+  readonly carried: Extension[];
+
+  /** @param past what the run before has taken */
+  constructor(past: readonly Extension[] = []) {
+    this.carried = [...past];
+  }
+
+  /**
+   * Why the message makes no sense as things stand, or `null`; also where the same was taken before.
+   *
+   * @param until when the wait of that name ends, RFC 3339; `undefined` where there is none
+   */
+  objection(message: Extension, until: string | undefined): string | null {
+    const known = this.#known(message);
+    if (known) {
+      const differing = differingPaths(known, message);
+      return differing.length > 0 ? otherContent('this extension was accepted', differing) : null;
+    }
+    if (until === undefined) {
+      const { gate, shareId } = message;
+      return shareId === undefined ? `nothing waits at a gate before ${gate}` : `/shareId names no share that waits`;
+    }
+    const [untilMs, nowMs] = [msOf(message), Date.now()];
+    if (untilMs <= (parseInstantMs(until) ?? 0)) return '/until must be later than the wait ends by now';
+    if (untilMs > nowMs + MOST_FROM_NOW_MS) return '/until must be at most P3650D from now';
+    return this.carried.length < MOST ? null : `a run takes at most ${MOST} extensions`;
+  }
+
+  /**
+   * Takes a message that `objection` has nothing against.
+   *
+   * @returns when the wait ends by now, RFC 3339 in UTC; `undefined` where the same was taken before
+   */
+  take(message: Extension): string | undefined {
+    if (this.#known(message)) return undefined;
+    this.carried.push(message);
+    return utcInstant(msOf(message));
+  }
+
+  /** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
+  endOf(wait: Wait, untilMs: number): string {
+    const extended = this.carried.filter((one) => isSame(one, wait)).map(msOf);
+    return utcInstant(Math.max(untilMs, ...extended));
+  }
+
+  isKnown(message: Extension): boolean {
+    return this.#known(message) !== undefined;
+  }
+
+  #known(message: Extension): Extension | undefined {
+    return this.carried.find((one) => isSame(one, message) && msOf(one) === msOf(message));
+  }
+}
+
+function isSame(one: Wait, other: Wait): boolean {
+  return one.gate === other.gate && one.shareId === other.shareId;
+}
+
+function msOf({ until }: Extension): number {
+  return parseInstantMs(until) ?? 0;
+}
+
+/** A run with waits that people may make longer: a journey, or a share by itself. */
+interface ExtendableRun extends DecidedRun {
+  readonly ownerId: string;
+  readonly isEnding: boolean;
+  readonly decided: RunDecisions;
+  readonly extensions: Extensions;
+  readonly events: Pick<EventsOut, 'emit'>;
+  /** When the wait ends by now, RFC 3339; `undefined` where there is none. */
+  endOfWait(wait: Wait): string | undefined;
+  extendWait(wait: Wait, until: string): void;
+}
+
+/** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
+export function extendObjection(run: ExtendableRun, message: Extension): string | null {
+  const asked = run.decided.objection([extensionId(message)], message);
+  return asked === undefined ? extensionObjection(run, message) : asked;
+}
+
+/** The same, of one that the ledger has. */
+function extensionObjection(run: ExtendableRun, message: Extension): string | null {
+  return run.extensions.objection(message, run.isEnding ? undefined : run.endOfWait(message));
+}
+
+/** Takes a message that `extendObjection` has nothing against; `false` where the same was taken before. */
+export function takeExtension(run: ExtendableRun, message: Extension): boolean {
+  const until = run.extensions.take(message);
+  if (until === undefined) return false;
+  const { gate, shareId } = message;
+  run.extendWait(message, until);
+  run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...defined({ gate, shareId }), until });
+  return true;
+}
+
+/** Makes the wait longer once the ledger has that; returns why it cannot any more, or `null`. */
+export function takeRecordedExtension(run: ExtendableRun, message: Extension): string | null {
+  const objection = extensionObjection(run, message);
+  if (objection === null) takeExtension(run, message);
+  return objection;
+}
+
+/** @param toExtension leaves out the id of the run, where the message has one beside the wait's name */
+export function handleExtensions<Message, Status>(
+  run: ExtendableRun & { status(): Status },
+  definition: MessageWith<Message>,
+  toExtension: (message: Message) => Extension,
+): void {
+  const objection = (message: Message) => extendObjection(run, toExtension(message));
+  handleUpdate(run, definition, 'extend', {
+    objection,
+    answer: async (sent) => {
+      // The wait may have ended in this very task.
+      refuseFor(objection(sent));
+      const message = toExtension(sent);
+      if (run.extensions.isKnown(message)) return { ...accepted(run, true), recorded: true };
+      const decisions = [extensionDecision(run.ownerId, message, new Date().toISOString())];
+      return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
+    },
+  });
 }

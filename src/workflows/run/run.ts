@@ -1,15 +1,22 @@
 /** State that a run of any kind has: its configuration, its holds, its events, and what it hands over. No waiting. */
+
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
+import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
 import { type Problem, problemsShown } from '../../model/problems.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
+import type { AnyStatus } from '../../words/runs.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
 import { RefusedMessages } from './messages/refused-messages.ts';
 import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
-import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
 import { RetryWaits } from './retry-waits.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
@@ -29,6 +36,7 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
 }
 
 export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
+  abstract readonly kind: RunKind;
   readonly input: Input;
   readonly inFlight = new InFlightActivities();
   readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
@@ -57,24 +65,21 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   constructor(input: Input, past: Partial<RunResumption<Withdrawal, Prepared>> = {}, asked?: AskedOnce) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(past.events);
-    const { handOver } = this;
     this.noted = new NotedWork(() => [...this.holds.toNote, ...this.flagged], past.noted);
-    const { noted } = this;
+    const { handOver, noted } = this;
     const onChange = () => {
       this.publish();
       noted.look();
     };
-    this.holds = new Holds(onChange, this.events, past.holds, {
-      ...{ handOver, noted },
-      ...(asked ? { asked } : {}),
-    });
+    this.holds = new Holds(onChange, this.events, past.holds, { handOver, noted, ...defined({ asked }) });
     this.decided = new RunDecisions(past.asked);
     this.withdrawal = past.withdrawal;
     this.#refused = new RefusedMessages(past.refused);
     this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
   }
 
-  protected carriedOver(): RunResumption<Withdrawal, Prepared> {
+  /** What the next run begins with. */
+  handedOver(): RunResumption<Withdrawal, Prepared> {
     const { run, withdrawal, holds, events, decided } = this;
     const noted = this.noted.carried;
     return {
@@ -107,30 +112,50 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     return [];
   }
 
-  /** As its events name it. */
-  protected abstract readonly subject: WebhookRun;
+  /** The caller's own id, as the input has it. */
+  get id(): string {
+    return (this.input as Record<string, string>)[ID_NAMES[this.kind]] as string;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf(this.kind, this.id);
+  }
+
+  get profile(): string {
+    return (this.input as { profile?: string }).profile ?? 'default';
+  }
+
+  /** As its messages and events name it. */
+  protected get subject(): WebhookRun {
+    return { [ID_NAMES[this.kind]]: this.id } as unknown as WebhookRun;
+  }
 
   /** Brings the search attributes up to date. */
   abstract publish(): void;
 
-  /** Takes a withdrawal that the ledger has, as the message that it came from. */
-  learnWithdrawal(withdrawal: Withdrawal): void {
-    this.withdrawal ??= withdrawal;
-    this.inFlight.recheck();
+  /** What every inquiry needs of the run. */
+  hostFor(run: PreparedRun) {
+    const { inFlight, holds, waits, handOver } = this;
+    return {
+      ...{ run, inFlight, holds, waits, handOver },
+      isEnding: () => this.isEnding,
+      onWithdrawn: (withdrawal: RunWithdrawal) => {
+        this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;
+        inFlight.recheck();
+      },
+    };
   }
 
   /** Emits the event of its end. */
   abstract tellEnded(outcome: Ended<Outcome>): void;
+
+  abstract status(): AnyStatus;
 
   abstract result(outcome: Outcome): unknown;
 
   /** Nothing more is to be sent. */
   get isEnding(): boolean {
     return this.withdrawal !== undefined;
-  }
-
-  get isCancelled(): boolean {
-    return this.endedAs === 'cancelled';
   }
 
   /** Its input was refused, or it was cancelled before. */
@@ -149,5 +174,70 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
 
   get refusedMessages(): ReturnType<RefusedMessages['list']> {
     return this.#refused.list();
+  }
+}
+
+// A run's search attributes: upserted where they have changed and the server knows them.
+
+/** `null` takes one away; what is left out stays as it was. */
+export interface RunAttributes {
+  NeedsAttention: string | null;
+  WaitsFor: WaitsFor | null;
+  JourneyStage?: string;
+  EndUserCode?: string;
+  GatewayProfile?: string;
+  /** All that the run may pull for. An empty list is left alone. */
+  EndUserCodes?: readonly string[];
+  /** An empty list is left alone. */
+  CustomerTraceNumber: string[];
+}
+
+const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const;
+
+export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
+
+class PublishedAttributes {
+  /** Those that are registered on the server: upserting another would park the run for ever. */
+  readonly #registered: () => readonly SearchAttributeName[];
+  readonly #published: Map<SearchAttributeName, string>;
+
+  /** @param past what the run before has published: the server hands it on */
+  constructor(registered: () => readonly SearchAttributeName[], past: CarriedAttributes = {}) {
+    this.#registered = registered;
+    this.#published = new Map(Object.entries(past) as [SearchAttributeName, string][]);
+  }
+
+  get carried(): CarriedAttributes {
+    return Object.fromEntries(this.#published);
+  }
+
+  /** @param passing left for the next upsert where nothing else is news: each costs an event, and the server a task */
+  upsert(
+    { CustomerTraceNumber, EndUserCodes = [], ...keywords }: RunAttributes,
+    passing: readonly SearchAttributeName[] = [],
+  ): void {
+    const news: [name: SearchAttributeName, published: string | null, pair: SearchAttributeUpdatePair][] = [];
+    for (const name of KEYWORDS) {
+      const value = keywords[name];
+      if (value === undefined || !this.#isNews(name, value)) continue;
+      news.push([name, value, { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]);
+    }
+    const lists = [['CustomerTraceNumber', CustomerTraceNumber] as const, ['EndUserCodes', EndUserCodes] as const];
+    for (const [name, list] of lists) {
+      const known = list.length > 0 ? list.join(' ') : null;
+      if (!this.#isNews(name, known)) continue;
+      const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST);
+      news.push([name, known, { key, value: [...list] }]);
+    }
+    if (news.every(([name]) => passing.includes(name))) return;
+    for (const [name, value] of news) {
+      if (value === null) this.#published.delete(name);
+      else this.#published.set(name, value);
+    }
+    upsertSearchAttributes(news.map(([, , pair]) => pair));
+  }
+
+  #isNews(name: SearchAttributeName, value: string | null): boolean {
+    return this.#registered().includes(name) && (this.#published.get(name) ?? null) !== value;
   }
 }

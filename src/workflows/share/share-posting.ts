@@ -1,25 +1,28 @@
 /** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
 
 import { workflowInfo } from '@temporalio/workflow';
+import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
+import { nameOfUser, secondaryUserOf } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
-import { endGrant } from '../consent/consent-recording.ts';
-import type { ConsentHost } from '../consent/consent-run.ts';
+import { type ConsentHost, endGrant } from '../consent/consent-recording.ts';
 import {
   type Consent,
+  changeShare,
   consentTowards,
   consentValidForMs,
   firstExpiryInMs,
   isRefusedByAny,
+  noteRefusalAfterPosting,
+  type ShareRecord,
+  traceNumberOf,
   ungranted,
-} from '../consent/share-consent.ts';
-import { changeShare, noteRefusalAfterPosting, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+} from '../consent/share-record.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
@@ -58,7 +61,7 @@ export interface SharePostingHost {
  * `stopped`: the run is ending, and nothing is in flight. `otherReport`: nothing was posted, and the consents stay as
  * they are.
  */
-export type ShareEnd =
+type ShareEnd =
   | 'posted'
   | 'notPosted'
   | 'denied'
@@ -209,8 +212,7 @@ export class SharePosting {
     const { refresh } = this.#terms;
     const end = await runInquiry(this.#host(), {
       ...this.#spec(),
-      ...(share.inquiry ? { resume: share.inquiry } : {}),
-      ...(refresh ? { refresh } : {}),
+      ...defined({ resume: share.inquiry, refresh }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
         const consent = consentTowards(this.#run.consents, share.input, this.#applicantIds, nowMs);
@@ -291,8 +293,7 @@ export class SharePosting {
       shareId: input.shareId,
       reference: report,
       ...secondaryUserOf(input),
-      ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
-      ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+      ...defined({ consentValidForMs: validForMs, permissiblePurposeCode }),
     };
   }
 

@@ -1,33 +1,255 @@
 /** `shareReport`: everybody's consent, then one posting. */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { PreparedShare } from '../../activities/contract.ts';
+import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
+import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
-import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
+import { extendShareReport } from '../../messages/extend.ts';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import { resolveShareReport } from '../../messages/resolve-inquiry.ts';
-import type { ShareReportOutcome, ShareReportResult, ShareReportStatus } from '../../messages/share/shapes.ts';
-import { withdrawShareReport } from '../../messages/withdraw.ts';
+import type {
+  ShareReportOutcome,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportState,
+  ShareReportStatus,
+} from '../../messages/share/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
+import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
+import { type SecondaryUser, secondaryUserOf } from '../../model/stage-end-user.ts';
 import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
-import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { describeRun } from '../details/run-details.ts';
+import {
+  ConsentChecks,
+  ConsentRecorder,
+  carriedConsents,
+  closeDown,
+  recordWhatCameLast,
+} from '../consent/consent-recording.ts';
+import { type ShareRecord, traceNumberOf, ungranted } from '../consent/share-record.ts';
+import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
-import type { Extension } from '../run/extensions.ts';
 import {
   type Accepted,
   accepted,
   handleQueries,
   handleUnknownSignals,
-  handleUpdate,
   refused,
-  refuseFor,
 } from '../run/messages/message-answers.ts';
+import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { extensionDecision, extensionId } from '../run/run-decisions.ts';
-import { ReportShare, type ShareReportResumption } from './report-share.ts';
+import {
+  ANSWER_WITHIN_MS,
+  type Extension,
+  Extensions,
+  handleExtensions,
+  takeRecordedExtension,
+} from '../run/run-decisions.ts';
 import { SharePosting } from './share-posting.ts';
-import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
+import { CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
+
+// State of one `shareReport` run: its input, the report, the consents and the outcome so far. No waiting.
+
+/** What a share by itself hands over to its next run (continue-as-new). */
+export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
+  share: ShareRecord;
+  /** What has come of it, where nothing but consents is left to be recorded. */
+  outcome?: ShareReportOutcome;
+  consents: CarriedConsent[];
+  elsewhere: CarriedRefusal[];
+  hasNews?: true;
+  extensions: readonly Extension[];
+}
+
+export class ReportShare extends SingleInquiry<
+  ShareReportInput,
+  PreparedShare,
+  ShareReportOutcome,
+  WithdrawShareReportMessage
+> {
+  readonly kind = 'share';
+  readonly consents: ConsentBook;
+  readonly checks = new ConsentChecks();
+  readonly recorder: ConsentRecorder;
+  readonly record: ShareRecord;
+  /** Its wait for consent was made longer. */
+  readonly extensions: Extensions;
+  /** The one share, where the code that receives consents looks for it. */
+  readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
+  readonly productCode = 'SECONDUSE';
+  /** Whether the ledger has been given something about this share since the run has last asked it. */
+  hasNews: boolean;
+  /** Whether the run ends without an outcome, and what was asked of the ledger is settled. */
+  hasNoOutcome = false;
+
+  /**
+   * The input is not checked yet, so nothing here may fail on any input.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: ShareReportInput, past?: ShareReportResumption) {
+    super(input, past);
+    const consents = past?.consents ?? [];
+    this.consents = new ConsentBook(consents, past?.elsewhere);
+    this.recorder = new ConsentRecorder(this, consents);
+    const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
+    const share: ShareInput = {
+      ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
+      ...defined({ consentValidFor, awaitConsentFor }),
+    };
+    this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
+    this.shares = new Map([[shareId, this.record]]);
+    this.outcome = past?.outcome;
+    this.hasNews = past?.hasNews ?? false;
+    this.extensions = new Extensions(past?.extensions);
+  }
+
+  override handedOver(): ShareReportResumption {
+    // What the ledger said at the start is in the book by now.
+    const run = this.run && { ...this.run, consents: { own: [], elsewhere: [] } };
+    return {
+      ...super.handedOver(),
+      ...defined({ run }),
+      share: this.record,
+      ...defined({ outcome: this.outcome }),
+      consents: carriedConsents(this),
+      elsewhere: this.consents.elsewhere,
+      ...(this.hasNews ? { hasNews: true } : {}),
+      extensions: this.extensions.carried,
+    };
+  }
+
+  get shareId(): string {
+    return this.id;
+  }
+
+  /** What a consent's `journeyId` says. */
+  get journeyId(): string {
+    return this.ownerId;
+  }
+
+  get endUserCode(): string | undefined {
+    return this.input.endUserCode;
+  }
+
+  get sharedWith(): SecondaryUser {
+    return secondaryUserOf(this.input);
+  }
+
+  get isWaitingForConsent(): boolean {
+    return this.run !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
+  }
+
+  endOfWait(): string | undefined {
+    return this.isWaitingForConsent ? this.record.until : undefined;
+  }
+
+  extendWait(_: object, until: string): void {
+    this.record.until = until;
+  }
+
+  override get customerTraceNumber(): string | undefined {
+    return this.record.customerTraceNumber;
+  }
+
+  override get attention(): 'revokedAfterPosting' | undefined {
+    return this.record.attention;
+  }
+
+  protected override get namedAs() {
+    return { ...this.sharedWith, shareId: this.shareId };
+  }
+
+  protected override get stage(): string {
+    return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
+  }
+
+  protected override get waitsFor(): WaitsFor | null {
+    return this.isWaitingForConsent ? 'consents' : super.waitsFor;
+  }
+
+  tellEnded(outcome: Ended<ShareReportOutcome>): void {
+    const { shareId, record } = this;
+    const { replacedBy } = record.withdrawn ?? {};
+    const ended = { shareId, outcome, ...traceNumberOf(record), ...(replacedBy === undefined ? {} : { replacedBy }) };
+    this.events.emit('share.ended', [outcome], ended);
+  }
+
+  override refuse(refused: RefusedMessage): void {
+    super.refuse(refused);
+    tellIfConsent(this, refused);
+  }
+
+  /** What the ledger has by now. */
+  learn(standing: FoundConsents): void {
+    this.record.reportIsGone = standing.reportGone ?? false;
+    if (standing.withdrawn) this.record.withdrawn = standing.withdrawn;
+    for (const record of this.consents.learn(this.shareId, standing)) this.recorder.noteRecorded(record);
+  }
+
+  /** Empty before the report is found: only the report says whose consent is needed. */
+  applicantsOf(): string[] {
+    return this.run?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
+  }
+
+  knowsApplicant(applicantId: string): boolean {
+    return this.run === undefined || this.applicantsOf().includes(applicantId);
+  }
+
+  get consentsMissing(): string[] {
+    return ungranted(this.consents, this.record.input, this.applicantsOf(), Date.now());
+  }
+
+  status(): ShareReportStatus {
+    const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.inquiryStatus();
+    const { reportReferenceNumber, attention, remarks, until, withdrawn } = this.record;
+    const isWaiting = state === 'running' && this.isWaitingForConsent;
+    const consentsMissing = isWaiting ? this.consentsMissing : [];
+    const words = isWaiting && consentsMissing.length > 0 ? `the consent of ${consentsMissing.join(', ')}` : waitingFor;
+    const shown: ShareReportState = isWaiting ? 'waitingForConsent' : state;
+    return {
+      shareId: this.shareId,
+      environment: this.run?.environment ?? null,
+      state: shown,
+      ...defined({ waitingFor: words, report: this.run?.report }),
+      consentsMissing,
+      ...(isWaiting && until !== undefined ? { until } : {}),
+      ...(withdrawn?.replacedBy === undefined ? {} : { replacedBy: withdrawn.replacedBy }),
+      attempts,
+      ...defined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
+      ...rest,
+    };
+  }
+
+  references(): ShareReportReferences {
+    const { shareId, run } = this;
+    const { reportReferenceNumber } = this.record;
+    return {
+      shareId,
+      ...defined({ report: run?.reference, reportReferenceNumber }),
+    };
+  }
+
+  result(outcome: ShareReportOutcome): ShareReportResult {
+    const { shareId, run, sharedWith, inquiry, customerTraceNumber } = this;
+    if (!run) throw new Error('a result before the report was found');
+    const { reportReferenceNumber, attention, remarks } = this.record;
+    const { attempts } = inquiry;
+    return {
+      shareId,
+      environment: run.environment,
+      outcome,
+      report: run.report,
+      sharedWith,
+      attempts,
+      ...defined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
+    };
+  }
+}
 
 /** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
 const lookUpConsents = defineSignal('lookUpConsents');
@@ -38,7 +260,11 @@ function handleShareReportMessages(share: ReportShare): void {
     share.hasNews = true;
   };
   setHandler(lookUpConsents, noteNews, { description: QUERIES.share.lookUpConsents });
-  handleExtensions(share);
+  share.decided.begin(share, (effect) => {
+    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
+    return takeRecordedExtension(share, effect.message);
+  });
+  handleExtensions(share, extendShareReport, (message) => message);
   handleWithdrawals(share, withdrawShareReport, {
     record: { answer: (isDuplicate) => answerWhenClosed(share, isDuplicate) },
   });
@@ -61,35 +287,6 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
   return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' || record.withdrawn !== undefined };
 }
 
-function handleExtensions(share: ReportShare): void {
-  const { record, extensions, decided } = share;
-  const extensionObjection = (message: Extension) =>
-    extensions.objection(message, share.isWaitingForConsent && !share.isEnding ? record.until : undefined);
-  const objection = (message: ExtendShareReportMessage) => {
-    const asked = decided.objection([extensionId(message)], message);
-    return asked === undefined ? extensionObjection(message) : asked;
-  };
-  decided.begin(share, (effect) => {
-    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
-    const reason = extensionObjection(effect.message);
-    const until = reason === null ? extensions.take(effect.message) : undefined;
-    if (until === undefined) return reason;
-    record.until = until;
-    share.events.emit('wait.extended', ['', share.shareId, until], { until });
-    return null;
-  });
-  handleUpdate(share, extendShareReport, 'extend', {
-    objection,
-    answer: async (message) => {
-      // The wait may have ended in this very task.
-      refuseFor(objection(message));
-      if (extensions.isKnown(message)) return { ...accepted(share, true), recorded: true };
-      const decisions = [extensionDecision(share.ownerId, message, new Date().toISOString())];
-      return decided.answer(share, { decisions, effect: { update: 'extend', message } });
-    },
-  });
-}
-
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
  * Workflow id `share-<shareId>`. Input: `messages/inputs/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
@@ -104,7 +301,7 @@ export async function shareReport(input: ShareReportInput, past?: ShareReportRes
 const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
-  details: (share) => describeRun(share, { endUserCode: share.endUserCode, sharedWith: share.sharedWith }),
+  details: ({ endUserCode, sharedWith }) => ({ endUserCode, sharedWith }),
   prepare: ({ input }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
@@ -123,7 +320,6 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     return outcome;
   },
   recordWhatCameLast: async (share) => {
-    await share.decided.untilSettled(share);
     // Cancelled after it was withdrawn.
     if (share.endedAs && share.run && share.withdrawal) {
       noteWithdrawal(share);
@@ -132,7 +328,6 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     share.hasNoOutcome = share.endedAs !== undefined;
     await recordWhatCameLast(share);
   },
-  handedOver: (share) => share.handedOver(),
 };
 
 async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {

@@ -3,16 +3,13 @@
  * ledger, once nothing of the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { ShareWithdrawalVerdict } from '../../ledger/records.ts';
+import { defined } from '../../base/defined.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
-import type { ConsentHost } from '../consent/consent-run.ts';
+import type { ConsentHost } from '../consent/consent-recording.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
-import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { untilRecorded } from '../run/activity-stubs.ts';
 import { type Accepted, accepted, refused, refuseMessage } from '../run/messages/message-answers.ts';
-
-/** So long an answer waits for the ledger, as that to a decision. */
-export const ANSWER_WITHIN_MS = 5_000;
+import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
 
 export const CLAIM_CAME_FIRST = 'the share may have been sent already: its claim came first';
 const ON_HOLD = 'the share is on hold: a person must decide about its inquiry';
@@ -82,7 +79,13 @@ export async function settleWithdrawal(
 ): Promise<boolean> {
   const { withdrawal: asked } = share;
   if (!asked) return share.withdrawn !== undefined;
-  const verdict = await run.handOver.rest(CancellationScope.nonCancellable(() => askLedger(run, share, asked)));
+  if (!run.run) throw new Error('a withdrawal of a run without a ledger');
+  const { shareId } = share.input;
+  const replacement = defined({ replacedBy: asked.replacement?.shareId });
+  const withdrawal = { ownerId: run.journeyId, shareId, by: asked.by, reason: asked.reason, ...replacement };
+  const args = { ledgerId: run.run.ledgerId, withdrawal };
+  const ask = () => untilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
+  const verdict = await run.handOver.rest(CancellationScope.nonCancellable(ask));
   if (verdict === 'ledgerChanged') {
     refuseWithdrawal(run, share, 'the ledger is not the one that the run has used: nothing was recorded');
     return false;
@@ -92,32 +95,13 @@ export async function settleWithdrawal(
     return false;
   }
   const { by, reason, replacedBy } = verdict.standing;
-  share.withdrawn = { by, reason, ...(replacedBy === undefined ? {} : { replacedBy }) };
+  share.withdrawn = { by, reason, ...defined({ replacedBy }) };
   delete share.withdrawal;
   changeShare(share, 'withdrawn');
   if (!asked.replacement) return true;
   if (asked.replacement.shareId === replacedBy) takeReplacement?.(asked.replacement);
   else noteRefusal(run, asked, 'the share was withdrawn before with other content: /replaces differs');
   return true;
-}
-
-async function askLedger(
-  { run, journeyId }: ConsentHost,
-  { input: { shareId } }: ShareRecord,
-  { by, reason, replacement }: AskedWithdrawal,
-): Promise<ShareWithdrawalVerdict | 'ledgerChanged'> {
-  if (!run) return 'ledgerChanged';
-  const replacedBy = replacement ? { replacedBy: replacement.shareId } : {};
-  const args = {
-    ledgerId: run.ledgerId,
-    withdrawal: { ownerId: journeyId, shareId, by, reason, ...replacedBy },
-  };
-  try {
-    return await untilDone('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
-  } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    return 'ledgerChanged';
-  }
 }
 
 /** Of a run that ends without an outcome: the shares that no task carries any more. */

@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { token } from '../../api/fixtures.ts';
-import type { HttpAnswer } from '../../support/http-call.ts';
-import { httpCall } from '../../support/http-call.ts';
+import { type HttpAnswer, httpCall } from '../../support/http-call.ts';
 import { drawFrom } from '../draw.ts';
 import type { ApiAnswer } from '../evidence-api.ts';
 import { JOURNEYS_PROFILE } from '../profile-files.ts';

@@ -1,5 +1,5 @@
 /** "No share is posted without standing consent", and what was said about consent is kept. */
-import { isForUser } from '../../../src/model/secondary-user.ts';
+import { isForUser } from '../../../src/model/stage-end-user.ts';
 import type {
   ConsentHeard,
   Evidence,

@@ -1,8 +1,7 @@
 /** All output and stored data of the journeys, as a reader without the key sees them. */
 import { inParallel } from '../../../src/base/in-parallel.ts';
 import type { Place } from './processes.ts';
-import type { World } from './world.ts';
-import { fileIfThere } from './world.ts';
+import { fileIfThere, type World } from './world.ts';
 
 /** The CLI at once: more would only wait for the same two cores. */
 const AT_ONCE = 4;

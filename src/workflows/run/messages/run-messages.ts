@@ -6,7 +6,7 @@ import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
 import { untilDone } from '../activity-stubs.ts';
-import { applicationFailureOf } from '../application-failure.ts';
+import { applicationFailureOf } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
 import { type RunDecisions, takenDecision } from '../run-decisions.ts';

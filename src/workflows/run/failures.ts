@@ -1,6 +1,7 @@
 /** The failure that an activity has thrown. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { Problem } from '../../model/problems.ts';
+import { CLEAR_START_MESSAGE, HOW_TO_ENCRYPT, type Undecodable } from '../../model/undecodable.ts';
 
 /** `undefined` for any other error, such as a cancellation. */
 export function applicationFailureOf(error: unknown): ApplicationFailure | undefined {
@@ -12,4 +13,16 @@ export function applicationFailureOf(error: unknown): ApplicationFailure | undef
 export function problemsOfInput(error: unknown): readonly Problem[] | undefined {
   const { type, details } = applicationFailureOf(error) ?? {};
   return type === 'InvalidInput' ? (details?.[0] as { problems?: Problem[] } | undefined)?.problems : undefined;
+}
+
+/** A start that could not be decoded is invalid input like any other: it fails its own run, and nothing else. */
+export function undecodableInput({ undecodable: { reason } }: Undecodable): ApplicationFailure {
+  const isClear = reason === 'inTheClear';
+  const rule = isClear ? `must be encrypted, ${HOW_TO_ENCRYPT}` : `could not be decoded (${reason})`;
+  return ApplicationFailure.create({
+    type: 'InvalidInput',
+    message: isClear ? CLEAR_START_MESSAGE : 'the input could not be decoded; nothing was sent',
+    nonRetryable: true,
+    details: [{ problems: [{ path: '', rule }] }],
+  });
 }

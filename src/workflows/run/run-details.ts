@@ -1,5 +1,6 @@
 /** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
 
+import type { PreparedRun } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
@@ -15,19 +16,19 @@ import {
 } from '../../words/holds.ts';
 import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
-  type AnyStatus,
   ASKING_OTHERS,
   describeAttention,
   describeNews,
   describeParts,
   describeStanding,
+  endSentence,
   ownerIdIn,
   type RunSection,
   type RunView,
   runKind,
 } from '../../words/runs.ts';
-import { endSentence } from '../../words/states.ts';
 import { asMarkdown, codeBlock, countWords, type Writer } from '../../words/writer.ts';
+import type { Run } from './run.ts';
 
 /** How the provider knows the customer that asks, and where the operator finds the runbook. */
 export interface InquirySide {
@@ -36,22 +37,19 @@ export interface InquirySide {
   runbookUrl?: string | undefined;
 }
 
-interface DetailedRun {
-  run: InquirySide | undefined;
-  isEnding: boolean;
-  endedUnchecked: boolean;
-  problems: Pick<AnyStatus, 'problems'>;
-  holds: { view: RunView['holds'] };
-  status(): AnyStatus;
-}
+type DetailedRun = Pick<
+  Run<object, PreparedRun, string, object>,
+  'run' | 'isEnding' | 'endedUnchecked' | 'problems' | 'holds' | 'status'
+>;
+
+/** What a kind of run knows beside its status. */
+export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>;
 
 /** Nothing personal is in it. Input that is not checked may be anything: none of it is shown. */
-export function describeRun(
-  run: DetailedRun,
-  { endUserCode, ...known }: Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>,
-): string {
+export function describeRun(run: DetailedRun, details: () => ShownDetails): string {
   if (!run.run) return uncheckedDetails(run);
   const { customerId, runbookUrl } = run.run;
+  const { endUserCode, ...known } = details();
   const view = { status: run.status(), holds: run.holds.view, isEnding: run.isEnding, ...known };
   return runDetails(view, { customerId, endUserCode, runbookUrl });
 }

@@ -1,0 +1,290 @@
+/** The paths of a portfolio's files: always inside the folder of the end user whose they are. */
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+import {
+  outputNamesOf,
+  type PortfolioOutputs,
+  portfolioPathProblem,
+  RELATIVE_PATH,
+} from '../messages/portfolio/output-files.ts';
+import { InvalidInputError } from '../model/problems.ts';
+
+/**
+ * The absolute path of an end user's folder. `PORTFOLIO_DIR` has one in a folder of each profile.
+ *
+ * @param folder as `portfolioFolder` names it
+ * @throws PortfolioUnavailableError where this worker has no directory
+ */
+export function folderPath(directory: string | undefined, folder: string): string {
+  if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
+  if (!RELATIVE_PATH.test(folder)) throw refused('must be in the folder of an end user');
+  return join(directory, folder);
+}
+
+/** Codes of the file system for a file that is not there. */
+const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
+
+/**
+ * Refuses a file that is not there. A review that has begun waits for its file; one that begins does not. A file of another
+ * end user is not there either.
+ *
+ * @throws InvalidInputError; PortfolioUnavailableError where the directory itself cannot be reached
+ */
+export async function requirePortfolio(directory: string | undefined, folder: string, file: string): Promise<void> {
+  try {
+    await using _ = await openPortfolio(folderPath(directory, folder), file);
+  } catch (error) {
+    const isMissing = error instanceof PortfolioUnavailableError && MISSING.includes(error.code);
+    if (!isMissing || directory === undefined) throw error;
+    await realpath(directory).catch((away: unknown) => {
+      throw portfolioUnavailable(away);
+    });
+    throw refused('must name a file in the end user’s folder of PORTFOLIO_DIR');
+  }
+}
+
+/**
+ * The file itself, opened for reading.
+ *
+ * @param directory the end user's folder
+ * @throws InvalidInputError where it may not be read as a portfolio; PortfolioUnavailableError
+ */
+export async function openPortfolio(directory: string, file: string): Promise<FileHandle> {
+  const path = await portfolioPath(directory, file);
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+    throw portfolioUnavailable(error);
+  });
+  try {
+    if (!(await handle.stat()).isFile()) throw refused('must be a file');
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/**
+ * The files that a review writes, as absolute paths. The portfolio file itself may be missing; its folder must exist.
+ */
+export async function outputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
+  const folder = await insideOf(directory, dirname(join(directory, checked(file))));
+  const { results, badRows, parts } = outputNamesOf(basename(file), reviewId);
+  return { results: join(folder, results), badRows: join(folder, badRows), parts: join(folder, parts) };
+}
+
+/**
+ * One of the files of `outputPaths`, opened for reading.
+ *
+ * @throws PortfolioUnavailableError
+ */
+export async function openOutput(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+    throw portfolioUnavailable(error);
+  });
+}
+
+async function portfolioPath(directory: string, file: string): Promise<string> {
+  const wanted = join(directory, checked(file));
+  return join(await insideOf(directory, dirname(wanted)), basename(wanted));
+}
+
+function checked(file: string): string {
+  const rule = portfolioPathProblem(file);
+  if (rule) throw refused(rule);
+  return file;
+}
+
+/** Symbolic links between here and the folder may not lead out of it. The last part is never followed. */
+async function insideOf(directory: string, folder: string): Promise<string> {
+  let root: string;
+  let real: string;
+  try {
+    [root, real] = await Promise.all([realpath(directory), realpath(folder)]);
+  } catch (error) {
+    throw portfolioUnavailable(error);
+  }
+  if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of the end user’s folder');
+  return real;
+}
+
+function refused(rule: string): InvalidInputError {
+  return new InvalidInputError([{ path: '/file', rule }]);
+}
+
+// Errors of the portfolio's files. They contain no value and no path of the machine.
+
+/** Thrown when the file is not the one that the review began with. Nothing more may be sent for it. */
+export class PortfolioChangedError extends Error {
+  override readonly name = 'PortfolioChangedError';
+  constructor() {
+    super('the portfolio file is not the one that the review began with');
+  }
+}
+
+/** Thrown when the file, the directory or a row cannot be read or written now. A new attempt may succeed. */
+export class PortfolioUnavailableError extends Error {
+  override readonly name = 'PortfolioUnavailableError';
+  /**
+   * Such as `ENOENT`; `PORTFOLIO_DIR` where this worker has no directory; `ROW` where this worker takes a row for none
+   * that the worker which examined the file took for one.
+   */
+  readonly code: string;
+  constructor(code: string) {
+    super(OF_THIS_WORKER[code] ?? `the portfolio’s files cannot be reached (${code})`);
+    this.code = code;
+  }
+}
+
+const OF_THIS_WORKER: Partial<Record<string, string>> = {
+  PORTFOLIO_DIR: 'this worker has no PORTFOLIO_DIR',
+  ROW: 'this worker cannot read a row that another worker has examined',
+};
+
+/** Turns an error of the file system into ours, without its path. */
+export function portfolioUnavailable(error: unknown): PortfolioUnavailableError {
+  const { code } = error as { code?: unknown };
+  return new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
+}
+
+// Checks that a file is still the one that was examined.
+
+/** Shows cheaply that the file was not written to; nanoseconds as text. */
+export interface FileMark {
+  size: number;
+  modified: string;
+  changed: string;
+}
+
+export async function markOf(handle: FileHandle): Promise<FileMark> {
+  try {
+    const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
+    return { size: Number(size), modified: String(mtimeNs), changed: String(ctimeNs) };
+  } catch (error) {
+    throw portfolioUnavailable(error);
+  }
+}
+
+export function isSameMark(one: FileMark, other: FileMark): boolean {
+  return one.size === other.size && one.modified === other.modified && one.changed === other.changed;
+}
+
+/**
+ * Checks the file. Called after the rows were read, so that the check covers what was read. A file whose mark differs,
+ * such as a copy on another worker, is read whole and compared by its digest.
+ *
+ * @returns the mark that it has now
+ * @throws PortfolioChangedError, PortfolioUnavailableError
+ */
+export async function requireUnchanged(
+  handle: FileHandle,
+  known: { mark: FileMark; digest: string },
+  { inFull, onBlock }: { inFull: boolean; onBlock: () => void },
+): Promise<FileMark> {
+  const mark = await markOf(handle);
+  if (mark.size !== known.mark.size) throw new PortfolioChangedError();
+  if (!inFull && isSameMark(mark, known.mark)) return mark;
+  if ((await digestOf(handle, onBlock)) !== known.digest) throw new PortfolioChangedError();
+  if (!isSameMark(mark, await markOf(handle))) throw new PortfolioChangedError();
+  return mark;
+}
+
+/** SHA-256 of the whole file, in hexadecimal. */
+async function digestOf(handle: FileHandle, onBlock: () => void): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const block of blocksOf(handle)) {
+    hash.update(block);
+    onBlock();
+  }
+  return hash.digest('hex');
+}
+
+// Reads a file line by line from any byte, with a limit on everything: memory holds at most one block of it.
+
+/** Far above any row of table 2.3 with several applicants. */
+export const MAX_LINE_BYTES = 64 * 1024;
+/** Some 200 rows: few enough that a worker's other work does not wait for them. */
+const BLOCK_BYTES = 64 * 1024;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+export interface Line {
+  /** Without its line end; `null` where it is longer than {@link MAX_LINE_BYTES}. */
+  bytes: Buffer | null;
+  /** Counted from 1. */
+  line: number;
+  /** The offset of its first byte. */
+  offset: number;
+  /** The offset of the byte after its line end. */
+  nextOffset: number;
+  /** The last line of a file may lack its line end. */
+  isTerminated: boolean;
+}
+
+interface LinesOptions {
+  /** Where the first line begins. */
+  offset: number;
+  line: number;
+  /** Called with each block of the file in order, for example to digest it. */
+  onBlock?: (block: Buffer) => void;
+}
+
+/** @throws PortfolioUnavailableError */
+export async function* linesOf(handle: FileHandle, options: LinesOptions): AsyncGenerator<Line> {
+  let { offset, line } = options;
+  let position = offset;
+  /** The part of the line that has been read, unless it is too long to be kept. */
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
+  for await (const block of blocksOf(handle, offset)) {
+    options.onBlock?.(block);
+    let from = 0;
+    for (;;) {
+      const end = block.indexOf(LINE_FEED, from);
+      const piece = block.subarray(from, end === -1 ? block.length : end);
+      keptBytes += piece.length;
+      if (keptBytes <= MAX_LINE_BYTES) kept.push(piece);
+      else kept = [];
+      if (end === -1) break;
+      const nextOffset = position + end + 1;
+      yield { bytes: whole(kept, keptBytes), line, offset, nextOffset, isTerminated: true };
+      offset = nextOffset;
+      line++;
+      from = end + 1;
+      kept = [];
+      keptBytes = 0;
+    }
+    position += block.length;
+  }
+  if (keptBytes > 0) yield { bytes: whole(kept, keptBytes), line, offset, nextOffset: position, isTerminated: false };
+}
+
+/** The file's bytes from `offset` on. */
+export async function* blocksOf(handle: FileHandle, offset = 0): AsyncGenerator<Buffer> {
+  for (let position = offset; ; ) {
+    const block = await read(handle, position);
+    if (block.length === 0) return;
+    yield block;
+    position += block.length;
+  }
+}
+
+function whole(kept: Buffer[], keptBytes: number): Buffer | null {
+  if (keptBytes > MAX_LINE_BYTES) return null;
+  const [first] = kept;
+  const bytes = kept.length === 1 && first ? first : Buffer.concat(kept);
+  return bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes;
+}
+
+async function read(handle: FileHandle, position: number): Promise<Buffer> {
+  // A new buffer each time: lines are views of it.
+  const buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  try {
+    const { bytesRead } = await handle.read(buffer, 0, BLOCK_BYTES, position);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    throw portfolioUnavailable(error);
+  }
+}

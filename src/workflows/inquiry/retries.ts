@@ -1,0 +1,165 @@
+/** Which failures are retried without a person, how long a retry waits, and what the run says about it meanwhile. */
+import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
+import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
+import type { RetryWaits } from '../run/retry-waits.ts';
+import type { InquiryProgress } from './inquiry-spec.ts';
+
+/** Whether a failure is on the allow-list, or the activity failed before it claimed anything: then nothing was sent. */
+export function isRetried(failure: InquiryFailure): boolean {
+  if (failure.failureType === 'ActivityFailed') return !failure.claimed;
+  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failure.failureType);
+}
+
+/**
+ * `Retry-After` where the gateway gave one, within bounds; else exponential, with jitter of one half.
+ *
+ * @param failures retries in a row so far
+ */
+export function backOffMs(
+  { retryAfterMs }: InquiryFailure,
+  settings: PreparedRun['settings'],
+  failures: number,
+): number {
+  if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
+  const fullMs = Math.min(settings.backoffInitialMs * 2 ** Math.min(failures, 20), settings.backoffMaxMs);
+  return withJitter(fullMs);
+}
+
+/**
+ * A pause has no known end, and `resume` wakes the run: an hour is how late it goes on where that signal was lost.
+ */
+const PAUSED_MAX_MS = 60 * 60_000;
+
+function withJitter(fullMs: number): number {
+  return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
+}
+
+/** What the run says while it waits. */
+export function retrySummary({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
+  const seconds = Math.round(waitMs / 100) / 10;
+  const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
+  return `waiting ${seconds} s: ${WHY_WAITING[failureType] ?? failureType}${status}`;
+}
+
+const WHY_WAITING: Partial<Record<string, string>> = {
+  TokenUnavailable: 'the token service is not answering',
+  LedgerUnavailable: 'the ledger cannot be reached',
+  LedgerRestored: 'an older copy of the ledger was put back, which somebody has to accept',
+  Paused: 'inquiries are paused, until a person resumes them',
+  GatewayUnreachable: 'the gateway cannot be reached',
+  Throttled: 'the gateway said to wait',
+  ActivityFailed: 'the attempt failed before it was claimed',
+};
+
+// What an inquiry knows of the pause that keeps it from being sent: since when, and whether a signal named its end.
+
+export class PauseWait {
+  readonly #inFlight: Pick<InFlightActivities, 'resumptions'>;
+  /** Of the run when the latest attempt began: a later one may be about the pause that the attempt has met. */
+  #resumptions = 0;
+  #sinceMs: number | undefined;
+
+  /** @param sinceMs as the run before has handed it over */
+  constructor(inFlight: Pick<InFlightActivities, 'resumptions'>, sinceMs: number | undefined) {
+    this.#inFlight = inFlight;
+    this.#sinceMs = sinceMs;
+  }
+
+  /** When the pause was met; absent while there is none. */
+  get carried(): { pausedSinceMs?: number } {
+    return this.#sinceMs === undefined ? {} : { pausedSinceMs: this.#sinceMs };
+  }
+
+  /** A signal that inquiries go on came after the latest attempt began. */
+  get isOver(): boolean {
+    return this.#sinceMs !== undefined && this.#inFlight.resumptions > this.#resumptions;
+  }
+
+  beginAttempt(): void {
+    this.#resumptions = this.#inFlight.resumptions;
+  }
+
+  /** Takes note of a failure. Returns how long the pause lasted that it shows to be over, else 0. */
+  note({ failureType }: InquiryFailure): number {
+    const sinceMs = this.#sinceMs;
+    this.#sinceMs = failureType === 'Paused' ? (sinceMs ?? Date.now()) : undefined;
+    return sinceMs === undefined || this.#sinceMs !== undefined ? 0 : Date.now() - sinceMs;
+  }
+
+  /** How long the inquiry waits until it asks again: as long as it has waited already, with jitter of one half. */
+  waitMs({ backoffInitialMs }: PreparedRun['settings']): number {
+    const pausedForMs = Date.now() - (this.#sinceMs ?? Date.now());
+    return withJitter(Math.min(Math.max(pausedForMs, backoffInitialMs), PAUSED_MAX_MS));
+  }
+}
+
+// What the lists say about an inquiry that is retried (`WaitsFor`): from when its retries take long until an attempt gets
+// through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
+
+/** Most of what is throttled or lost gets through within seconds. */
+const LISTED_FROM_MS = 5_000;
+
+/** Of failures that are not here no list says what the run waits for. */
+const WAITS_FOR: Partial<Record<InquiryFailure['failureType'], WaitsFor>> = {
+  TokenUnavailable: 'gateway',
+  GatewayUnreachable: 'gateway',
+  Throttled: 'gateway',
+  Paused: 'pause',
+  LedgerUnavailable: 'ledger',
+  LedgerRestored: 'ledger',
+};
+
+export class ListedWait {
+  readonly #waits: RetryWaits;
+  readonly #customerTraceNumber: string;
+  #sinceMs: number | undefined;
+  #isLong = false;
+
+  /** @param past as the run before has listed it */
+  constructor(waits: RetryWaits, customerTraceNumber: string, past: WaitsFor | undefined) {
+    this.#waits = waits;
+    this.#customerTraceNumber = customerTraceNumber;
+    this.#isLong = past !== undefined;
+    this.#note(past);
+  }
+
+  /** As a retry hands it over. */
+  get carried(): { waitsFor?: WaitsFor } {
+    const waitsFor = this.#waits.of(this.#customerTraceNumber);
+    return waitsFor === undefined ? {} : { waitsFor };
+  }
+
+  /** @param atMs when it is tried again */
+  begin({ failureType }: InquiryFailure, atMs: number): void {
+    this.#sinceMs ??= Date.now();
+    this.#isLong ||= atMs - this.#sinceMs >= LISTED_FROM_MS;
+    if (this.#isLong) this.#note(WAITS_FOR[failureType]);
+  }
+
+  end(): void {
+    this.#sinceMs = undefined;
+    this.#isLong = false;
+    this.#note(undefined);
+  }
+
+  #note(waitsFor: WaitsFor | undefined): void {
+    this.#waits.note(this.#customerTraceNumber, waitsFor);
+  }
+}
+
+const EVERYTHING = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
+
+/**
+ * What is passing while an attempt is made, which takes seconds: the next stage, and the end of a wait. What waits in
+ * the gateway queue may wait for long.
+ */
+export function passingIn(
+  { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
+  { state, waitingFor, isQueued, isBegun }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued' | 'isBegun'>,
+): readonly SearchAttributeName[] {
+  if (isBegun) return EVERYTHING;
+  if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
+  return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
+}

@@ -1,0 +1,32 @@
+import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+
+/**
+ * Begins work that nothing waits for. A bug in it fails the workflow task, as elsewhere.
+ *
+ * A task that takes too long is broken off, and the SDK lets what is left of its promises run while it evicts the run.
+ * There every call of the SDK throws. Left alone, that error belongs to no run and ends the whole worker.
+ */
+export function inBackground(work: () => Promise<unknown>): void {
+  work().catch((error: unknown) => {
+    if (inWorkflowContext()) throw error;
+  });
+}
+
+// Short workflows end on the worker version that they began on, and need no patches.
+
+/** The server refuses what an unversioned worker says of versions. */
+export function pinnedWhereVersioned(workflow: Parameters<typeof setWorkflowOptions>[1]): void {
+  setWorkflowOptions(
+    () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
+    workflow,
+  );
+}
+
+/**
+ * Sets current details that are built when the UI asks for them. The SDK keeps the object and serializes it on request,
+ * so its `toJSON` builds the text from the state at that time. No history has it.
+ */
+export function showDetails(build: () => string): void {
+  const details: { toJSON(): string } = { toJSON: build };
+  setCurrentDetails(details as unknown as string);
+}
