@@ -45,12 +45,18 @@ export {
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
-export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
-export type { LateConsentAnswer } from './client/runs/late-consent.ts';
-export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
-export { PullHandle } from './client/runs/pull-handle.ts';
+export type { LateConsentAnswer } from './client/runs/consent-handle.ts';
+export {
+  type ConsentAnswer,
+  JourneyHandle,
+  PortfolioHandle,
+  PullHandle,
+  type Replacing,
+  type ShareConsentAnswer,
+  type ShareConsentMessage,
+  ShareHandle,
+} from './client/runs/handles.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
-export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
 import { lateConsentWorkflowId } from '../../src/client/connection/message-ids.ts';
-import { startLateConsent } from '../../src/client/runs/late-consent.ts';
+import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';

@@ -1,19 +1,18 @@
 /** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { ConsentMessage } from '../../messages/consent.ts';
+import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import type { LateConsentResult } from '../../messages/journey/shapes.ts';
 import { priorityOf } from '../../model/work-class.ts';
-import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
+import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
 import {
   JourneyFinishedError,
   JourneyNotFoundError,
   ResultNotReadyError,
-  TemporalUnavailableError,
   TooManyMessagesError,
 } from '../connection/errors.ts';
 import { lateConsentWorkflowId } from '../connection/message-ids.ts';
-import type { MessageOptions, RunContext } from './run-handle.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
@@ -51,63 +50,92 @@ export async function startLateConsent(
 }
 
 /** A run answers a consent within 5 s. Where it still takes none after that, the client writes to the ledger. */
-export const CONSENT_PATIENCE_MS = 6_000;
+const CONSENT_PATIENCE_MS = 6_000;
 
 /**
  * Whether a consent that did not reach its run goes to the ledger. Either no run is open, or Temporal takes no more
  * messages for it. In the second case a grant is not recorded: the run would never hear of it, and wait in vain.
  */
-export function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
+function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
   if (error instanceof TooManyMessagesError) return decision !== 'granted';
   return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
-}
-
-const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
-
-/**
- * Signals the run, and waits for no answer. Writes to the ledger where no run is open.
- *
- * @internal
- */
-export async function signalConsent(
-  context: RunContext,
-  handle: WorkflowHandle,
-  consent: ConsentMessage,
-  options: CallOptions,
-): Promise<{ late: false } | LateConsentAnswer> {
-  const left = inOneTime(options);
-  try {
-    const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: consent.journeyId, late: serverLate };
-    await context.calls.make(call, () => handle.signal('consent', consent));
-    return { late: false };
-  } catch (error) {
-    if (!isForLedger(error, consent)) throw error;
-  }
-  return recordLate(context, consent, left());
 }
 
 /**
  * Starts the workflow that records it, and waits for its result, as long as for any update.
  *
  * @throws InvalidInputError where the message is refused
- * @internal
  */
-export async function recordLate(
+async function recordLate(
   { client, calls, taskQueue }: RunContext,
   consent: ConsentMessage,
-  { messageId, ...options }: MessageOptions = {},
+  { messageId, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: MessageOptions,
 ): Promise<LateConsentAnswer> {
   const ownerId = consent.journeyId;
-  const left = inOneTime({ timeoutMs: MESSAGE_TIMEOUT_MS, ...options });
-  const run = await calls.make({ ...left(), ownerId, late: serverLate }, () =>
+  const left = inOneTime({ signal, timeoutMs });
+  const run = await calls.make({ ownerId, late: serverLate }, left(), () =>
     startLateConsent(client, taskQueue, consent, messageId),
   );
   try {
     const late = () => new ResultNotReadyError(ownerId);
-    const result = await calls.make({ ...left(), ownerId, late }, () => run.result());
+    const result = await calls.make({ ownerId, late }, left(), () => run.result());
     return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
   } catch (error) {
     if (error instanceof ResultNotReadyError) return { accepted: true, late: true, recorded: false };
     throw error;
+  }
+}
+
+/** A run that receives consents: a journey, or a share by itself. Errors: run-handle.ts. */
+export abstract class ConsentHandle<
+  Status extends object,
+  Result extends object,
+  Answer extends object,
+  Content extends object,
+> extends RunHandle<Status, Result, Answer> {
+  /** The message, addressed to this run, and checked. */
+  protected abstract addressed(message: Content): ConsentMessage;
+
+  /**
+   * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
+   * answered as by `recordConsent`.
+   */
+  async consent(message: Content, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
+    const consent = this.addressed(message);
+    const about = { ownerId: this.ownerId, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    return this.#orRecordLate(consent, options, async () => {
+      await this.context().calls.make(about, options, () => this.handle().signal('consent', consent));
+      return { late: false as const };
+    });
+  }
+
+  /**
+   * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
+   * it concerns are flagged, a run that is started later finds it, and `unmatched` says what the ledger does not know.
+   */
+  async recordConsent(
+    message: Content,
+    options: MessageOptions = {},
+  ): Promise<(Answer & { late: false }) | LateConsentAnswer> {
+    const consent = this.addressed(message);
+    const key = consentDefinition.keyOf('recordConsent', consent);
+    return this.#orRecordLate(consent, options, async () => {
+      const answer = await this.update('recordConsent', key, consent, options, CONSENT_PATIENCE_MS);
+      return { ...answer, late: false as const };
+    });
+  }
+
+  async #orRecordLate<Sent>(
+    consent: ConsentMessage,
+    options: MessageOptions,
+    send: () => Promise<Sent>,
+  ): Promise<Sent | LateConsentAnswer> {
+    const left = inOneTime(options);
+    try {
+      return await send();
+    } catch (error) {
+      if (!isForLedger(error, consent)) throw error;
+      return recordLate(this.context(), consent, { ...left(), messageId: options.messageId });
+    }
   }
 }
