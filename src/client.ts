@@ -21,12 +21,13 @@ export type {
 } from './changes/report-changes.ts';
 export type { SealedChanges } from './changes/sealed-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
-export { CodecServerError, type CodecServerErrorCode } from './client/connection/codec-server-error.ts';
-export type { ConnectOptions } from './client/connection/connect-options.ts';
+export type { ConnectOptions } from './client/connection/connect.ts';
 export {
   AnswerUnreadableError,
   CallAbortedError,
   ClientClosedError,
+  CodecServerError,
+  type CodecServerErrorCode,
   DecisionRefusedError,
   InputDiffersError,
   JourneyFailedError,

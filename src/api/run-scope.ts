@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
-import { translatedServerError } from '../client/connection/error-translation.ts';
+import { translatedServerError } from '../client/connection/errors.ts';
 import { startedInput } from '../client/runs/start-run.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { MadeFor } from '../ledger/reading.ts';

@@ -9,9 +9,8 @@ import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } 
 import { ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
-import { type ClientParts, connectedParts } from './connected-parts.ts';
 import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
-import type { ConnectOptions } from './connection/connect-options.ts';
+import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
 import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/handles.ts';
 import type { RunContext } from './runs/run-handle.ts';

@@ -5,7 +5,7 @@
  */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
-import { translatedError } from '../client/connection/error-translation.ts';
+import { translatedError } from '../client/connection/errors.ts';
 import type { AuditedAttempt } from '../ledger/inquiry-audit.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { AuditedConsent, AuditedDecision, AuditedShareWithdrawal } from '../ledger/record-audit.ts';

@@ -2,8 +2,7 @@
 
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { updateIdOf } from '../../src/client/connection/message-ids.ts';
-import { askRun } from '../../src/client/runs/ask-run.ts';
+import { askRun, updateIdOf } from '../../src/client/connection/run-messages.ts';
 import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';

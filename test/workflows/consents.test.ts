@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
-import { lateConsentWorkflowId } from '../../src/client/connection/message-ids.ts';
+import { lateConsentWorkflowId } from '../../src/client/connection/run-messages.ts';
 import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';

@@ -1,7 +1,6 @@
 /** Results of runs: there or not, without waiting for the end. */
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { translatedServerError } from '../../client/connection/error-translation.ts';
-import { ResultNotReadyError } from '../../client/connection/errors.ts';
+import { ResultNotReadyError, translatedServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { unknownRun } from '../problem.ts';

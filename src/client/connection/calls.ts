@@ -2,9 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from '../../model/problems.ts';
-import { CodecServerError } from './codec-server-error.ts';
-import { isCancelled, isDeadline, translatedError } from './error-translation.ts';
-import { CallAbortedError, ClientClosedError, TemporalUnavailableError, WorkerUnavailableError } from './errors.ts';
+import {
+  CallAbortedError,
+  ClientClosedError,
+  CodecServerError,
+  isCancelled,
+  isDeadline,
+  TemporalUnavailableError,
+  translatedError,
+  WorkerUnavailableError,
+} from './errors.ts';
 
 /** What every call takes beside its content. */
 export interface CallOptions {

@@ -11,7 +11,7 @@ import {
   ResultNotReadyError,
   TooManyMessagesError,
 } from '../connection/errors.ts';
-import { lateConsentWorkflowId } from '../connection/message-ids.ts';
+import { lateConsentWorkflowId } from '../connection/run-messages.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */

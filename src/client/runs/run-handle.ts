@@ -8,11 +8,8 @@ import { ownerIdOf, ownerOf, type RunKind, workflowIdOf } from '../../model/owne
 import { InvalidInputError } from '../../model/problems.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
-import { isInternal } from '../connection/error-translation.ts';
-import { JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
-import { updateIdOf } from '../connection/message-ids.ts';
-import { sendPatiently } from '../connection/send-message.ts';
-import { askRun } from './ask-run.ts';
+import { isInternal, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
+import { askRun, sendPatiently, updateIdOf } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
 /**

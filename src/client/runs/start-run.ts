@@ -14,7 +14,7 @@ import { nameOfUser } from '../../model/secondary-user.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { InputDiffersError } from '../connection/errors.ts';
-import { askRun } from './ask-run.ts';
+import { askRun } from '../connection/run-messages.ts';
 
 /** The input of each kind of run. */
 export interface StartInputs {

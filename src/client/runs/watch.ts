@@ -1,9 +1,15 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { CallOptions, Calls } from '../connection/calls.ts';
-import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isCancelled, isDeadline, isServerAway, serverAway } from '../connection/error-translation.ts';
-import { TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
+import {
+  CodecServerError,
+  isCancelled,
+  isDeadline,
+  isServerAway,
+  serverAway,
+  TemporalUnavailableError,
+  WorkerUnavailableError,
+} from '../connection/errors.ts';
 
 // A run's history as it grows.
 

@@ -1,19 +1,34 @@
 /** Options of a connection, and the environment's values where the program gives none. */
 import {
+  Client,
   Connection,
   type ConnectionLike,
   defaultGrpcRetryOptions,
   type GrpcRetryOptions,
   type makeGrpcRetryInterceptor,
+  type WorkflowClientInterceptor,
 } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
+import type { DataConverter, Payload } from '@temporalio/common';
 import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import type { CodecServerConnection } from './codec-server-connection.ts';
-import { isRunLimit, translatedError } from './error-translation.ts';
-import { CallAbortedError, TemporalRefusedError } from './errors.ts';
+import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
+import { WatchedKeyRing } from '../../protection/keys/watched-key-ring.ts';
+import { createDataConverter } from '../../protection/payloads/data-converter.ts';
+import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
+import { startedEncrypted } from '../../temporal/started-encrypted.ts';
+import type { CodecServerConnection } from './codec-server.ts';
+import {
+  CallAbortedError,
+  GRPC,
+  grpcCode,
+  isRunLimit,
+  KeysMissingError,
+  TemporalRefusedError,
+  translatedError,
+} from './errors.ts';
 import { temporalAddressProblem, whyUnreachable } from './why-unreachable.ts';
 
 // Retries of calls to Temporal, in place of the SDK's own: a call that is cancelled while it waits for its next
@@ -27,7 +42,6 @@ type Metadata = Parameters<InnerCall['start']>[0];
 type Listener = NonNullable<Parameters<InnerCall['start']>[1]>;
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
-const UNAVAILABLE = 14;
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
 
@@ -111,7 +125,7 @@ class RetriedCall {
     if (isRunLimit(status) || !this.#rules.retryableDecider(this.#attempt, status)) return null;
     const waitMs = this.#rules.delayFunction(this.#attempt, status);
     const at = Date.now() + waitMs;
-    if (status.code === UNAVAILABLE && at > this.#startedAt + SERVER_PATIENCE_MS) return null;
+    if (status.code === GRPC.unavailable && at > this.#startedAt + SERVER_PATIENCE_MS) return null;
     const { deadline } = this.#options;
     return deadline !== undefined && at >= Number(deadline) ? null : waitMs;
   }
@@ -196,18 +210,12 @@ export interface ConnectOptions {
   besideLedger?: boolean;
 }
 
-/** @internal */
-export const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = 5_000;
 
-/**
- * The environment is read only for what the caller leaves out.
- *
- * @internal
- */
-export type Needed = Omit<ClientSettings, 'environment'>;
+/** The environment is read only for what the caller leaves out. */
+type Needed = Omit<ClientSettings, 'environment'>;
 
-/** @internal */
-export function settingsOf(options: ConnectOptions): Needed {
+function settingsOf(options: ConnectOptions): Needed {
   const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
   if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
     const none = { address: '', connectionOptions: { address: '' } };
@@ -222,8 +230,8 @@ export function settingsOf(options: ConnectOptions): Needed {
     maxApplicants: maxApplicants ?? settings.maxApplicants,
     payloads: settings.payloads,
     traces: settings.traces,
-    ...(settings.codecServer === undefined ? {} : { codecServer: settings.codecServer }),
-    ...(options.codecServer === undefined ? {} : payloadsBy(options)),
+    ...(settings.codecServer && { codecServer: settings.codecServer }),
+    ...(options.codecServer && payloadsBy(options)),
     temporal: {
       address,
       namespace: namespace ?? settings.temporal.namespace,
@@ -245,14 +253,10 @@ export function useOf({ besideLedger = false, codecServer, connection, dataConve
   };
 }
 
-/**
- * Loaded when needed: most callers in the sandbox have none.
- *
- * @internal
- */
-export async function codecServerOf({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
+/** Loaded when needed: most callers in the sandbox have none. */
+async function codecServerOf({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
   if (!codecServer) return undefined;
-  const { CodecServerConnection } = await import('./codec-server-connection.ts');
+  const { CodecServerConnection } = await import('./codec-server.ts');
   return new CodecServerConnection(codecServer, temporal.namespace);
 }
 
@@ -291,4 +295,151 @@ export async function connectTo(
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+// The data converter of a client whose `PAYLOAD_ENCRYPTION` is off.
+
+/** Each is a call to the server. One is not enough: another caller may have started it in the clear, too. */
+const MOST_LOOKED_AT = 5;
+
+/**
+ * Sends in the clear, unless the newest runs of the task queue are encrypted: its workers would refuse what is sent, and
+ * it would stay readable in the history. The first message of a client asks for them. An answer that came encrypted
+ * cannot be read.
+ */
+function clearDataConverter(connection: ConnectionLike, namespace: string, taskQueue: string): DataConverter {
+  let isClear = false;
+  return {
+    payloadCodecs: [
+      {
+        encode: async (payloads: Payload[]) => {
+          if (payloads.length > 0 && !isClear) {
+            const isEncrypted = await hasEncryptedRuns(connection, namespace, taskQueue);
+            if (isEncrypted) throw new KeysMissingError('nothing was sent: workers encrypt here');
+            isClear = true;
+          }
+          return payloads;
+        },
+        decode: async (payloads: Payload[]) => {
+          if (payloads.some(wasEncrypted)) throw new KeysMissingError('the answer is encrypted');
+          return payloads;
+        },
+      },
+    ],
+  };
+}
+
+/**
+ * Whether a run of the queue came encrypted. Starts in the clear that workers have refused are among the failed ones. A
+ * namespace may have queues of several environments, so it does not say by itself.
+ */
+async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<boolean> {
+  const { executions } = await connection.workflowService.listWorkflowExecutions({
+    namespace,
+    // The server's own order: the newest first.
+    query: `${RUNS_WITH_INQUIRIES} AND TaskQueue = '${taskQueue.replaceAll("'", "''")}' AND ExecutionStatus != 'Failed'`,
+    pageSize: MOST_LOOKED_AT,
+  });
+  const looks = (executions ?? []).map(async ({ execution }) => {
+    const { workflowId, runId } = execution ?? {};
+    if (!workflowId || !runId) return false;
+    return startedEncrypted(connection, namespace, { workflowId, runId }).catch((error: unknown) => {
+      // The run was deleted meanwhile.
+      if (grpcCode(error) === GRPC.notFound) return false;
+      throw error;
+    });
+  });
+  return (await Promise.all(looks)).includes(true);
+}
+
+const NO_KEYS =
+  'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
+
+/**
+ * The data converter that the environment asks for.
+ *
+ * @param parts `codecServer` is there wherever `payloads` asks for it
+ * @throws ConfigError where there is neither a codec server nor a key ring: nothing is sent in the clear by omission;
+ *   KeyRingError where there is a key ring file that cannot be used
+ */
+export async function configuredDataConverter(
+  { payloads, temporal, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
+  { connection, codecServer }: { connection: ConnectionLike; codecServer: CodecServerConnection | undefined },
+): Promise<Pick<ClientParts, 'keys'> & { dataConverter: DataConverter }> {
+  switch (payloads.kind) {
+    case 'clear':
+      return { dataConverter: clearDataConverter(connection, temporal.namespace, taskQueue), keys: undefined };
+    case 'codecServer': {
+      if (!codecServer) throw new Error('a codec server was configured, and none was connected to');
+      const { createRemoteDataConverter } = await import('./codec-server.ts');
+      return { dataConverter: createRemoteDataConverter(codecServer), keys: undefined };
+    }
+    case 'keyRing': {
+      if (!(await keyRingExists(payloads.file)))
+        throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
+      const keys = await WatchedKeyRing.open(payloads.file);
+      return { dataConverter: createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' }), keys };
+    }
+  }
+}
+
+/** What programs beside the ledger add to a client, which by itself loads neither ledger nor telemetry. */
+export interface Additions {
+  /** Default: whether the environment names an endpoint for spans. */
+  traces?: boolean;
+  tracing?: () => Promise<WorkflowClientInterceptor>;
+}
+
+/** What a client is made of. */
+export interface ClientParts {
+  client: Client;
+  ownConnection: ConnectionLike | undefined;
+  taskQueue: string;
+  maxApplicants: number;
+  queryTimeoutMs: number;
+  codecServer: CodecServerConnection | undefined;
+  /** The key ring that the data converter follows: a client may run for longer than a key is current. Closed with the client. */
+  keys: { close(): void } | undefined;
+}
+
+/** As the client's package says (scripts/pack-client.ts). An older Node fails later, by a function that it lacks. */
+const OLDEST_NODE = [22, 19] as const;
+
+/** @throws ConfigError where this Node is too old */
+function requireNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  const rule = `must be ${OLDEST_NODE.join('.')} or later: this program runs on ${process.versions.node}`;
+  throw new ConfigError([{ variable: 'Node.js', rule }]);
+}
+
+/** Connects to Temporal, with the environment's values where the options give none. */
+export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
+  requireNode();
+  const settings = settingsOf(options);
+  const { namespace } = settings.temporal;
+  const codecServer = await codecServerOf(settings);
+  const { tracing, traces = settings.traces } = additions;
+  const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
+  const connection = options.connection ?? (await connectTo(settings.temporal, options));
+  const ownConnection = options.connection ? undefined : connection;
+  const { dataConverter, keys } = options.dataConverter
+    ? { dataConverter: options.dataConverter, keys: undefined }
+    : await configuredDataConverter(settings, { connection, codecServer }).catch(closing(ownConnection));
+  return {
+    client: new Client({ connection, namespace, dataConverter, interceptors }),
+    ownConnection,
+    taskQueue: settings.taskQueue,
+    maxApplicants: settings.maxApplicants,
+    queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+    codecServer,
+    keys,
+  };
+}
+
+function closing(connection: ConnectionLike | undefined) {
+  return async (error: unknown): Promise<never> => {
+    await connection?.close();
+    throw error;
+  };
 }
