@@ -132,9 +132,9 @@ export type {
   PortfolioMessage,
   WithdrawMessage,
   WithdrawPullMessage,
+  WithdrawShareMessage,
   WithdrawShareReportMessage,
 } from './messages/withdraw.ts';
-export type { WithdrawShareMessage } from './messages/withdraw-share.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';

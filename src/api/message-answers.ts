@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { JourneyFinishedError, JourneyNotFoundError } from '../client/connection/errors.ts';
 import type { EndingMessage } from '../ledger/run-decisions.ts';
-import { acceptedSchema } from '../messages/journey/result-schemas.ts';
+import { acceptedSchema } from '../messages/journey/shapes.ts';
 import type { Call, Reply } from './route.ts';
 
 export const messageAnswerSchema = z.object(acceptedSchema.shape).meta({ id: 'messageAnswer' });

@@ -5,8 +5,15 @@ import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
-import { defineMessage, type Loose, type MessageOf } from './message.ts';
-import { hasValue, implies, referenceProblems, sharedFields } from './shared.ts';
+import {
+  defineMessage,
+  hasValue,
+  implies,
+  type Loose,
+  type MessageOf,
+  referenceProblems,
+  sharedFields,
+} from './message.ts';
 
 const { journeyId, pullId, shareId, reviewId, ...fields } = sharedFields();
 

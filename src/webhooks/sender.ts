@@ -1,7 +1,7 @@
 /** Sends one event to one endpoint, once. Independent of Temporal, and shares no connection with the gateway. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../gateway/retry-after.ts';
-import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { type GuardOptions, guardedConnector } from './address-guard.ts';
 import { WebhookError } from './errors.ts';
 import { secretProblem, signedHeaders } from './signature.ts';

@@ -6,7 +6,7 @@ import { scopeWords } from '../../ledger/pauses.ts';
 import type { Ledger } from '../../ledger/port.ts';
 import type { AuditedDisposal } from '../../ledger/record-audit.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/work.ts';
-import { refusedMessageSchema } from '../../messages/journey/result-schemas.ts';
+import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerIdOf, ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';
 import {

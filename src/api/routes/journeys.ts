@@ -4,8 +4,12 @@ import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
-import type { JourneyResult } from '../../messages/journey/shapes.ts';
+import {
+  type JourneyResult,
+  journeyResultSchema,
+  journeyStatusSchema,
+  stageStatusSchema,
+} from '../../messages/journey/shapes.ts';
 import { requireScope } from '../caller.ts';
 import { listQuery, listRuns, runListSchema } from '../lists/runs.ts';
 import { type Reply, type Route, route } from '../route.ts';

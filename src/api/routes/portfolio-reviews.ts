@@ -5,7 +5,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { portfolioReview } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
-import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/result-schemas.ts';
+import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { extendShareReport } from '../../messages/extend.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
-import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
+import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/shapes.ts';
 import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';

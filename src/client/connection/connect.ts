@@ -361,6 +361,8 @@ const NO_KEYS =
  * @param parts `codecServer` is there wherever `payloads` asks for it
  * @throws ConfigError where there is neither a codec server nor a key ring: nothing is sent in the clear by omission;
  *   KeyRingError where there is a key ring file that cannot be used
+ *
+ * @internal
  */
 export async function configuredDataConverter(
   { payloads, temporal, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
@@ -383,14 +385,22 @@ export async function configuredDataConverter(
   }
 }
 
-/** What programs beside the ledger add to a client, which by itself loads neither ledger nor telemetry. */
+/**
+ * What programs beside the ledger add to a client, which by itself loads neither ledger nor telemetry.
+ *
+ * @internal
+ */
 export interface Additions {
   /** Default: whether the environment names an endpoint for spans. */
   traces?: boolean;
   tracing?: () => Promise<WorkflowClientInterceptor>;
 }
 
-/** What a client is made of. */
+/**
+ * What a client is made of.
+ *
+ * @internal
+ */
 export interface ClientParts {
   client: Client;
   ownConnection: ConnectionLike | undefined;
@@ -413,7 +423,11 @@ function requireNode(): void {
   throw new ConfigError([{ variable: 'Node.js', rule }]);
 }
 
-/** Connects to Temporal, with the environment's values where the options give none. */
+/**
+ * Connects to Temporal, with the environment's values where the options give none.
+ *
+ * @internal
+ */
 export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
   requireNode();
   const settings = settingsOf(options);

@@ -26,12 +26,13 @@ import {
   steerReview,
   type WithdrawMessage,
   type WithdrawPullMessage,
+  type WithdrawShareMessage,
   type WithdrawShareReportMessage,
   withdrawJourney,
   withdrawPull,
+  withdrawShare,
   withdrawShareReport,
 } from '../../messages/withdraw.ts';
-import { type WithdrawShareMessage, withdrawShare } from '../../messages/withdraw-share.ts';
 import { type CallOptions, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
 import { JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
 import { ConsentHandle, type LateConsentAnswer } from './consent-handle.ts';

@@ -5,8 +5,15 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
-import { defineInput, type Loose, type MessageOf } from '../message.ts';
-import { implies, repeatedProblems, secondaryUserProblems, sharedFields } from '../shared.ts';
+import {
+  defineInput,
+  implies,
+  type Loose,
+  type MessageOf,
+  repeatedProblems,
+  secondaryUserProblems,
+  sharedFields,
+} from '../message.ts';
 
 const fields = sharedFields();
 
