@@ -7,18 +7,7 @@
  */
 export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
 export { changesBetween } from './changes/changes-between.ts';
-export type {
-  ApplicantChanges,
-  FigureMove,
-  Identification,
-  ReportChanges,
-  ReportedAddress,
-  ReportedName,
-  StatusMove,
-  Tradeline,
-  TradelineChange,
-  UnreadableField,
-} from './changes/report-changes.ts';
+export type { ReportChanges } from './changes/report-changes.ts';
 export type { SealedChanges } from './changes/sealed-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
@@ -68,49 +57,21 @@ export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';
 export type { GateInput, LendingJourneyInput } from './messages/inputs/lending-journey.ts';
 export type { PortfolioReviewInput } from './messages/inputs/portfolio-review.ts';
-export type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from './messages/inputs/pull.ts';
+export type { CreditReportInput, FailsafeCheckInput, PullInput } from './messages/inputs/pull.ts';
 export type { GivenReportInput, ShareReportInput, StoredReportInput } from './messages/inputs/share-report.ts';
 export type {
-  ChangeCounts,
-  ChangeSummary,
-  ChangeTotals,
-  ComparisonGap,
-  StageChanges,
-} from './messages/journey/change-summary.ts';
-export type {
   HoldStatus,
-  JourneyOutcome,
   JourneyReferences,
   JourneyResult,
-  JourneyState,
   JourneyStatus,
-  LateConsentResult,
   RefusedMessage,
-  ShareState,
   ShareStatus,
   StageResult,
-  StageState,
   StageStatus,
-  TerminalState,
   UpdateAnswer,
 } from './messages/journey/shapes.ts';
-export type {
-  PortfolioOutcome,
-  PortfolioProgress,
-  PortfolioResult,
-  PortfolioState,
-  PortfolioStatus,
-  PortfolioUpdateAnswer,
-} from './messages/portfolio/shapes.ts';
-export type {
-  ConsumerResult,
-  PullOutcome,
-  PullReferences,
-  PullResult,
-  PullState,
-  PullStatus,
-  PullUpdateAnswer,
-} from './messages/pull/shapes.ts';
+export type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from './messages/portfolio/shapes.ts';
+export type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from './messages/pull/shapes.ts';
 export type { RequestShareMessage, ShareInput } from './messages/request-share.ts';
 export type {
   ResolveInquiryMessage,
@@ -120,10 +81,8 @@ export type {
 } from './messages/resolve-inquiry.ts';
 export type {
   ReportSource,
-  ShareReportOutcome,
   ShareReportReferences,
   ShareReportResult,
-  ShareReportState,
   ShareReportStatus,
   ShareReportUpdateAnswer,
 } from './messages/share/shapes.ts';
@@ -136,7 +95,7 @@ export type {
   WithdrawShareReportMessage,
 } from './messages/withdraw.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
-export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
+export type { ChangeOptions } from './model/change-options.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {
   contentDigest,

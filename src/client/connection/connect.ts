@@ -1,11 +1,10 @@
-/** Options of a connection, and the environment's values where the program gives none. */
+/** Connects a client to Temporal: its options, with the environment’s values where the program gives none, and its payloads. */
 import {
   Client,
   Connection,
   type ConnectionLike,
   defaultGrpcRetryOptions,
-  type GrpcRetryOptions,
-  type makeGrpcRetryInterceptor,
+  isGrpcServiceError,
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
@@ -31,128 +30,55 @@ import {
 } from './errors.ts';
 import { temporalAddressProblem, whyUnreachable } from './why-unreachable.ts';
 
-// Retries of calls to Temporal, in place of the SDK's own: a call that is cancelled while it waits for its next
-// attempt ends at once. The SDK's goes on, and where the connection was closed meanwhile it throws where no caller
-// can catch it.
-
-type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
-type CallParts = Parameters<Interceptor>;
-type InnerCall = ReturnType<CallParts[1]>;
-type Metadata = Parameters<InnerCall['start']>[0];
-type Listener = NonNullable<Parameters<InnerCall['start']>[1]>;
-type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
-
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
 
-/** The SDK's rules of what is repeated, and when, but for what a run's limit refuses: it would be refused again. */
-function retries(): Interceptor {
-  const rules = defaultGrpcRetryOptions();
-  return (options, nextCall) => new RetriedCall(options, nextCall, rules) as unknown as ReturnType<Interceptor>;
-}
+type RpcOptions = Parameters<(typeof Connection)['generateRPCImplementation']>[0];
 
-/** One call, and the attempts that it takes. */
-class RetriedCall {
-  readonly #options: CallParts[0];
-  readonly #nextCall: CallParts[1];
-  readonly #rules: GrpcRetryOptions;
-  readonly #startedAt = Date.now();
-  #attempt = 1;
-  #call: InnerCall;
-  #request: unknown;
-  #answer: unknown;
-  /** While it waits for the next attempt. */
-  #waiting: { timer: NodeJS.Timeout; finish(as: { code: Status['code']; details: string }): void } | undefined;
-
-  constructor(options: CallParts[0], nextCall: CallParts[1], rules: GrpcRetryOptions) {
-    this.#options = options;
-    this.#nextCall = nextCall;
-    this.#rules = rules;
-    this.#call = nextCall(options);
-  }
-
-  start(metadata: Metadata, listener: Listener): void {
-    this.#call.start(metadata, {
-      onReceiveMetadata: (received) => listener.onReceiveMetadata?.(received),
-      onReceiveMessage: (message) => {
-        this.#answer = message;
-      },
-      onReceiveStatus: (status) => {
-        const waitMs = this.#waitMs(status);
-        if (waitMs === null) this.#finish(status, listener);
-        else this.#waitFor(waitMs, status, metadata, listener);
-      },
-    });
-  }
-
-  cancelWithStatus(code: Status['code'], details: string): void {
-    if (this.#waiting) {
-      clearTimeout(this.#waiting.timer);
-      this.#waiting.finish({ code, details });
-    } else {
-      this.#call.cancelWithStatus(code, details);
-    }
-  }
-
-  sendMessageWithContext(context: Parameters<InnerCall['sendMessageWithContext']>[0], message: unknown): void {
-    this.#request = message;
-    this.#call.sendMessageWithContext(context, message);
-  }
-
-  sendMessage(message: unknown): void {
-    this.#request = message;
-    this.#call.sendMessage(message);
-  }
-
-  startRead(): void {
-    this.#call.startRead();
-  }
-
-  halfClose(): void {
-    this.#call.halfClose();
-  }
-
-  getPeer(): string {
-    return this.#call.getPeer();
-  }
-
-  getAuthContext(): ReturnType<InnerCall['getAuthContext']> {
-    return this.#call.getAuthContext();
-  }
-
-  /** `null` where the status is final. A call that cannot be repeated in its time keeps the reason why it failed. */
-  #waitMs(status: Status): number | null {
-    if (isRunLimit(status) || !this.#rules.retryableDecider(this.#attempt, status)) return null;
-    const waitMs = this.#rules.delayFunction(this.#attempt, status);
-    const at = Date.now() + waitMs;
-    if (status.code === GRPC.unavailable && at > this.#startedAt + SERVER_PATIENCE_MS) return null;
-    const { deadline } = this.#options;
-    return deadline !== undefined && at >= Number(deadline) ? null : waitMs;
-  }
-
-  #waitFor(waitMs: number, status: Status, metadata: Metadata, listener: Listener): void {
-    const finish = (as: { code: Status['code']; details: string }) => this.#finish({ ...status, ...as }, listener);
-    const repeat = () => {
-      this.#waiting = undefined;
-      this.#attempt++;
-      try {
-        this.#call = this.#nextCall(this.#options);
-      } catch {
-        // The connection was closed by its owner.
-        this.#finish(status, listener);
-        return;
-      }
-      this.start(metadata, listener);
-      this.#call.sendMessage(this.#request);
-      this.#call.halfClose();
+/**
+ * A connection that repeats calls by the SDK's rules, but for what a run's limit refuses: it would be refused again. In
+ * place of the SDK's own retries: a call that is cancelled while it waits for its next attempt ends at once. The SDK's
+ * goes on, and where the connection was closed meanwhile it throws where no caller can catch it.
+ */
+class PatientConnection extends Connection {
+  protected static override generateRPCImplementation(options: RpcOptions) {
+    const call = Connection.generateRPCImplementation(options);
+    const rules = defaultGrpcRetryOptions();
+    const impl: typeof call = (method, request, callback) => {
+      const context = options.callContextStorage.getStore() ?? {};
+      const { deadline, abortSignal } = context;
+      const startedAt = Date.now();
+      /** `null` where the error is final. A call that cannot be repeated in its time keeps the reason why it failed. */
+      const waitMs = (error: Error | null, attempt: number): number | null => {
+        if (!isGrpcServiceError(error) || abortSignal?.aborted || isRunLimit(error)) return null;
+        if (!rules.retryableDecider(attempt, error)) return null;
+        const wait = rules.delayFunction(attempt, error);
+        const at = Date.now() + wait;
+        if (error.code === GRPC.unavailable && at > startedAt + SERVER_PATIENCE_MS) return null;
+        return deadline !== undefined && at >= Number(deadline) ? null : wait;
+      };
+      const ask = (attempt: number): void =>
+        call(method, request, (error, answer) => {
+          const wait = waitMs(error, attempt);
+          if (wait === null) return callback(error, answer);
+          const end = () => {
+            clearTimeout(timer);
+            callback(error);
+          };
+          const timer = setTimeout(() => {
+            abortSignal?.removeEventListener('abort', end);
+            try {
+              options.callContextStorage.run(context, () => ask(attempt + 1));
+            } catch {
+              // The connection was closed by its owner.
+              callback(error);
+            }
+          }, wait);
+          abortSignal?.addEventListener('abort', end, { once: true });
+        });
+      ask(1);
     };
-    this.#waiting = { timer: setTimeout(repeat, waitMs), finish };
-  }
-
-  #finish(status: Status, listener: Listener): void {
-    this.#waiting = undefined;
-    listener.onReceiveMessage?.(this.#answer ?? null);
-    listener.onReceiveStatus?.(status);
+    return impl;
   }
 }
 
@@ -280,7 +206,7 @@ export async function connectTo(
   if (signal?.aborted) throw new CallAbortedError(signal.reason);
   const whyMs = Math.min(WHY_MS, connectTimeoutMs / 2);
   const connectTimeout = Math.ceil(connectTimeoutMs - whyMs);
-  const connection = Connection.lazy({ ...connectionOptions, connectTimeout, interceptors: [retries()] });
+  const connection = PatientConnection.lazy({ ...connectionOptions, connectTimeout, interceptors: [] });
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(new CallAbortedError(signal?.reason));
   signal?.addEventListener('abort', onAbort, { once: true });
