@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { badRequest, forbidden, notFound } from '../http/refusal.ts';
-import type { AccessPolicy, RequestGuard } from '../http/request-guard.ts';
+import type { AccessPolicy } from '../http/request-guard.ts';
 import {
   createTokenVerifier,
   type Identity,
@@ -32,8 +32,6 @@ export function codecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<
   return createTokenVerifier(settings, (identity, claim) => ({ ...identity, roles: rolesIn(claim(permissionsClaim)) }));
 }
 
-export type CodecGuard = RequestGuard<CodecNeeds, Caller, Permission>;
-
 export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPolicy<CodecNeeds, Caller, Permission> {
   return {
     async callerOf(request) {
@@ -46,7 +44,7 @@ export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPo
     permit({ action, asksReveal }, { caller, request, noted }) {
       const namespace = namespaceOf(request, caller, namespaces);
       noted({ namespace });
-      return permit({ caller, action, namespace, wantsReveal: asksReveal || revealAsked(request) });
+      return permit(caller, action, namespace, asksReveal || revealAsked(request));
     },
   };
 }
@@ -98,7 +96,7 @@ export interface Caller extends Identity {
   roles: ReadonlyMap<string, ReadonlySet<Role>>;
 }
 
-export type RouteAction = 'encode' | 'decode';
+type RouteAction = 'encode' | 'decode';
 
 /** How much is shown. */
 export type View = 'whole' | 'redacted';
@@ -110,19 +108,11 @@ export interface Permission {
   isService: boolean;
 }
 
-interface PermissionRequest {
-  caller: Caller;
-  action: RouteAction;
-  /** `X-Namespace`; absent where the caller did not say. */
-  namespace: string;
-  wantsReveal: boolean;
-}
-
 /**
  * The roles of a claim: `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed
  * over.
  */
-export function rolesIn(claim: unknown): Map<string, Set<Role>> {
+function rolesIn(claim: unknown): Map<string, Set<Role>> {
   const roles = new Map<string, Set<Role>>();
   for (const word of wordsIn(claim)) {
     const at = word.lastIndexOf(':');
@@ -135,7 +125,7 @@ export function rolesIn(claim: unknown): Map<string, Set<Role>> {
 }
 
 /** @throws Refusal where the caller has no role for it there */
-export function permit({ caller, action, namespace, wantsReveal }: PermissionRequest): Permission {
+function permit(caller: Caller, action: RouteAction, namespace: string, wantsReveal: boolean): Permission {
   const roles = caller.roles.get(namespace) ?? new Set<Role>();
   const may =
     action === 'decode'

@@ -85,7 +85,7 @@ function readPathRoles(reader: EnvironmentReader): readonly Role[] | undefined {
   return roles;
 }
 
-export type Authentication =
+type Authentication =
   | ({ kind: 'jwt' } & CodecTokenSettings)
   /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
   | {

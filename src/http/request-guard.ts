@@ -49,7 +49,7 @@ interface GuardSettings<Needs, Caller extends Identity, Permission> {
 }
 
 /** What is known of a request so far: for the audit log, and for its handler. */
-export interface Access<Permission> {
+interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
   /** As `callerKey` has it. */
@@ -61,7 +61,7 @@ export interface Access<Permission> {
 }
 
 /** An access that was let in. */
-export interface Granted<Permission> {
+interface Granted<Permission> {
   permission: Permission;
   /** What is known of the caller. */
   record: Partial<AccessRecord>;
@@ -234,7 +234,7 @@ const MAX_AGE_SECONDS = 600;
  * @returns whether this was the browser's question alone, and has been answered
  * @throws Refusal 403 for a page of another origin: nothing is done for it
  */
-export function crossOrigin(
+function crossOrigin(
   request: FastifyRequest,
   reply: FastifyReply,
   { uiOrigins, hasPage = false }: { uiOrigins: ReadonlySet<string>; hasPage?: boolean },

@@ -40,7 +40,7 @@ export interface InputDefinition extends Checked {
   workflows: readonly string[];
 }
 
-export interface MessageDefinition extends Checked {
+interface MessageDefinition extends Checked {
   to: RunKind;
   /** The member that names the run. Default: the one of its kind (model/owner-id.ts). */
   address?: string;
@@ -62,7 +62,7 @@ export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 /** How a message came. A signal is judged again on replay, and then must get the same verdict. */
 export type Via = 'update' | 'signal';
 
-export interface MessageChecks {
+interface MessageChecks {
   address: string;
   /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
   problemOf(value: unknown, via?: Via): string | null;

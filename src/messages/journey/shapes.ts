@@ -14,6 +14,7 @@ const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const stage = z.enum(STAGES);
 const environment = z.enum(ENVIRONMENTS);
+const stagePull = { productCode: stage, occurrence: z.int().min(2).exactOptional() };
 
 export const reportReferenceSchema = z
   .object({
@@ -67,7 +68,7 @@ export const answeredFields = {
   remarks: remarksSchema,
 };
 
-export const answeredSchema = z.object(answeredFields);
+const answeredSchema = z.object(answeredFields);
 
 /** Free text, which may name a person: in the answer to `references` alone. */
 export const providerTextFields = {
@@ -230,7 +231,7 @@ export const journeyStatusSchema = z
     /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
     waitingFor: z.string().exactOptional(),
     waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
-    /** At a gate: the stage whose report is older than `maxReportAge`. `advance` then needs a repeat or `acceptAge`. */
+    /** `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
       .exactOptional()
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
@@ -247,7 +248,7 @@ export const journeyStatusSchema = z
   })
   .meta({ id: 'journeyStatus' });
 
-export const stageResultSchema = z
+const stageResultSchema = z
   .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.exactOptional() })
   .meta({ id: 'stageResult' });
 
@@ -263,21 +264,19 @@ export const journeyReferencesSchema = z.object({
   journeyId: z.string(),
   references: z.array(
     z.object({
-      productCode: stage,
-      occurrence: z.int().min(2).exactOptional(),
+      ...stagePull,
       reference: reportReferenceSchema,
     }),
   ),
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
   said: z
-    .array(z.object({ productCode: stage, occurrence: z.int().min(2).exactOptional(), ...providerTextFields }))
+    .array(z.object({ ...stagePull, ...providerTextFields }))
     .exactOptional()
     .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
   withoutRecord: z
     .array(
       z.object({
-        productCode: stage,
-        occurrence: z.int().min(2).exactOptional(),
+        ...stagePull,
         ...consumerWithoutRecordSchema.shape,
       }),
     )
