@@ -335,7 +335,7 @@ const MESSAGES: Record<CodecServerErrorCode, string> = {
 /** Why a token was refused, in the server's words; any other is left out: an answer may hold anything. */
 const TOKEN_REASONS: Record<string, string> = {
   noToken: 'there is none (CODEC_SERVER_TOKEN_FILE)',
-  malformed: 'it is not a token',
+  tokenMalformed: 'it is not a token',
   expired: 'it has expired',
   notYetValid: 'it is not valid yet',
   audience: 'it is for somebody else (its audience)',
