@@ -163,6 +163,17 @@ export class TooManyMessagesError extends RunError {
   }
 }
 
+/** Why a connection did not come about; the address follows. */
+export const UNREACHABLE = {
+  addressUnknown: 'there is no host of the name in',
+  connectionRefused: 'nothing answers at',
+  timedOut: 'no answer comes in time from',
+  tlsFailed: 'TLS fails at',
+  tlsExpected: 'TLS is wanted, and not configured (TEMPORAL_TLS), at',
+  notTemporal: 'no Temporal server answers at',
+  unavailable: 'it is away or overloaded at',
+};
+
 /**
  * - `addressUnknown`: there is no host of this name
  * - `connectionRefused`: nothing listens at the address
@@ -172,14 +183,7 @@ export class TooManyMessagesError extends RunError {
  * - `notTemporal`: it takes connections, and does not answer as Temporal does
  * - `unavailable`: it answers that it cannot now, or the connection broke
  */
-export type TemporalUnavailableCode =
-  | 'addressUnknown'
-  | 'connectionRefused'
-  | 'timedOut'
-  | 'tlsFailed'
-  | 'tlsExpected'
-  | 'notTemporal'
-  | 'unavailable';
+export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
 
 /** Thrown when Temporal itself cannot be reached, or did not answer in time. */
 export class TemporalUnavailableError extends CreditJourneyError {
@@ -192,6 +196,13 @@ export class TemporalUnavailableError extends CreditJourneyError {
   }
 }
 
+const REFUSALS = {
+  unauthenticated: 'it takes no such credentials (TEMPORAL_API_KEY, or the client’s certificate)',
+  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
+  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
+  refused: 'the cause has its gRPC status',
+};
+
 /**
  * Thrown when Temporal answers and refuses the call: without credentials that it takes (`unauthenticated`), to these
  * credentials (`permissionDenied`), for a namespace that it does not have (`namespaceNotFound`), or for another reason
@@ -199,20 +210,13 @@ export class TemporalUnavailableError extends CreditJourneyError {
  */
 export class TemporalRefusedError extends CreditJourneyError {
   override readonly name = 'TemporalRefusedError';
-  override readonly code: 'unauthenticated' | 'permissionDenied' | 'namespaceNotFound' | 'refused';
+  override readonly code: keyof typeof REFUSALS;
 
   constructor(code: TemporalRefusedError['code'], options: { cause?: Error } = {}) {
     super(`Temporal refuses the call: ${REFUSALS[code]}`, options);
     this.code = code;
   }
 }
-
-const REFUSALS: Record<TemporalRefusedError['code'], string> = {
-  unauthenticated: 'it takes no such credentials (TEMPORAL_API_KEY, or the client’s certificate)',
-  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
-  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
-  refused: 'the cause has its gRPC status',
-};
 
 /** Thrown when an answer came that this client cannot read: it is not of this project's form. */
 export class AnswerUnreadableError extends CreditJourneyError {
@@ -290,33 +294,7 @@ export class InputDiffersError extends CreditJourneyError {
   }
 }
 
-/**
- * - `unreachable`: no server answers in time, or not by TLS that is trusted
- * - `busy`: it answers that it cannot now
- * - `tokenMissing`: the token cannot be read here
- * - `tokenRefused`: expired, or not one that it takes
- * - `roleTooLow`: the token's roles do not allow this
- * - `namespaceRefused`: the token has no role in the namespace
- * - `keyUnknown`: it lacks the key that a payload was encrypted under
- * - `masked`: what was shown masked was about to be sent as input
- * - `refused`: it takes the request for wrong
- * - `tooLarge`: the request, or the answer
- * - `unexpected`: what answers is no codec server, or one that failed
- */
-export type CodecServerErrorCode =
-  | 'unreachable'
-  | 'busy'
-  | 'tokenMissing'
-  | 'tokenRefused'
-  | 'roleTooLow'
-  | 'namespaceRefused'
-  | 'keyUnknown'
-  | 'masked'
-  | 'refused'
-  | 'tooLarge'
-  | 'unexpected';
-
-const MESSAGES: Record<CodecServerErrorCode, string> = {
+const MESSAGES = {
   unreachable:
     'the codec server cannot be reached: is CODEC_SERVER_URL right, and its certificate trusted (CODEC_SERVER_CA_FILE)?',
   busy: 'the codec server has too much to do: try again',
@@ -331,6 +309,21 @@ const MESSAGES: Record<CodecServerErrorCode, string> = {
   tooLarge: 'this is more than the codec server takes or gives at once',
   unexpected: 'what answers at CODEC_SERVER_URL does not answer as a codec server does',
 };
+
+/**
+ * - `unreachable`: no server answers in time, or not by TLS that is trusted
+ * - `busy`: it answers that it cannot now
+ * - `tokenMissing`: the token cannot be read here
+ * - `tokenRefused`: expired, or not one that it takes
+ * - `roleTooLow`: the token's roles do not allow this
+ * - `namespaceRefused`: the token has no role in the namespace
+ * - `keyUnknown`: it lacks the key that a payload was encrypted under
+ * - `masked`: what was shown masked was about to be sent as input
+ * - `refused`: it takes the request for wrong
+ * - `tooLarge`: the request, or the answer
+ * - `unexpected`: what answers is no codec server, or one that failed
+ */
+export type CodecServerErrorCode = keyof typeof MESSAGES;
 
 /** Why a token was refused, in the server's words; any other is left out: an answer may hold anything. */
 const TOKEN_REASONS: Record<string, string> = {
