@@ -1,4 +1,4 @@
-/** Withdrawals, of each kind of run; and `pause` and `resume` of a review, which say the same. */
+/** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
 import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
 import { defineMessage, type MessageOf, sharedFields } from './message.ts';

@@ -1,4 +1,7 @@
-/** One client's connection to the codec server: a small bounded pool, and errors that quote nothing. */
+/**
+ * The codec server, as a client without keys uses it: a connection (a small bounded pool, and errors that quote nothing), and
+ * the payload codec that asks it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';

@@ -1,6 +1,6 @@
 /**
- * The client's errors, beside `InvalidInputError` (every path that is wrong) and plain bugs; and what becomes them of the
- * SDK's errors. They carry no text of a server.
+ * The client's errors, beside `InvalidInputError` (every path that is wrong) and plain bugs, and how the
+ * SDK's errors are translated into them. They carry no text of a server.
  */
 import {
   isGrpcServiceError,
@@ -451,7 +451,7 @@ export function translatedError(error: unknown, journeyId: string): unknown {
   if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);
   if (isWorkerAway(error)) return new WorkerUnavailableError(journeyId);
   if (isServerAway(error)) return serverAway(error);
-  // The server tells each query that failed by this one error; asked again, it may not (ask-run.ts).
+  // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
   if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(journeyId);
   if (grpcErrorOf(error)) return refusedCall(error);
   // The parser's own message quotes what it parsed.

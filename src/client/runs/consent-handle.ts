@@ -1,4 +1,4 @@
-/** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
+/** Consents to a run. One that comes after the run's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';

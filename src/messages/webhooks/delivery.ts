@@ -1,4 +1,4 @@
-/** The delivery of events: failures, a run's settings, its messages and its status. Types and names. */
+/** The delivery of events: endpoints, failures, a run's settings, its messages and its status. Types and names. */
 import type { Environment } from '../../model/products.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import type { WebhookEvent, WebhookEventType } from './events.ts';

@@ -1,4 +1,4 @@
-/** The events that platforms receive by webhooks: their types, their content, and their stable ids. Pure. */
+/** The events that platforms receive by webhooks: their types, their content, and their stable ids, and how often each has occurred. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Environment } from '../../model/products.ts';
