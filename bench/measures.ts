@@ -1,7 +1,7 @@
 /** The measurements of one contender at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { askRun } from '../src/client/runs/ask-run.ts';
+import { askRun } from '../src/client/connection/run-messages.ts';
 import type { Contender, StartOptions } from './contenders.ts';
 import { cpuMs, residentBytes } from './processes.ts';
 import type { Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 /** A worker is killed in the middle of many journeys: measures how long until all are done, and what was sent twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { askRun } from '../src/client/runs/ask-run.ts';
+import { askRun } from '../src/client/connection/run-messages.ts';
 import type { JourneyStatus } from '../src/messages/journey/shapes.ts';
 import type { Contender } from './contenders.ts';
 import { longestWait } from './killed-waits.ts';

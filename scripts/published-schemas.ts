@@ -17,26 +17,26 @@ import {
   lateConsentResultSchema,
   updateAnswerSchema,
   updateRefusedSchema,
-} from '../src/messages/journey/result-schemas.ts';
+} from '../src/messages/journey/shapes.ts';
 import type { Checked, InputDefinition, Message } from '../src/messages/message.ts';
 import {
   portfolioProgressSchema,
   portfolioResultSchema,
   portfolioStatusSchema,
   portfolioUpdateAnswerSchema,
-} from '../src/messages/portfolio/result-schemas.ts';
+} from '../src/messages/portfolio/shapes.ts';
 import {
   pullReferencesSchema,
   pullResultSchema,
   pullStatusSchema,
   pullUpdateAnswerSchema,
-} from '../src/messages/pull/result-schemas.ts';
+} from '../src/messages/pull/shapes.ts';
 import {
   shareReportReferencesSchema,
   shareReportResultSchema,
   shareReportStatusSchema,
   shareReportUpdateAnswerSchema,
-} from '../src/messages/share/result-schemas.ts';
+} from '../src/messages/share/shapes.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
 import { RUN_KINDS } from '../src/model/owner-id.ts';
 

@@ -8,26 +8,15 @@
 
 export { changesBetween } from './changes/changes-between.ts';
 export { DEFAULT_CHANGE_OPTIONS } from './changes/figures.ts';
-export type {
-  ApplicantChanges,
-  FigureMove,
-  Identification,
-  ReportChanges,
-  ReportedAddress,
-  ReportedName,
-  SealedChanges,
-  StatusMove,
-  Tradeline,
-  TradelineChange,
-  UnreadableField,
-} from './changes/report-changes.ts';
+export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
-export { CodecServerError, type CodecServerErrorCode } from './client/connection/codec-server-error.ts';
-export type { ConnectOptions } from './client/connection/connect-options.ts';
+export type { ConnectOptions } from './client/connection/connect.ts';
 export {
   AnswerUnreadableError,
   CallAbortedError,
   ClientClosedError,
+  CodecServerError,
+  type CodecServerErrorCode,
   DecisionRefusedError,
   InputDiffersError,
   JourneyFailedError,
@@ -46,12 +35,18 @@ export {
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
-export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
-export type { LateConsentAnswer } from './client/runs/late-consent.ts';
-export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
-export { PullHandle } from './client/runs/pull-handle.ts';
+export type { LateConsentAnswer } from './client/runs/consent-handle.ts';
+export {
+  type ConsentAnswer,
+  JourneyHandle,
+  PortfolioHandle,
+  PullHandle,
+  type Replacing,
+  type ShareConsentAnswer,
+  type ShareConsentMessage,
+  ShareHandle,
+} from './client/runs/handles.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
-export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';
@@ -62,49 +57,21 @@ export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';
 export type { GateInput, LendingJourneyInput } from './messages/inputs/lending-journey.ts';
 export type { PortfolioReviewInput } from './messages/inputs/portfolio-review.ts';
-export type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from './messages/inputs/pull.ts';
+export type { CreditReportInput, FailsafeCheckInput, PullInput } from './messages/inputs/pull.ts';
 export type { GivenReportInput, ShareReportInput, StoredReportInput } from './messages/inputs/share-report.ts';
 export type {
-  ChangeCounts,
-  ChangeSummary,
-  ChangeTotals,
-  ComparisonGap,
-  StageChanges,
-} from './messages/journey/change-summary.ts';
-export type {
   HoldStatus,
-  JourneyOutcome,
   JourneyReferences,
   JourneyResult,
-  JourneyState,
   JourneyStatus,
-  LateConsentResult,
   RefusedMessage,
-  ShareState,
   ShareStatus,
   StageResult,
-  StageState,
   StageStatus,
-  TerminalState,
   UpdateAnswer,
 } from './messages/journey/shapes.ts';
-export type {
-  PortfolioOutcome,
-  PortfolioProgress,
-  PortfolioResult,
-  PortfolioState,
-  PortfolioStatus,
-  PortfolioUpdateAnswer,
-} from './messages/portfolio/shapes.ts';
-export type {
-  ConsumerResult,
-  PullOutcome,
-  PullReferences,
-  PullResult,
-  PullState,
-  PullStatus,
-  PullUpdateAnswer,
-} from './messages/pull/shapes.ts';
+export type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from './messages/portfolio/shapes.ts';
+export type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from './messages/pull/shapes.ts';
 export type { RequestShareMessage, ShareInput } from './messages/request-share.ts';
 export type {
   ResolveInquiryMessage,
@@ -114,10 +81,8 @@ export type {
 } from './messages/resolve-inquiry.ts';
 export type {
   ReportSource,
-  ShareReportOutcome,
   ShareReportReferences,
   ShareReportResult,
-  ShareReportState,
   ShareReportStatus,
   ShareReportUpdateAnswer,
 } from './messages/share/shapes.ts';
@@ -126,11 +91,11 @@ export type {
   PortfolioMessage,
   WithdrawMessage,
   WithdrawPullMessage,
+  WithdrawShareMessage,
   WithdrawShareReportMessage,
 } from './messages/withdraw.ts';
-export type { WithdrawShareMessage } from './messages/withdraw-share.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
-export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
+export type { ChangeOptions } from './model/change-options.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {
   contentDigest,

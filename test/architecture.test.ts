@@ -35,9 +35,9 @@ test('each file imports from its own layer and those below it', () => {
 
 /** What the client reads of other layers beside types: its environment, the codec protocol, and the server's attributes. */
 const CLIENT_NEEDS = [
-  'src/client/connection/configured-data-converter.ts → src/temporal/started-encrypted.ts',
-  'src/client/connection/connect-options.ts → src/config/client.ts',
-  'src/client/connection/remote-codec.ts → src/http/payload-json.ts',
+  'src/client/connection/codec-server.ts → src/http/payload-json.ts',
+  'src/client/connection/connect.ts → src/config/client.ts',
+  'src/client/connection/connect.ts → src/temporal/started-encrypted.ts',
   'src/client/holds/open-holds.ts → src/temporal/failing-runs.ts',
   'src/client/holds/open-holds.ts → src/temporal/registered-search-attributes.ts',
   'src/client/holds/webhook-deliveries.ts → src/temporal/registered-search-attributes.ts',

@@ -4,11 +4,11 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { parseWith } from '../fields/problems.ts';
 import {
   type AddressedEvent,
+  takesEvent,
   WEBHOOK_DELIVERY,
   type WebhookDeliveryInput,
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
-import { takesEvent } from '../messages/webhooks/endpoint.ts';
 import { webhookEventSchema } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { WEBHOOK_MESSAGES, WebhookError, type WebhookSender } from '../webhooks/sender.ts';

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the API, made from the table of its operations. */
 import { z } from 'zod';
 import { PROBLEM_CODES } from '../http/problem-codes.ts';
-import { problemSchema } from '../messages/journey/result-schemas.ts';
+import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
 import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
 import { STATUS_WORDS } from './problem.ts';

@@ -1,6 +1,5 @@
 /** Options of the API. */
-import type { AuditDestination } from '../http/audit.ts';
-import type { RequestMetrics } from '../http/request-metrics.ts';
+import type { HttpServiceOptions } from '../http/service.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
@@ -8,7 +7,7 @@ import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
 import type { ApiLimits } from './limits.ts';
 import type { FeedLimits } from './status/status-feeds.ts';
 
-export interface ApiOptions {
+export interface ApiOptions extends HttpServiceOptions {
   environment: Environment;
   tokens: TokenSettings;
   /** The claim that says who acts. Default `sub`. */
@@ -22,16 +21,6 @@ export interface ApiOptions {
   signer?: DecisionSigner;
   /** An absolute path: results of portfolio reviews are given out from it. */
   portfolioDirectory?: string;
-  /** Default: lines on standard error. */
-  audit?: AuditDestination;
-  /** Default: 127.0.0.1. */
-  host?: string;
-  /** Default: a free one. */
-  port?: number;
-  /** PEM. */
-  tls?: { cert: string; key: string };
-  /** Addresses or CIDR blocks; where there are any, only they may connect, and `X-Forwarded-For` is believed. */
-  trustedProxies?: readonly string[];
   /** In small letters: the header in which a trusted proxy hands over the token of the person whom it knows. */
   tokenHeader?: string;
   /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
@@ -47,8 +36,4 @@ export interface ApiOptions {
   runbookUrl?: string;
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;
-  /** Counts what is answered. */
-  metrics?: RequestMetrics;
-  /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
-  onUnexpected?: (error: unknown) => void;
 }

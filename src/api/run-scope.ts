@@ -2,8 +2,8 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
-import { translatedServerError } from '../client/connection/error-translation.ts';
-import { startedInput } from '../client/runs/start-once.ts';
+import { translatedServerError } from '../client/connection/errors.ts';
+import { startedInput } from '../client/runs/start-run.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';

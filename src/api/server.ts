@@ -3,14 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defined } from '../base/defined.ts';
 import { Readiness } from '../health/readiness.ts';
-import { answerRefusals } from '../http/answer-refusals.ts';
-import { type AuditLog, openAuditLog } from '../http/audit.ts';
-import { badRequest, Refusal } from '../http/refusal.ts';
-import { refuseOtherMethods } from '../http/refuse-methods.ts';
-import { type AccessPolicy, addGuard, RequestGuard } from '../http/request-guard.ts';
-import { addressOf, createHttpServer, protectAnswers } from '../http/server.ts';
-import { proxyCheck } from '../http/trusted-proxies.ts';
-import { answerUnreadable, CONNECT, keepAnswersInOrder } from '../http/unreadable-requests.ts';
+import { answerUnreadable, CONNECT, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
+import type { AuditLog } from '../http/audit.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { RequestGuard } from '../http/request-guard.ts';
+import { openService } from '../http/service.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import type { Scope } from '../operations/scopes.ts';
 import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type SignedInCaller } from './caller.ts';
@@ -54,80 +51,60 @@ const LONGEST_CALL_MS = 15_000;
 
 /** Listens when it resolves. The system's error where the port is taken or the audit file cannot be opened. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const host = options.host ?? '127.0.0.1';
+  const { host = '127.0.0.1', tls, tokenHeader } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
-  const { tls, tokenHeader, metrics } = options;
   requireProxyFor(tokenHeader, options.trustedProxies);
   const cookie = options.signIn === 'token' ? sessionCookie(host, tls !== undefined) : undefined;
-  const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
   const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
-  const audit = openAuditLog(options.audit ?? process.stderr);
   const refuseUnreadable = answerUnreadable(problemForm);
-  const app = createHttpServer({
+  const stopping = new AbortController();
+  const { app, guard, audit, listen } = openService<ApiNeeds, SignedInCaller, SignedInCaller>(options, {
     limits,
-    ...defined({ tls, isTrustedProxy, metrics }),
-    onMalformedAddress: (request, reply) => {
-      writeProblem(badRequest('address', 'the address is malformed'), request, reply);
-    },
-    options: {
+    hasPage: true,
+    write: writeProblem,
+    translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
+    server: {
       routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
       genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
       // Fastify's own answers would be no problem documents.
       clientErrorHandler: refuseUnreadable,
       return503OnClosing: false,
     },
-  });
-  const policy: AccessPolicy<ApiNeeds, SignedInCaller, SignedInCaller> = {
-    describe: ({ id }) => ({ requestId: id }),
-    async callerOf(request) {
-      const { authorization, signedInBy } = credentialOf(request, sources);
-      if (signedInBy !== 'authorization') requireOwnPage(request);
-      return { ...(await verify(authorization)), signedInBy };
+    policy: (isTrustedProxy) => ({
+      describe: ({ id }) => ({ requestId: id }),
+      async callerOf(request) {
+        const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
+        const { authorization, signedInBy } = credentialOf(request, sources);
+        if (signedInBy !== 'authorization') requireOwnPage(request);
+        return { ...(await verify(authorization)), signedInBy };
+      },
+      permit({ scope }, { caller }) {
+        requireScope(caller, scope);
+        return caller;
+      },
+    }),
+    prepare(server) {
+      keepAnswersInOrder(server.server);
+      server.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));
+      refuseOtherMethods(server);
+      protectFromPages(server);
+      server.addHook('onRequest', async (request, reply) => {
+        reply.header('x-request-id', request.id);
+      });
+      server.addHook('onRequest', async ({ url }) => {
+        // On a connection that was open already.
+        if (stopping.signal.aborted && url.startsWith('/v1/'))
+          throw away('stopping', 'it is stopping: send it again', 1);
+      });
     },
-    permit({ scope }, { caller }) {
-      requireScope(caller, scope);
-      return caller;
-    },
-  };
-  const guard: ApiGuard = new RequestGuard({
-    ...{ policy, uiOrigins: new Set<string>(), hasPage: true, limits },
-    ...defined({ isTrustedProxy }),
   });
-  const stopping = new AbortController();
   const services = createServices({ ...options, work: limits.work });
-  keepAnswersInOrder(app.server);
-  app.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));
-  refuseOtherMethods(app);
-  protectAnswers(app);
-  protectFromPages(app);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-  });
-  app.addHook('onRequest', async ({ url }) => {
-    // On a connection that was open already.
-    if (stopping.signal.aborted && url.startsWith('/v1/')) throw away('stopping', 'it is stopping: send it again', 1);
-  });
-  addGuard(app, guard);
-  answerRefusals(app, {
-    guard,
-    audit,
-    write: writeProblem,
-    translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
-    onUnexpected: options.onUnexpected ?? (() => {}),
-  });
   addPage(app, { directory: options.pageDirectory, signInPath: options.signInPath });
   if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, readinessOf(services, stopping.signal));
   addRoutes(app, { guard, audit, services, stopping: stopping.signal });
-  try {
-    await app.listen({ port: options.port ?? 0, host });
-  } catch (error) {
-    audit.close();
-    throw error;
-  }
   return {
-    ...addressOf(app, host, tls !== undefined),
+    ...(await listen()),
     async close() {
       stopping.abort();
       const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainMs);

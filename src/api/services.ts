@@ -1,7 +1,7 @@
 /** What the handlers of operations work with, for all of the program's life. */
 import type { Client } from '@temporalio/client';
 import { sdkClientOf } from '../client/credit-journeys.ts';
-import { type SlotLimits, Slots } from '../http/slots.ts';
+import { type SlotLimits, Slots } from '../http/limits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';

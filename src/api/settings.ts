@@ -7,7 +7,7 @@ import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { isLoopbackHost } from '../http/server.ts';
-import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
+import { readService, readTokenSettings } from '../http/settings.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
 
@@ -32,14 +32,13 @@ export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: stri
 function readSettings(reader: EnvironmentReader): ApiSettings {
   checkProcess(reader);
   const { environment } = reader;
-  const listening = readListening(reader, 'API', reader.get('API_HOST'));
+  const service = readService(reader, 'API', reader.get('API_HOST'), DEFAULT_LIMITS);
   if (reader.raw('API_JWKS_URL') === undefined && reader.raw('API_JWKS_FILE') === undefined) {
     reader.report('API_JWKS_URL', 'is required, or API_JWKS_FILE: the API takes tokens alone');
   }
   if (reader.raw('CODEC_SERVER_URL') !== undefined) {
     reader.report('CODEC_SERVER_URL', 'must not be given to the API: it holds keys of its own');
   }
-  const auditFile = reader.get('API_AUDIT_FILE');
   return {
     options: {
       environment,
@@ -47,12 +46,10 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
       byClaim: reader.get('API_BY_CLAIM'),
       // What the connection to Temporal takes is checked here as well: one error lists all problems.
       maxApplicants: readClientSettings(reader, { besideLedger: true }).maxApplicants,
-      ...listening,
-      ...readSignIn(reader, listening),
+      ...service,
+      ...readSignIn(reader, service),
       port: reader.get('API_PORT'),
-      limits: readLimits(reader, 'API', DEFAULT_LIMITS),
       ...defined({
-        audit: auditFile === undefined ? undefined : { file: auditFile },
         portfolioDirectory: reader.get('PORTFOLIO_DIR'),
         temporalUi: reader.get('API_TEMPORAL_UI'),
         runbookUrl: reader.get('RUNBOOK_URL'),

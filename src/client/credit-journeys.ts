@@ -1,29 +1,20 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
-import { parseMessage } from '../messages/inputs/parse-message.ts';
-import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
-import { type PullInput, pullInputOf } from '../messages/inputs/pull.ts';
-import { type ShareReportInput, shareReport } from '../messages/inputs/share-report.ts';
+import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
+import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
+import type { PullInput } from '../messages/inputs/pull.ts';
+import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
-import { ownerOf } from '../model/owner-id.ts';
+import { ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
-import { type ClientParts, connectedParts } from './connected-parts.ts';
-import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
-import type { ConnectOptions } from './connection/connect-options.ts';
-import { TemporalUnavailableError } from './connection/errors.ts';
+import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
+import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
-import { JourneyHandle } from './runs/journey-handle.ts';
-import { PortfolioHandle } from './runs/portfolio-handle.ts';
-import { PullHandle } from './runs/pull-handle.ts';
+import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/handles.ts';
 import type { RunContext } from './runs/run-handle.ts';
-import { ShareHandle } from './runs/share-handle.ts';
-import { startJourney } from './runs/start-journey.ts';
-import { startPortfolio } from './runs/start-portfolio.ts';
-import { startPull } from './runs/start-pull.ts';
-import { startShare } from './runs/start-share.ts';
+import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
 
 /** What a start may say beside its input. */
 export interface StartOptions extends CallOptions {
@@ -37,8 +28,25 @@ export type Started<Handle> = Handle & {
   readonly isNew: boolean;
 };
 
-/** A start waits for the server alone, never for a worker. */
-const lateServer = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+interface Handles {
+  journey: JourneyHandle;
+  pull: PullHandle;
+  share: ShareHandle;
+  portfolio: PortfolioHandle;
+}
+
+/** The handle of each kind of run, and the rule that its id follows. */
+const KINDS: {
+  [Kind in RunKind]: {
+    Handle: new (context: RunContext, id: string) => Handles[Kind];
+    problem(id: string): string | null;
+  };
+} = {
+  journey: { Handle: JourneyHandle, problem: (id) => opaqueIdProblem(id, MAX_ID_LENGTH) },
+  pull: { Handle: PullHandle, problem: (id) => opaqueIdProblem(id, MAX_ID_LENGTH) },
+  share: { Handle: ShareHandle, problem: (id) => opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) },
+  portfolio: { Handle: PortfolioHandle, problem: reviewIdProblem },
+};
 
 /** Set by the class: what it holds is private, so that no inspection of a client shows connection or keys. */
 let clientOf: (journeys: CreditJourneys) => Client;
@@ -89,85 +97,29 @@ export class CreditJourneys {
    * @throws InvalidInputError; InputDiffersError where a journey with another input has this id;
    *   TemporalUnavailableError; WorkerUnavailableError where only the run itself can compare the inputs
    */
-  async start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
-    const { workClass = 'interactive' } = options;
-    const checked = parseMessage(lendingJourney, input, this.#parts);
-    return this.#start(this.get(checked.journeyId), options, () => startJourney(this.context(), checked, workClass));
+  start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
+    return this.#start('journey', input, options);
   }
 
-  /**
-   * Starts a single pull: one report product, or FAILSAFE. A start that is repeated finds the first, which is never run
-   * again once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was
-   * sent.
-   *
-   * @throws InvalidInputError; InputDiffersError where a pull of another product or input has this id;
-   *   TemporalUnavailableError
-   */
-  async pull(input: PullInput, options: StartOptions = {}): Promise<Started<PullHandle>> {
-    const checked = parseMessage(pullInputOf(input), input, this.#parts);
-    return this.#start(this.getPull(checked.pullId), options, () => startPull(this.context(), checked, options));
+  /** Starts a single pull: one report product, or FAILSAFE. Repeats and errors as of `start`. */
+  pull(input: PullInput, options: StartOptions = {}): Promise<Started<PullHandle>> {
+    return this.#start('pull', input, options);
   }
 
-  /**
-   * A pull by its id; whether it exists shows with the first call.
-   *
-   * @throws InvalidInputError
-   */
-  getPull(pullId: string): PullHandle {
-    const rule = opaqueIdProblem(pullId, MAX_ID_LENGTH);
-    if (rule) throw new InvalidInputError([{ path: '/pullId', rule }]);
-    return new PullHandle(this.context(), pullId);
-  }
-
-  /**
-   * Starts a portfolio review: ACCTRVW for each row of a file that the workers have. Started again as with `pull`.
-   *
-   * @throws InvalidInputError; InputDiffersError where a review with another input has this id;
-   *   TemporalUnavailableError
-   */
-  async reviewPortfolio(
+  /** Starts a portfolio review: ACCTRVW for each row of a file that the workers have. Repeats and errors as of `start`. */
+  reviewPortfolio(
     input: PortfolioReviewInput,
     options: Omit<StartOptions, 'workClass'> = {},
   ): Promise<Started<PortfolioHandle>> {
-    const checked = parseMessage(portfolioReview, input);
-    return this.#start(this.getPortfolio(checked.reviewId), options, () => startPortfolio(this.context(), checked));
-  }
-
-  /**
-   * A portfolio review by its id; whether it exists shows with the first call.
-   *
-   * @throws InvalidInputError
-   */
-  getPortfolio(reviewId: string): PortfolioHandle {
-    const rule = reviewIdProblem(reviewId);
-    if (rule) throw new InvalidInputError([{ path: '/reviewId', rule }]);
-    return new PortfolioHandle(this.context(), reviewId);
+    return this.#start('portfolio', input, { ...options, workClass: 'batch' });
   }
 
   /**
    * Shares a report with one secondary user, once every applicant consents: a report of the ledger, or one that is
-   * given in full, years after its journey or pull. A start that is repeated finds the first, which is never run again
-   * once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent.
-   *
-   * @throws InvalidInputError; InputDiffersError where a share of another input has this id; TemporalUnavailableError
+   * given in full, years after its journey or pull. Repeats and errors as of `start`.
    */
-  async shareReport(
-    input: ShareReportInput,
-    options: Omit<StartOptions, 'workClass'> = {},
-  ): Promise<Started<ShareHandle>> {
-    const checked = parseMessage(shareReport, input);
-    return this.#start(this.getShare(checked.shareId), options, () => startShare(this.context(), checked));
-  }
-
-  /**
-   * A share by its id; whether it exists shows with the first call.
-   *
-   * @throws InvalidInputError
-   */
-  getShare(shareId: string): ShareHandle {
-    const rule = opaqueIdProblem(shareId, MAX_SHARE_ID_LENGTH);
-    if (rule) throw new InvalidInputError([{ path: '/shareId', rule }]);
-    return new ShareHandle(this.context(), shareId);
+  shareReport(input: ShareReportInput, options: Omit<StartOptions, 'workClass'> = {}): Promise<Started<ShareHandle>> {
+    return this.#start('share', input, options);
   }
 
   /**
@@ -176,9 +128,22 @@ export class CreditJourneys {
    * @throws InvalidInputError
    */
   get(journeyId: string): JourneyHandle {
-    const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
-    if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
-    return new JourneyHandle(this.context(), journeyId);
+    return this.#get('journey', journeyId);
+  }
+
+  /** A pull by its id, as `get`. */
+  getPull(pullId: string): PullHandle {
+    return this.#get('pull', pullId);
+  }
+
+  /** A share by its id, as `get`. */
+  getShare(shareId: string): ShareHandle {
+    return this.#get('share', shareId);
+  }
+
+  /** A portfolio review by its id, as `get`. */
+  getPortfolio(reviewId: string): PortfolioHandle {
+    return this.#get('portfolio', reviewId);
   }
 
   /**
@@ -189,16 +154,7 @@ export class CreditJourneys {
    */
   run(ownerId: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
     const { kind, id } = ownerOf(ownerId);
-    switch (kind) {
-      case 'journey':
-        return this.get(id);
-      case 'pull':
-        return this.getPull(id);
-      case 'portfolio':
-        return this.getPortfolio(id);
-      case 'share':
-        return this.getShare(id);
-    }
+    return this.#get(kind, id);
   }
 
   /**
@@ -209,7 +165,7 @@ export class CreditJourneys {
    */
   async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
     const status = (ownerId: string, signal: AbortSignal) => this.run(ownerId).status({ signal });
-    return this.#calls.make({ ...options, ownerId: '', late: lateServer }, (signal) =>
+    return this.#calls.make({ ownerId: '', late: serverLate }, options, (signal) =>
       findOpenHolds({ ...this.context(), status: (ownerId) => status(ownerId, signal) }, query),
     );
   }
@@ -225,14 +181,23 @@ export class CreditJourneys {
     await this.close();
   }
 
-  async #start<Handle extends { ownerId: string }>(
-    handle: Handle,
-    { signal, timeoutMs = MESSAGE_TIMEOUT_MS }: StartOptions,
-    start: () => Promise<boolean>,
-  ): Promise<Started<Handle>> {
-    const call = { timeoutMs, ...(signal && { signal }), ownerId: handle.ownerId, late: lateServer };
-    const isNew = await this.#calls.make(call, start);
+  async #start<Kind extends RunKind>(
+    kind: Kind,
+    input: StartInputs[Kind],
+    { workClass = 'interactive', ...options }: StartOptions,
+  ): Promise<Started<Handles[Kind]>> {
+    const start = checkStart(kind, input, this.#parts);
+    const handle = this.#get(kind, start.id);
+    const about = { ownerId: start.ownerId, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    const isNew = await this.#calls.make(about, options, () => startRun(this.context(), start, workClass));
     return Object.assign(handle, { isNew });
+  }
+
+  #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
+    const { Handle, problem } = KINDS[kind];
+    const rule = problem(id);
+    if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
+    return new Handle(this.context(), id);
   }
 
   /** @internal */

@@ -2,9 +2,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { badRequest, forbidden, notFound } from '../http/refusal.ts';
-import type { AccessPolicy, RequestGuard } from '../http/request-guard.ts';
-import { createTokenVerifier, type TokenSettings, type TokenVerifier } from '../http/token-verifier.ts';
-import { type Caller, type Permission, permit, type RouteAction, rolesIn } from './roles.ts';
+import type { AccessPolicy } from '../http/request-guard.ts';
+import {
+  createTokenVerifier,
+  type Identity,
+  type TokenSettings,
+  type TokenVerifier,
+  wordsIn,
+} from '../http/token-verifier.ts';
 
 /** The unguessable path, or tokens. */
 export type Gate = { kind: 'path'; segment: string; caller: Caller } | { kind: 'jwt'; verify: TokenVerifier<Caller> };
@@ -27,8 +32,6 @@ export function codecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<
   return createTokenVerifier(settings, (identity, claim) => ({ ...identity, roles: rolesIn(claim(permissionsClaim)) }));
 }
 
-export type CodecGuard = RequestGuard<CodecNeeds, Caller, Permission>;
-
 export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPolicy<CodecNeeds, Caller, Permission> {
   return {
     async callerOf(request) {
@@ -41,7 +44,7 @@ export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPo
     permit({ action, asksReveal }, { caller, request, noted }) {
       const namespace = namespaceOf(request, caller, namespaces);
       noted({ namespace });
-      return permit({ caller, action, namespace, wantsReveal: asksReveal || revealAsked(request) });
+      return permit(caller, action, namespace, asksReveal || revealAsked(request));
     },
   };
 }
@@ -73,4 +76,66 @@ function revealAsked(request: FastifyRequest): boolean {
 function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+/**
+ * - `encode`: have payloads encrypted
+ * - `decode-redacted`: people; see decoded payloads with what is personal masked
+ * - `decode`: services; see everything
+ * - `reveal`: people; as `decode-redacted`, and everything where they ask for it
+ */
+export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The subject of a caller that knows the unguessable path. */
+export const PATH_CALLER = 'path';
+
+/** `subject` is `sub` of the token, or `PATH_CALLER`. */
+export interface Caller extends Identity {
+  /** Namespaces without a role are not in it. */
+  roles: ReadonlyMap<string, ReadonlySet<Role>>;
+}
+
+type RouteAction = 'encode' | 'decode';
+
+/** How much is shown. */
+export type View = 'whole' | 'redacted';
+
+export interface Permission {
+  namespace: string;
+  view: View;
+  /** A service cannot do without a payload that may be readable later; a person is shown that it is not. */
+  isService: boolean;
+}
+
+/**
+ * The roles of a claim: `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed
+ * over.
+ */
+function rolesIn(claim: unknown): Map<string, Set<Role>> {
+  const roles = new Map<string, Set<Role>>();
+  for (const word of wordsIn(claim)) {
+    const at = word.lastIndexOf(':');
+    const role = ROLES.find((one) => one === word.slice(at + 1));
+    if (at <= 0 || role === undefined) continue;
+    const namespace = word.slice(0, at);
+    roles.set(namespace, (roles.get(namespace) ?? new Set()).add(role));
+  }
+  return roles;
+}
+
+/** @throws Refusal where the caller has no role for it there */
+function permit(caller: Caller, action: RouteAction, namespace: string, wantsReveal: boolean): Permission {
+  const roles = caller.roles.get(namespace) ?? new Set<Role>();
+  const may =
+    action === 'decode'
+      ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
+      : roles.has(action);
+  if (!may) throw forbidden('role', `this takes the role ${action} in the namespace`);
+  const isService = roles.has('decode');
+  if (wantsReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
+    throw forbidden('role', 'revealing takes the role reveal in the namespace');
+  }
+  const isWhole = isService || (wantsReveal && roles.has('reveal'));
+  return { namespace, view: isWhole ? 'whole' : 'redacted', isService };
 }

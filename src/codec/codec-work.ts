@@ -10,8 +10,8 @@ import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
 import { bytesOf, encodingOf } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
-import type { CodecServerLimits } from './limits.ts';
-import type { Permission, View } from './roles.ts';
+import type { Permission, View } from './access.ts';
+import type { CodecServerLimits } from './settings.ts';
 
 interface CodecSettings {
   keys: PayloadKeys;

@@ -3,11 +3,14 @@ import { defined } from '../base/defined.ts';
 import { checkProcess } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
+import type { HttpLimits } from '../http/limits.ts';
 import { isLoopbackHost } from '../http/server.ts';
-import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
-import type { Authentication, CodecServerOptions } from './options.ts';
-import { ROLES, type Role } from './roles.ts';
+import type { HttpServiceOptions } from '../http/service.ts';
+import { readService, readTokenSettings } from '../http/settings.ts';
+import type { ConfigProblem } from '../model/problems.ts';
+import type { Environment } from '../model/products.ts';
+import type { PayloadKeys } from '../protection/keys/key-ring.ts';
+import { type CodecTokenSettings, ROLES, type Role } from './access.ts';
 
 /** All of the options that the environment says, and where the keys are. */
 export interface CodecServerSettings {
@@ -33,20 +36,17 @@ export function loadCodecServerSettings(
 function readSettings(reader: EnvironmentReader): CodecServerSettings {
   checkProcess(reader);
   const { environment } = reader;
-  const listening = readListening(reader, 'CODEC', reader.get('CODEC_SERVER_HOST'));
+  const host = reader.get('CODEC_SERVER_HOST');
   const [first = reader.raw('TEMPORAL_NAMESPACE') ?? 'default', ...others] = reader.get('CODEC_NAMESPACES');
-  const auditFile = reader.get('CODEC_AUDIT_FILE');
   return {
     options: {
       environment,
-      authentication: readAuthentication(reader, listening.host),
+      authentication: readAuthentication(reader, host),
       namespaces: [first, ...others],
       originNamespaces: reader.get('CODEC_ORIGIN_NAMESPACES'),
       uiOrigins: reader.get('CODEC_SERVER_UI_ORIGINS'),
-      ...defined({ audit: auditFile === undefined ? undefined : { file: auditFile } }),
-      ...listening,
+      ...readService(reader, 'CODEC', host, DEFAULT_LIMITS),
       port: reader.get('CODEC_SERVER_PORT'),
-      limits: readLimits(reader, 'CODEC', DEFAULT_LIMITS),
     },
     keyRingFile: reader.get('KEY_RING_FILE'),
     logLevel: reader.get('LOG_LEVEL'),
@@ -56,17 +56,24 @@ function readSettings(reader: EnvironmentReader): CodecServerSettings {
 
 function readAuthentication(reader: EnvironmentReader, host: string): Authentication {
   if (reader.raw('CODEC_JWKS_URL') === undefined && reader.raw('CODEC_JWKS_FILE') === undefined) {
-    if (reader.environment === 'production') {
-      const rule = 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone';
-      reader.report('CODEC_JWKS_URL', rule);
-    }
-    if (!isLoopbackHost(host)) {
-      reader.report('CODEC_SERVER_HOST', 'must be 127.0.0.1, ::1 or localhost where no key set for tokens is given');
-    }
+    for (const { variable, rule } of pathProblems(reader.environment, host)) reader.report(variable, rule);
     return { kind: 'path', ...defined({ roles: readPathRoles(reader) }) };
   }
   const permissionsClaim = reader.get('CODEC_JWT_PERMISSIONS_CLAIM');
   return { kind: 'jwt', ...readTokenSettings(reader, 'CODEC'), permissionsClaim };
+}
+
+/** Rules for an unguessable path: for one machine alone. */
+export function pathProblems(environment: Environment, host: string): ConfigProblem[] {
+  const production = {
+    variable: 'CODEC_JWKS_URL',
+    rule: 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone',
+  };
+  const beyond = {
+    variable: 'CODEC_SERVER_HOST',
+    rule: 'must be 127.0.0.1, ::1 or localhost where no key set for tokens is given',
+  };
+  return [...(environment === 'production' ? [production] : []), ...(isLoopbackHost(host) ? [] : [beyond])];
 }
 
 function readPathRoles(reader: EnvironmentReader): readonly Role[] | undefined {
@@ -77,3 +84,51 @@ function readPathRoles(reader: EnvironmentReader): readonly Role[] | undefined {
   }
   return roles;
 }
+
+type Authentication =
+  | ({ kind: 'jwt' } & CodecTokenSettings)
+  /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
+  | {
+      kind: 'path';
+      /** 32 random bytes in base64url; default: new ones at each start. */
+      segment?: string;
+      roles?: readonly Role[];
+    };
+
+export interface CodecServerOptions extends HttpServiceOptions {
+  environment: Environment;
+  keys: PayloadKeys;
+  authentication: Authentication;
+  /** The namespaces that are served. */
+  namespaces: readonly [string, ...string[]];
+  /** Origins of payloads that are decoded in every namespace served, besides its own: of histories that were moved. */
+  originNamespaces?: readonly string[];
+  /** `https://host[:port]` of the UIs whose pages may call; without any, no page may. */
+  uiOrigins?: readonly string[];
+  limits?: Partial<CodecServerLimits>;
+  /** An alert: a caller asked for a payload under a key that the key ring lacks. */
+  onUnknownKey?: (keyId: string) => void;
+}
+
+export interface CodecServerLimits extends HttpLimits {
+  /** In one request. */
+  payloads: number;
+  /** What the payloads of one request may come to once they are decompressed. */
+  decodedBytes: number;
+}
+
+export const DEFAULT_LIMITS: CodecServerLimits = {
+  // The server takes 4 MB in a message, which are 5.4 MB in base64.
+  bodyBytes: 8 * 1024 * 1024,
+  payloads: 10_000,
+  // One body of 8 MB holds 6 MB, which deflate made of five times that where it is a long history.
+  decodedBytes: 32 * 1024 * 1024,
+  // More at once are no faster on a few cores, and cost 8 MB each.
+  work: { running: 16, runningPerCaller: 8, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  bodies: { running: 32, runningPerCaller: 8, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  bodyTimeoutMs: 10_000,
+  // The UI asks once for each event of a page, all at once: a journey has up to 75 and a list of runs many of them.
+  burst: 1_000,
+  perSecond: 200,
+  requestTimeoutMs: 30_000,
+};

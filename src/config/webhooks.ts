@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { PROFILE_NAME, text } from '../fields/fields.ts';
-import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
 import type { Environment } from '../model/products.ts';
 import { secretProblem } from '../webhooks/signature.ts';

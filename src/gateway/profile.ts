@@ -4,7 +4,7 @@
  */
 
 import type { Accents } from '../fields/accents.ts';
-import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';

@@ -1,7 +1,13 @@
-/** The one place where an error becomes an answer: a code, a reason, never a value. */
+/**
+ * How a refusal becomes an answer: of a request that was handled, of a method that an address does not have, and of what
+ * Node cannot read. A code, a reason, never a value.
+ */
+import { once } from 'node:events';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditLog } from './audit.ts';
-import { notFound, Refusal, unavailable } from './refusal.ts';
+import { badRequest, notFound, Refusal, unavailable } from './refusal.ts';
 import type { AnyGuard } from './request-guard.ts';
 
 interface RefusalAnswers {
@@ -10,7 +16,7 @@ interface RefusalAnswers {
   /** The service's own form of an error. */
   write(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void;
   /** A refusal for an error of what the service works with; `undefined` for any other. */
-  translate?(error: unknown): Refusal | undefined;
+  translate?: ((error: unknown) => Refusal | undefined) | undefined;
   onUnexpected(error: unknown): void;
 }
 
@@ -22,7 +28,7 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
     write(notFound(), request, reply);
   });
   app.setErrorHandler((error, request, reply) => {
-    let refusal = translate?.(error) ?? refusalOf(error);
+    let refusal = translate?.(error) ?? toRefusal(error);
     if (refusal.code === 'Failed') onUnexpected(error);
     const access = guard.accessOf(request);
     // Refused by the thousand, they would fill the disk.
@@ -44,7 +50,7 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
   });
 }
 
-function refusalOf(error: unknown): Refusal {
+function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { statusCode } = error as { statusCode?: unknown };
   if (statusCode === 413) return new Refusal(413, 'TooLarge', 'bodyTooLarge', 'the body is too large');
@@ -55,4 +61,120 @@ function refusalOf(error: unknown): Refusal {
     return new Refusal(400, 'BadRequest', 'malformed', 'the request is malformed');
   }
   return new Refusal(500, 'Failed', 'failed', 'the request could not be answered');
+}
+
+/** Node hands its connections over elsewhere: server.ts answers them. */
+const NO_REQUEST = 'CONNECT';
+
+/** Called before the first route is added; covers those that are added before the server is ready. */
+export function refuseOtherMethods(app: FastifyInstance): void {
+  // Fastify would look for no route at all for methods that it does not know.
+  for (const method of METHODS) {
+    if (method !== NO_REQUEST && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+  const taken = new Map<string, string[]>();
+  app.addHook('onRoute', ({ method, url }) => {
+    taken.set(url, [...(taken.get(url) ?? []), ...[method].flat()]);
+  });
+  app.register(async (last) => {
+    for (const [url, methods] of [...taken]) {
+      const others = last.supportedMethods.filter((method) => !methods.includes(method));
+      // Not in the handler: a body of another type, or without one, would be refused for that.
+      const onRequest = async () => {
+        throw otherMethod(methods);
+      };
+      last.route({ method: others, url, onRequest, handler: onRequest });
+    }
+  });
+}
+
+function otherMethod(taken: readonly string[]): Refusal {
+  const message = `the address takes ${taken.join(' and ')}`;
+  return new Refusal(405, 'MethodNotAllowed', 'method', message, { headers: { allow: taken.join(', ') } });
+}
+
+/** Of Node's parser. */
+interface Unreadable {
+  code?: string;
+  /** What was being read: it may begin before the request, on a connection that had others. */
+  rawPacket?: unknown;
+  bytesParsed?: number;
+}
+
+/** For Node's event `connect`: without an answer it ends the connection. */
+export const CONNECT: Unreadable = { code: 'CONNECT' };
+
+interface Form {
+  type: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Requests of a connection that were handed over, until they are answered. */
+const underWay = new WeakMap<Duplex, Map<IncomingMessage, ServerResponse>>();
+
+/** On a connection that has requests before it, what is unreadable is answered after them: a caller counts answers. */
+export function keepAnswersInOrder(server: Server): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const requests = underWay.get(socket) ?? new Map<IncomingMessage, ServerResponse>();
+    underWay.set(socket, requests.set(request, response));
+    response.once('close', () => requests.delete(request));
+  });
+}
+
+/** For Fastify's `clientErrorHandler`. It comes before every hook: no caller is known, and the audit log has no line. */
+export function answerUnreadable(form: (refusal: Refusal) => Form) {
+  /** Node tells anew with each packet. */
+  const refused = new WeakSet<Duplex>();
+  return (error: Unreadable, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const text = textOf(form, refusalOf(error));
+    const requests = [...(underWay.get(socket) ?? [])];
+    // The last one may be what is unreadable, by its body. It gets one answer.
+    const broken = requests.find(([{ complete }]) => !complete)?.[1];
+    const before = requests.filter(([{ complete }]) => complete).map(([, response]) => response);
+    const answer = () => {
+      // What is still on its way is not read.
+      socket.end(broken?.headersSent ? undefined : text, () => socket.destroy());
+    };
+    if (before.length === 0) answer();
+    else void Promise.allSettled(before.map((response) => once(response, 'close'))).then(answer);
+  };
+}
+
+function textOf(form: (refusal: Refusal) => Form, refusal: Refusal): string {
+  const { type, headers, body } = form(refusal);
+  const all = {
+    ...headers,
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
+}
+
+function refusalOf({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
+  if (code === CONNECT.code || (code === 'HPE_INVALID_METHOD' && isRequestLine(rawPacket, bytesParsed))) {
+    return new Refusal(501, 'NotImplemented', 'unknownMethod', 'no address here takes this method');
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
+  // Not 431: one more status that each caller would have to know.
+  if (code === 'HPE_HEADER_OVERFLOW') return badRequest('headers', 'the address and the headers are too long');
+  return badRequest('malformed', 'the request is malformed');
+}
+
+/** Otherwise no method was meant: TLS on a port without, or what is left of a body. */
+function isRequestLine(packet: unknown, failedAt = 0): boolean {
+  if (!Buffer.isBuffer(packet)) return false;
+  const from = packet.subarray(0, failedAt).lastIndexOf('\n') + 1;
+  return /^[!#$%&'*+.^_`|~\w-]{1,40} \S+ HTTP\/1\.[01]\r?\n/.test(packet.toString('latin1', from));
 }

@@ -1,5 +1,4 @@
-/** Figures that bound an HTTP service. */
-import type { SlotLimits } from './slots.ts';
+/** What bounds an HTTP service: its figures, slots for requests at once, and buckets for requests per second. */
 
 export interface HttpLimits {
   bodyBytes: number;
@@ -18,4 +17,143 @@ export interface HttpLimits {
   requestTimeoutMs: number;
   /** Before a connection ends on which nothing moves, such as one whose reader has stopped. Default 90 s. */
   idleTimeoutMs?: number;
+}
+
+/**
+ * How many requests are read, or worked on, at once. The others wait. Callers share the slots: one caller has no more than
+ * its own part of them, and the next slot goes to the caller that has the fewest.
+ */
+export interface SlotLimits {
+  running: number;
+  /** Of one caller. */
+  runningPerCaller: number;
+  waiting: number;
+  /** Of one caller. */
+  waitingPerCaller: number;
+  waitMs: number;
+}
+
+interface Waiter {
+  caller: string;
+  settle(mayRun: boolean): void;
+}
+
+export class Slots {
+  readonly #limits: SlotLimits;
+  readonly #queue = new Set<Waiter>();
+  readonly #running = new CallerCounts();
+  readonly #waiting = new CallerCounts();
+
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
+  }
+
+  /** `false` where too many wait already, or it took too long. A caller that got a slot releases it, once. */
+  async take(caller: string): Promise<boolean> {
+    const { running, waiting, waitingPerCaller, waitMs } = this.#limits;
+    if (this.#running.total < running && this.#mayRun(caller)) {
+      this.#running.add(caller);
+      return true;
+    }
+    if (this.#waiting.total >= waiting || this.#waiting.get(caller) >= waitingPerCaller) return false;
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        caller,
+        settle: (mayRun) => {
+          clearTimeout(timer);
+          this.#queue.delete(waiter);
+          this.#waiting.remove(caller);
+          if (mayRun) this.#running.add(caller);
+          resolve(mayRun);
+        },
+      };
+      const timer = setTimeout(waiter.settle, waitMs, false);
+      this.#queue.add(waiter);
+      this.#waiting.add(caller);
+    });
+  }
+
+  release(caller: string): void {
+    this.#running.remove(caller);
+    let next: Waiter | undefined;
+    for (const waiter of this.#queue) {
+      if (!this.#mayRun(waiter.caller)) continue;
+      if (!next || this.#running.get(waiter.caller) < this.#running.get(next.caller)) next = waiter;
+    }
+    next?.settle(true);
+  }
+
+  #mayRun(caller: string): boolean {
+    return this.#running.get(caller) < this.#limits.runningPerCaller;
+  }
+}
+
+/** How many of something each caller has. */
+export class CallerCounts {
+  readonly #counts = new Map<string, number>();
+  total = 0;
+
+  get(caller: string): number {
+    return this.#counts.get(caller) ?? 0;
+  }
+
+  add(caller: string): void {
+    this.total += 1;
+    this.#counts.set(caller, this.get(caller) + 1);
+  }
+
+  remove(caller: string): void {
+    this.total -= 1;
+    const count = this.get(caller) - 1;
+    if (count > 0) this.#counts.set(caller, count);
+    else this.#counts.delete(caller);
+  }
+}
+
+/** Beyond this the longest unused one is forgotten: memory is bounded before fairness is. */
+const MAX_BUCKETS = 10_000;
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+export class TokenBuckets {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(burst: number, perSecond: number) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+  }
+
+  /** Takes one; `false` where there is none. */
+  take(key: string): boolean {
+    const bucket = this.#filled(key);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  /** What was taken did not count. */
+  giveBack(key: string): void {
+    const bucket = this.#filled(key);
+    bucket.tokens = Math.min(this.#burst, bucket.tokens + 1);
+  }
+
+  #filled(key: string): Bucket {
+    const nowMs = performance.now();
+    const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, atMs: nowMs };
+    bucket.tokens = Math.min(this.#burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);
+    bucket.atMs = nowMs;
+    // Put at the end: the map's order is the order of use.
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size > MAX_BUCKETS) {
+      const [oldest] = this.#buckets.keys();
+      if (oldest !== undefined) this.#buckets.delete(oldest);
+    }
+    return bucket;
+  }
 }

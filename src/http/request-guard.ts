@@ -4,13 +4,10 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRecord } from './audit.ts';
-import { crossOrigin } from './cross-origin.ts';
-import type { HttpLimits } from './limits.ts';
+import { type HttpLimits, Slots, TokenBuckets } from './limits.ts';
 import { forbidden, Refusal, unavailable } from './refusal.ts';
-import { Slots } from './slots.ts';
-import { TokenBuckets } from './token-buckets.ts';
+import type { ProxyCheck } from './server.ts';
 import type { Identity } from './token-verifier.ts';
-import type { ProxyCheck } from './trusted-proxies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,12 +44,12 @@ interface GuardSettings<Needs, Caller extends Identity, Permission> {
   /** The service has a page, which is of its own origin. */
   hasPage?: boolean;
   /** Absent where there is no proxy. */
-  isTrustedProxy?: ProxyCheck;
+  isTrustedProxy?: ProxyCheck | undefined;
   limits: HttpLimits;
 }
 
 /** What is known of a request so far: for the audit log, and for its handler. */
-export interface Access<Permission> {
+interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
   /** As `callerKey` has it. */
@@ -64,7 +61,7 @@ export interface Access<Permission> {
 }
 
 /** An access that was let in. */
-export interface Granted<Permission> {
+interface Granted<Permission> {
   permission: Permission;
   /** What is known of the caller. */
   record: Partial<AccessRecord>;
@@ -222,4 +219,42 @@ export function addGuard(app: FastifyInstance, guard: AnyGuard): void {
   app.addHook('onRequest', (request, reply) => guard.check(request, reply));
   app.addHook('preParsing', async (request, _reply, payload) => guard.limitBody(request, payload));
   app.addHook('preHandler', (request, reply) => guard.admit(request, reply));
+}
+
+/** What the Temporal UI sends; `authorization-extras` is its id token, which is let through and not read. */
+const ALLOWED_HEADERS = 'authorization, authorization-extras, content-type, x-namespace';
+
+/** How long a browser may remember the answer; Chromium's own maximum is two hours. */
+const MAX_AGE_SECONDS = 600;
+
+/**
+ * Says on the answer whether the page may read it.
+ *
+ * @param hasPage the service serves a page of its own, which may call: the browser says that it is that one
+ * @returns whether this was the browser's question alone, and has been answered
+ * @throws Refusal 403 for a page of another origin: nothing is done for it
+ */
+function crossOrigin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { uiOrigins, hasPage = false }: { uiOrigins: ReadonlySet<string>; hasPage?: boolean },
+): boolean {
+  reply.header('vary', 'Origin');
+  const { origin } = request.headers;
+  // No browser: a browser names the origin with each of these requests.
+  if (origin === undefined) return false;
+  if (hasPage && request.headers['sec-fetch-site'] === 'same-origin') return false;
+  if (!uiOrigins.has(origin)) throw forbidden('origin', 'pages of this origin may not call');
+  reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
+  reply.headers({
+    'access-control-allow-methods': 'GET, POST',
+    'access-control-allow-headers': ALLOWED_HEADERS,
+    'access-control-max-age': String(MAX_AGE_SECONDS),
+    // A UI on the internet, a codec server in the office: Chromium asks before it lets the one call the other.
+    ...(request.headers['access-control-request-private-network'] === 'true'
+      ? { 'access-control-allow-private-network': 'true' }
+      : {}),
+  });
+  return true;
 }

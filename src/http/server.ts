@@ -1,5 +1,6 @@
 /** A Fastify server as each HTTP service has it: bounded, TLS where it is configured, behind its proxies. */
-import type { AddressInfo } from 'node:net';
+
+import { type AddressInfo, BlockList, isIP } from 'node:net';
 import fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -8,22 +9,24 @@ import fastify, {
 } from 'fastify';
 import type { HttpLimits } from './limits.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import type { ProxyCheck } from './trusted-proxies.ts';
+
+/** What a service may choose of its server. */
+export type OwnServerOptions = Pick<
+  FastifyServerOptions,
+  'forceCloseConnections' | 'routerOptions' | 'genReqId' | 'clientErrorHandler' | 'return503OnClosing'
+>;
 
 interface HttpServerOptions {
   limits: HttpLimits;
   /** PEM. */
-  tls?: { cert: string; key: string };
-  isTrustedProxy?: ProxyCheck;
+  tls?: { cert: string; key: string } | undefined;
+  isTrustedProxy?: ProxyCheck | undefined;
   /** Counts what is answered. */
-  metrics?: RequestMetrics;
+  metrics?: RequestMetrics | undefined;
   /** Answers 400 to an address that cannot be read. */
   onMalformedAddress(request: FastifyRequest, reply: FastifyReply): void;
   /** Of the service's own. */
-  options?: Pick<
-    FastifyServerOptions,
-    'forceCloseConnections' | 'routerOptions' | 'genReqId' | 'clientErrorHandler' | 'return503OnClosing'
-  >;
+  options?: OwnServerOptions;
 }
 
 const MAX_CONNECTIONS = 4_000;
@@ -86,4 +89,31 @@ export function addressOf(app: FastifyInstance, host: string, isSecure: boolean)
 
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}
+
+export type ProxyCheck = (address: string | undefined) => boolean;
+
+/** @throws TypeError for what is neither an address nor a CIDR block */
+export function proxyCheck(proxies: readonly string[]): ProxyCheck {
+  const list = new BlockList();
+  for (const proxy of proxies) {
+    if (!isProxyAddress(proxy)) throw new TypeError('a trusted proxy must be an address or a CIDR block');
+    const [address = '', bits] = proxy.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address = '') => {
+    // As a socket that listens on :: names IPv4 peers.
+    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+    const version = isIP(plain);
+    return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+export function isProxyAddress(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
 }

@@ -1,12 +1,10 @@
 /** The variables that HTTP services share, each with its service's prefix: `CODEC_…`, `API_…`. docs/configuration.md */
-import { defined } from '../base/defined.ts';
 import type { EnvironmentReader } from '../config/environment.ts';
 import { errorCode } from '../config/variables.ts';
 import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
 import type { HttpLimits } from './limits.ts';
-import { isLoopbackHost } from './server.ts';
+import { isLoopbackHost, isProxyAddress } from './server.ts';
 import type { TokenSettings } from './token-verifier.ts';
-import { isProxyAddress } from './trusted-proxies.ts';
 
 type Prefix = 'CODEC' | 'API';
 
@@ -38,12 +36,8 @@ function checkKeySet(reader: EnvironmentReader, variable: string, file: string):
   }
 }
 
-/** Where a service listens, and who may connect: beyond this machine by TLS, or from named proxies alone. */
-export function readListening(
-  reader: EnvironmentReader,
-  prefix: Prefix,
-  host: string,
-): { host: string; tls?: { cert: string; key: string }; trustedProxies: string[] } {
+/** Where a service listens, who may connect (beyond this machine by TLS, or from named proxies alone), and how often. */
+export function readService(reader: EnvironmentReader, prefix: Prefix, host: string, defaults: HttpLimits) {
   const tls = readTls(reader, prefix);
   const trustedProxies = reader.get(`${prefix}_TRUSTED_PROXIES`);
   if (!trustedProxies.every(isProxyAddress)) {
@@ -53,7 +47,11 @@ export function readListening(
     const rule = `is required beyond this machine, unless ${prefix}_TRUSTED_PROXIES names who may connect`;
     reader.report(`${prefix}_TLS_CERT_FILE`, rule);
   }
-  return { host, trustedProxies, ...defined({ tls }) };
+  const file = reader.get(`${prefix}_AUDIT_FILE`);
+  const perSecond = reader.get(`${prefix}_RATE_PER_SECOND`) ?? defaults.perSecond;
+  // Requests at once grow with those per second.
+  const burst = Math.ceil((perSecond * defaults.burst) / defaults.perSecond);
+  return { host, trustedProxies, tls, audit: file === undefined ? undefined : { file }, limits: { perSecond, burst } };
 }
 
 function readTls(reader: EnvironmentReader, prefix: Prefix): { cert: string; key: string } | undefined {
@@ -66,14 +64,4 @@ function readTls(reader: EnvironmentReader, prefix: Prefix): { cert: string; key
   reader.requireClosedFile(keyVariable);
   const [cert, key] = [reader.file(certVariable, certFile), reader.file(keyVariable, keyFile)];
   return cert === undefined || key === undefined ? undefined : { cert, key };
-}
-
-/** How many requests one caller may make. Those at once grow with those per second. */
-export function readLimits(
-  reader: EnvironmentReader,
-  prefix: Prefix,
-  defaults: HttpLimits,
-): Pick<HttpLimits, 'burst' | 'perSecond'> {
-  const perSecond = reader.get(`${prefix}_RATE_PER_SECOND`) ?? defaults.perSecond;
-  return { perSecond, burst: Math.ceil((perSecond * defaults.burst) / defaults.perSecond) };
 }

@@ -21,7 +21,7 @@ export interface Identity {
 }
 
 /** A claim of the token's own; never one that it inherits. */
-export type Claim = (name: string) => unknown;
+type Claim = (name: string) => unknown;
 
 /** The caller. `Refusal` 401 where the token is not good, 503 where the keys cannot be had. */
 export type TokenVerifier<Caller extends Identity> = (authorization: string | undefined) => Promise<Caller>;

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { Applicant } from '../model/applicant.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { defineMessage } from './message.ts';
-import { sharedFields, signatureProblems } from './shared.ts';
+import { defineMessage, sharedFields, signatureProblems } from './message.ts';
 
 const { journeyId, stage, proof, signature } = sharedFields();
 

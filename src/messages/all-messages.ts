@@ -5,8 +5,7 @@ import { extend, extendShareReport } from './extend.ts';
 import type { Message } from './message.ts';
 import { requestShare } from './request-share.ts';
 import { resolveInquiry, resolvePortfolio, resolvePull, resolveShareReport } from './resolve-inquiry.ts';
-import { steerReview, withdrawJourney, withdrawPull, withdrawShareReport } from './withdraw.ts';
-import { withdrawShare } from './withdraw-share.ts';
+import { steerReview, withdrawJourney, withdrawPull, withdrawShare, withdrawShareReport } from './withdraw.ts';
 
 export const MESSAGES = {
   ...{ advance, extend, requestShare, withdrawShare, consent, resolveInquiry, withdrawJourney },

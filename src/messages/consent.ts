@@ -2,8 +2,15 @@
 import { z } from 'zod';
 import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
-import { defineMessage, type Loose } from './message.ts';
-import { hasValue, implies, ONE_OF_TWO_NAMES, secondaryUserProblems, sharedFields } from './shared.ts';
+import {
+  defineMessage,
+  hasValue,
+  implies,
+  type Loose,
+  ONE_OF_TWO_NAMES,
+  secondaryUserProblems,
+  sharedFields,
+} from './message.ts';
 
 const fields = sharedFields();
 

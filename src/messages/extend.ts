@@ -1,7 +1,6 @@
 /** `extend`: makes a wait longer while it lasts, of a journey at a gate, or of a share for consent. */
 import { z } from 'zod';
-import { defineMessage, type MessageOf } from './message.ts';
-import { sharedFields } from './shared.ts';
+import { defineMessage, type MessageOf, sharedFields } from './message.ts';
 
 const { journeyId, shareId, stage, instant, signature } = sharedFields();
 

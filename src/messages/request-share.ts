@@ -1,8 +1,7 @@
 /** `requestShare`: asks a journey for one more share. */
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { defineMessage } from './message.ts';
-import { secondaryUserProblems, sharedFields, signatureProblems } from './shared.ts';
+import { defineMessage, secondaryUserProblems, sharedFields, signatureProblems } from './message.ts';
 
 const { journeyId, shareId, share, signature } = sharedFields();
 

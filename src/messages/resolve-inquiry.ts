@@ -5,8 +5,15 @@ import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
-import { defineMessage, type Loose, type MessageOf } from './message.ts';
-import { hasValue, implies, referenceProblems, sharedFields } from './shared.ts';
+import {
+  defineMessage,
+  hasValue,
+  implies,
+  type Loose,
+  type MessageOf,
+  referenceProblems,
+  sharedFields,
+} from './message.ts';
 
 const { journeyId, pullId, shareId, reviewId, ...fields } = sharedFields();
 
@@ -61,29 +68,25 @@ function decisionFields<Applicants extends z.ZodType>(applicants: Applicants) {
 const ofShare = z.strictObject({ shareId, ...identity, ...reasons, proof, action: action.exclude(['amend']) });
 
 function rules(message: Loose): Problem[] {
-  const problems: Problem[] = [];
-  const accepts = message.action === 'accept';
-  const amends = message.action === 'amend';
-  const withRecord = accepts && message.outcome === 'record';
-  if (accepts && message.outcome === undefined) problems.push({ path: '/outcome', rule: 'is required for accept' });
-  if (withRecord && message.reference === undefined) {
-    problems.push({ path: '/reference', rule: 'is required for accept with a record' });
-  }
-  if (withRecord && message.providerSaid !== undefined && message.providerSaid !== 'posted') {
-    problems.push({ path: '/providerSaid', rule: 'must be posted for accept with a record' });
-  }
-  if (message.confirmConsumerIds !== undefined && message.reference === undefined) {
-    problems.push({ path: '/confirmConsumerIds', rule: 'belongs to a reference only' });
-  }
-  if (typeof message.action === 'string') {
-    if (!accepts && message.outcome !== undefined) problems.push({ path: '/outcome', rule: 'belongs to accept only' });
-    if (!withRecord && message.reference !== undefined) {
-      problems.push({ path: '/reference', rule: 'belongs to accept with a record' });
-    }
-    if (!amends && message.applicants !== undefined)
-      problems.push({ path: '/applicants', rule: 'belongs to amend only' });
-  }
-  return [...problems, ...referenceProblems(message.reference)];
+  const { action, outcome, reference, providerSaid, confirmConsumerIds, applicants } = message;
+  const isSaid = typeof action === 'string';
+  const accepts = action === 'accept';
+  const withRecord = accepts && outcome === 'record';
+  const checks: [isBroken: boolean, path: string, rule: string][] = [
+    [accepts && outcome === undefined, '/outcome', 'is required for accept'],
+    [withRecord && reference === undefined, '/reference', 'is required for accept with a record'],
+    [
+      withRecord && providerSaid !== undefined && providerSaid !== 'posted',
+      '/providerSaid',
+      'must be posted for accept with a record',
+    ],
+    [confirmConsumerIds !== undefined && reference === undefined, '/confirmConsumerIds', 'belongs to a reference only'],
+    [isSaid && !accepts && outcome !== undefined, '/outcome', 'belongs to accept only'],
+    [isSaid && !withRecord && reference !== undefined, '/reference', 'belongs to accept with a record'],
+    [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'belongs to amend only'],
+  ];
+  const broken = checks.filter(([isBroken]) => isBroken).map(([, path, rule]) => ({ path, rule }));
+  return [...broken, ...referenceProblems(reference)];
 }
 
 /** JSON Schema: `member` may only occur with one value of another member. */

@@ -1,8 +1,7 @@
-/** Withdrawals, of each kind of run; and `pause` and `resume` of a review, which say the same. */
+/** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
 import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
-import { defineMessage, type MessageOf } from './message.ts';
-import { sharedFields } from './shared.ts';
+import { defineMessage, type MessageOf, sharedFields } from './message.ts';
 
 const { signature, journeyId, pullId, shareId, reviewId } = sharedFields();
 
@@ -72,3 +71,27 @@ export type WithdrawPullMessage = MessageOf<typeof withdrawPull>;
 export type WithdrawShareReportMessage = MessageOf<typeof withdrawShareReport>;
 /** Input of the updates `pause`, `resume` and `withdraw`. */
 export type PortfolioMessage = MessageOf<typeof steerReview>;
+
+const ofShare = z.strictObject({
+  journeyId,
+  /** The share that is not to be sent. A corrected one takes another id. */
+  shareId,
+  ...signature,
+});
+
+export type WithdrawShareMessage = MessageOf<typeof withdrawShare>;
+
+export const withdrawShare = defineMessage({
+  to: 'journey',
+  updates: {
+    withdrawShare:
+      'Takes one share back before it is sent; answers once the ledger has closed it, and is refused where its claim came first. Fields: journeyId, shareId, by, reason. Example: {"journeyId":"LOAN-1","shareId":"INVESTOR-1","by":"ops","reason":"another investor was meant"}',
+  },
+  published: {
+    file: 'withdraw-share',
+    description: 'Takes one share of a journey back before it is sent. A corrected share takes another id.',
+  },
+  schema: () => ofShare,
+  key: ({ shareId: id }: { shareId: string }) => `withdraw-share-${id}`,
+  inTheClear,
+});

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { AUDIT_OUTCOMES, InquiryTotals } from '../ledger/audit/audited.ts';
-import { applicantOutcomeFields } from '../messages/journey/result-schemas.ts';
+import { applicantOutcomeFields } from '../messages/journey/shapes.ts';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../model/products.ts';
 import { describeAttempt } from '../words/records.ts';

@@ -3,8 +3,13 @@
  * about inquiries whose run is gone, and traces its calls.
  */
 
-import { type Additions, type ClientParts, connectedParts } from '../client/connected-parts.ts';
-import { type ConnectOptions, useOf } from '../client/connection/connect-options.ts';
+import {
+  type Additions,
+  type ClientParts,
+  type ConnectOptions,
+  connectedParts,
+  useOf,
+} from '../client/connection/connect.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import { type ComparedRows, compareRows } from '../client/holds/compare-rows.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';

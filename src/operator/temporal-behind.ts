@@ -5,7 +5,7 @@
  */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
-import { translatedError } from '../client/connection/error-translation.ts';
+import { translatedError } from '../client/connection/errors.ts';
 import type {
   AuditedAttempt,
   AuditedConsent,

@@ -5,8 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../gateway/retry-after.ts';
-import type { WebhookFailureType } from '../messages/webhooks/delivery.ts';
-import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint, WebhookFailureType } from '../messages/webhooks/delivery.ts';
 import { secretProblem, signedHeaders } from './signature.ts';
 
 /** For the whole exchange, from the look-up of the name to the status; the specification asks for 15 to 30 s. */

@@ -8,7 +8,7 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/base/in-parallel.ts';
-import { askRun } from '../../src/client/runs/ask-run.ts';
+import { askRun } from '../../src/client/connection/run-messages.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { HoldStatus, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/messages/journey/shapes.ts';

@@ -2,9 +2,8 @@
 
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { updateIdOf } from '../../src/client/connection/message-ids.ts';
-import { askRun } from '../../src/client/runs/ask-run.ts';
-import { startLateConsent } from '../../src/client/runs/late-consent.ts';
+import { askRun, updateIdOf } from '../../src/client/connection/run-messages.ts';
+import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { inParallel } from '../../src/base/in-parallel.ts';
-import { askRun } from '../../src/client/runs/ask-run.ts';
+import { askRun } from '../../src/client/connection/run-messages.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';

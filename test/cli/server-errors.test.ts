@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { NamespaceNotFoundError } from '@temporalio/common';
-import { translatedServerError } from '../../src/client/connection/error-translation.ts';
+import { translatedServerError } from '../../src/client/connection/errors.ts';
 import { TemporalRefusedError, TemporalUnavailableError } from '../../src/client.ts';
 import { testServer } from '../support/temporal.ts';
 import { runCli } from './run-cli.ts';

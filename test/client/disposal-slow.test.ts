@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { JourneyNotFoundError } from '../../src/client/connection/errors.ts';
 import { runsOf } from '../../src/client/connection/journey-runs.ts';
-import { startLateConsent } from '../../src/client/runs/late-consent.ts';
+import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';

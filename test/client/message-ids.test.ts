@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lateConsentWorkflowId, updateIdOf } from '../../src/client/connection/message-ids.ts';
+import { lateConsentWorkflowId, updateIdOf } from '../../src/client/connection/run-messages.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { ConnectionLike } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
-import { configuredDataConverter } from '../../src/client/connection/configured-data-converter.ts';
+import { configuredDataConverter } from '../../src/client/connection/connect.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { openLedgerAccess } from '../../src/operator/configured-ledger.ts';
 import { createKeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';

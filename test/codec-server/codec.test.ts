@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { CodecWork, UNDECODABLE_METADATA } from '../../src/codec/codec-work.ts';
-import { DEFAULT_LIMITS } from '../../src/codec/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
 import { jsonPayload, type PayloadJson, payloadJson } from '../../src/http/payload-json.ts';
 import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
 import { MASKED, redact } from '../../src/protection/redaction/redaction.ts';

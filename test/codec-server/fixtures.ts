@@ -2,8 +2,8 @@
 import type { TestContext } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import type { CodecServerOptions } from '../../src/codec/options.ts';
 import { type RunningCodecServer, startCodecServer } from '../../src/codec/server.ts';
+import type { CodecServerOptions } from '../../src/codec/settings.ts';
 import { type PayloadJson, payloadJson } from '../../src/http/payload-json.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/checks/context.ts';
 import { webhookChecks } from '../../src/doctor/checks/webhook-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import type { WebhookEndpoint } from '../../src/messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint } from '../../src/messages/webhooks/delivery.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
 test('endpoints are told by name and host; one that leads inside, nowhere, or cannot be signed for, is found', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/common';
 import fc from 'fast-check';
 import { CodecWork } from '../../src/codec/codec-work.ts';
-import { DEFAULT_LIMITS } from '../../src/codec/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
 import { payloadJson, readPayloads } from '../../src/http/payload-json.ts';
 import { Refusal } from '../../src/http/refusal.ts';
 import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { askRun } from '../../src/client/runs/ask-run.ts';
+import { askRun } from '../../src/client/connection/run-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { ShareReportInput } from '../../src/messages/inputs/share-report.ts';

@@ -1,7 +1,7 @@
 /** How callers share the slots of a service. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Slots } from '../../src/http/slots.ts';
+import { Slots } from '../../src/http/limits.ts';
 
 const LIMITS = { running: 4, runningPerCaller: 2, waiting: 4, waitingPerCaller: 2, waitMs: 5_000 };
 

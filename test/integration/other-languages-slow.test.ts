@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { runsOf } from '../../src/client/connection/journey-runs.ts';
-import { updateIdOf } from '../../src/client/connection/message-ids.ts';
+import { updateIdOf } from '../../src/client/connection/run-messages.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { carriedOccurrences, occurrenceName } from '../../src/messages/webhooks/event-occurrences.ts';
+import { carriedOccurrences, occurrenceName } from '../../src/messages/webhooks/events.ts';
 
 test('after 20,000 refused consents what the next run takes over of events is small, and counts all that is no message', () => {
   const occurrences = new Map([[occurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown']), 2]]);

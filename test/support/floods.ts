@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import type { WorkflowHandle } from '@temporalio/client';
-import { isAtRunLimit, isTaskFailure } from '../../src/client/connection/error-translation.ts';
+import { isAtRunLimit, isTaskFailure } from '../../src/client/connection/errors.ts';
 import {
   applicant,
   consentMessage,

@@ -1,6 +1,6 @@
 /** Waits for a run's query to answer as a test wants it; a wait in vain tells the run's story. */
 import { isGrpcCancelledError } from '@temporalio/client';
-import { askRun } from '../../src/client/runs/ask-run.ts';
+import { askRun } from '../../src/client/connection/run-messages.ts';
 import { HistoryEvents } from '../../src/client/runs/watch.ts';
 import { storyOf, type WatchedRun } from './run-story.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { WebhookEndpoint } from '../../src/messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint } from '../../src/messages/webhooks/delivery.ts';
 import { type SenderOptions, WebhookError, WebhookSender } from '../../src/webhooks/sender.ts';
 import { newWebhookSecret, startWebhookReceiver } from '../support/webhook-receiver.ts';
 

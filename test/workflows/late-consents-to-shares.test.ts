@@ -1,7 +1,7 @@
 /** What is said to a report's ended journey, for a share by itself that waits: client, worker and ledger for real. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
+import type { ShareHandle } from '../../src/client/runs/handles.ts';
 import type { CreditJourneys } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
+import type { ShareHandle } from '../../src/client/runs/handles.ts';
 import {
   type CreditJourneys,
   InputDiffersError,

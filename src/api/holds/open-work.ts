@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { holdStatusSchema } from '../../messages/journey/result-schemas.ts';
+import { holdStatusSchema } from '../../messages/journey/shapes.ts';
 import { ALLOWED_ACTIONS, HOLD_ACTIONS, type HoldAction, isFailureType } from '../../model/failure-types.ts';
 import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';

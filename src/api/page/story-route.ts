@@ -6,7 +6,7 @@ import type { AuditedDisposal } from '../../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
-import { refusedMessageSchema } from '../../messages/journey/result-schemas.ts';
+import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ownerIdOf, ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';
 import {

@@ -1,7 +1,7 @@
 /** What runs wait for, as far as search attributes tell: how many, and which. By Temporal, in one call for each count. */
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { translatedServerError } from '../../client/connection/error-translation.ts';
+import { translatedServerError } from '../../client/connection/errors.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { type SearchAttributeName, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../model/search-attributes.ts';
 import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';

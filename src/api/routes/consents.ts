@@ -1,8 +1,7 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
 import { UpdateRefusedError } from '../../client/connection/errors.ts';
-import type { ConsentAnswer } from '../../client/runs/journey-handle.ts';
-import type { ShareConsentAnswer } from '../../client/runs/share-handle.ts';
+import type { ConsentAnswer, ShareConsentAnswer } from '../../client/runs/handles.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';

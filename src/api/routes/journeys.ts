@@ -6,11 +6,19 @@ import { type AdvanceMessage, passGateSchema, repeatStageSchema } from '../../me
 import { type ExtendMessage, extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/result-schemas.ts';
-import type { JourneyResult } from '../../messages/journey/shapes.ts';
+import {
+  type JourneyResult,
+  journeyResultSchema,
+  journeyStatusSchema,
+  stageStatusSchema,
+} from '../../messages/journey/shapes.ts';
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
-import { type WithdrawMessage, withdrawJourney } from '../../messages/withdraw.ts';
-import { type WithdrawShareMessage, withdrawShare } from '../../messages/withdraw-share.ts';
+import {
+  type WithdrawMessage,
+  type WithdrawShareMessage,
+  withdrawJourney,
+  withdrawShare,
+} from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
 import { signedAdvance } from '../holds/signing.ts';
 import type { Route } from '../route.ts';

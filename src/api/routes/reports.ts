@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { readerProblems } from '../../ledger/reports/reports.ts';
-import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/result-schemas.ts';
-import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/result-schemas.ts';
+import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
+import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
 import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
 import { forbidden } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
-import { acceptedSchema } from '../../messages/journey/result-schemas.ts';
+import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
-import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
-import type { ShareReportResult } from '../../messages/share/shapes.ts';
+import {
+  type ShareReportResult,
+  shareReportResultSchema,
+  shareReportStatusSchema,
+} from '../../messages/share/shapes.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { RunScope } from '../caller.ts';

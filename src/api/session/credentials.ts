@@ -1,7 +1,7 @@
 /** Where a request's token comes from: a program's header, a proxy that knows the person, or the page's cookie. */
 import type { FastifyRequest } from 'fastify';
 import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
-import type { ProxyCheck } from '../../http/trusted-proxies.ts';
+import type { ProxyCheck } from '../../http/server.ts';
 import { ConfigError } from '../../model/problems.ts';
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';

@@ -1,6 +1,7 @@
 /** Statuses for callers that wait for the next one: each run is watched once, however many wait. */
+
+import { CallerCounts } from '../../http/limits.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { CallerCounts } from '../../http/slots.ts';
 import { etagOf } from './etag.ts';
 
 /** A run as the client has it. */

@@ -102,7 +102,7 @@ function outcomeChoices(hold: OpenHold, ofMany: boolean) {
 /** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */
 async function askReference({ applicantIds: known = [] }: OpenHold, prompter: Prompter): Promise<ReportReference> {
   const [{ sharedFields }, { problemsIn }] = await Promise.all([
-    import('../../messages/shared.ts'),
+    import('../../messages/message.ts'),
     import('../../fields/problems.ts'),
   ]);
   const { reportReferenceNumber, requestedAt, applicants } = sharedFields().reference.shape;

@@ -67,7 +67,7 @@ export async function withJourneys<T>(
   const [{ LedgerJourneys }, { sdkClientOf }, { translatedServerError }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
     import('../../client/credit-journeys.ts'),
-    import('../../client/connection/error-translation.ts'),
+    import('../../client/connection/errors.ts'),
   ]);
   const tracing = await startCommandTracing();
   try {

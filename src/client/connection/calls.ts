@@ -2,28 +2,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from '../../model/problems.ts';
-import { CodecServerError } from './codec-server-error.ts';
-import { isCancelled, isDeadline, translatedError } from './error-translation.ts';
-import { CallAbortedError, ClientClosedError, TemporalUnavailableError, WorkerUnavailableError } from './errors.ts';
+import {
+  CallAbortedError,
+  ClientClosedError,
+  CodecServerError,
+  isCancelled,
+  isDeadline,
+  TemporalUnavailableError,
+  translatedError,
+  WorkerUnavailableError,
+} from './errors.ts';
 
 /** What every call takes beside its content. */
 export interface CallOptions {
   /** Ends the call with a `CallAbortedError`. A message that was sent may still arrive. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * How long the call may take in all, in milliseconds. Then it throws: `TemporalUnavailableError` where the server is
    * away, `WorkerUnavailableError` where it answers and no worker does. Default 5,000 for questions to a run, 30,000 for
    * starts and messages, and none for `result`.
    */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** Default of starts and messages: they wait for the server, and messages for a worker. */
 export const MESSAGE_TIMEOUT_MS = 30_000;
 
-interface Call extends CallOptions {
+/** What is wrong where a call waits for the server alone, never for a worker. */
+export const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+
+interface Call {
   /** The owner's id of the run that the call is about, for errors. */
   ownerId: string;
+  /** How long it may take where its options do not say. Default: as long as it takes. */
+  defaultMs?: number;
   /** What is wrong where the time is over and Temporal answers other calls. Default: no worker does. */
   late?: () => Error;
 }
@@ -59,8 +71,9 @@ export class Calls {
    * @param work gets a signal that is aborted when the call ends before the work does
    * @throws ClientClosedError, CallAbortedError; InvalidInputError for a `timeoutMs` that is none; what the work throws
    */
-  async make<T>(call: Call, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal, timeoutMs, ownerId } = call;
+  async make<T>(call: Call, options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { ownerId, defaultMs } = call;
+    const { signal, timeoutMs = defaultMs } = options;
     if (this.#isClosed) throw new ClientClosedError();
     if (signal?.aborted) throw new CallAbortedError(signal.reason);
     const rule = 'must be a number of milliseconds from 1 to 2147483647';
@@ -75,7 +88,7 @@ export class Calls {
     };
     const onAbort = () => end(new CallAbortedError(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
-    const time = timeoutMs === undefined ? undefined : this.#timeOf({ ...call, timeoutMs }, ending.signal, end);
+    const time = timeoutMs === undefined ? undefined : this.#timeOf(call, timeoutMs, ending.signal, end);
     const { deadline } = time ?? {};
     const cancelled = () => this.#client.withAbortSignal(ending.signal, () => work(ending.signal));
     const working = deadline === undefined ? cancelled() : this.#client.withDeadline(deadline, cancelled);
@@ -100,7 +113,7 @@ export class Calls {
 
   /** Waits, for as long as the client is open and the signal is not aborted. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    await this.make({ ownerId: '', ...(signal && { signal }) }, (ended) => sleep(ms, undefined, { signal: ended }));
+    await this.make({ ownerId: '' }, { signal }, (ended) => sleep(ms, undefined, { signal: ended }));
   }
 
   /** Ends all calls that are under way with a `ClientClosedError`. */
@@ -114,7 +127,8 @@ export class Calls {
   }
 
   #timeOf(
-    { timeoutMs, ownerId, late = () => new WorkerUnavailableError(ownerId) }: Call & { timeoutMs: number },
+    { ownerId, late = () => new WorkerUnavailableError(ownerId) }: Call,
+    timeoutMs: number,
     signal: AbortSignal,
     end: (error: Error) => void,
   ): { deadline: number; clear(): void } {
@@ -135,7 +149,7 @@ export class Calls {
     );
     const over = setTimeout(() => {
       if (this.#codecServer?.isAsking) end(new CodecServerError('unreachable'));
-      else end(isServerThere ? late() : new TemporalUnavailableError('it did not answer in time', 'timedOut'));
+      else end(isServerThere ? late() : serverLate());
     }, timeoutMs);
     return {
       deadline,
@@ -151,7 +165,7 @@ export class Calls {
 export function inOneTime({ timeoutMs, signal }: CallOptions): () => CallOptions {
   const startedAt = performance.now();
   return () => ({
-    ...(signal && { signal }),
-    ...(timeoutMs !== undefined && { timeoutMs: Math.max(1, timeoutMs - (performance.now() - startedAt)) }),
+    signal,
+    timeoutMs: timeoutMs && Math.max(1, timeoutMs - (performance.now() - startedAt)),
   });
 }

@@ -1,14 +1,40 @@
 /**
- * The client's errors, beside `InvalidInputError` (every path that is wrong) and plain bugs. A `journeyId` is the
- * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
+ * The client's errors, beside `InvalidInputError` (every path that is wrong) and plain bugs, and how the
+ * SDK's errors are translated into them. They carry no text of a server.
  */
-
+import {
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  ServiceError,
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  NamespaceNotFoundError,
+  TerminatedFailure,
+  TimeoutFailure,
+  ValueError,
+  WorkflowNotFoundError,
+} from '@temporalio/common';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { type RunKind, runName } from '../../model/owner-id.ts';
-import type { Problem } from '../../model/problems.ts';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { ReportProduct } from '../../model/products.ts';
+
+/** An error about one run. */
+abstract class RunError extends CreditJourneyError {
+  /** The owner's id (model/owner-id.ts): of a pull `pull:<pullId>`. */
+  readonly journeyId: string;
+
+  constructor(journeyId: string, what: string) {
+    super(`${runName(journeyId)} ${what}`);
+    this.journeyId = journeyId;
+  }
+}
 
 /** Thrown when Temporal knows no run of this journey: it was never started, or its retention is over. */
 export class JourneyNotFoundError extends CreditJourneyError {
@@ -23,14 +49,12 @@ export class JourneyNotFoundError extends CreditJourneyError {
 }
 
 /** Thrown when the journey has ended: it takes no messages. */
-export class JourneyFinishedError extends CreditJourneyError {
+export class JourneyFinishedError extends RunError {
   override readonly name: string = 'JourneyFinishedError';
   override readonly code: string = 'journeyFinished';
-  readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`${runName(journeyId)} has finished`);
-    this.journeyId = journeyId;
+    super(journeyId, 'has finished');
   }
 }
 
@@ -48,7 +72,7 @@ export class ShareAfterEndError extends JourneyFinishedError {
 
   constructor(journeyId: string, { reportOf, ...share }: ShareInput) {
     super(journeyId);
-    this.input = { ...share, report: { journeyId, ...(reportOf === undefined ? {} : { productCode: reportOf }) } };
+    this.input = { ...share, report: { journeyId, ...(reportOf && { productCode: reportOf }) } };
     this.message = `${runName(journeyId)} has finished: share its report by itself, with \`${this.command}\``;
   }
 
@@ -70,15 +94,13 @@ export class ShareAfterEndError extends JourneyFinishedError {
 }
 
 /** Thrown when the journey refused the message as it stands now; nothing has changed. */
-export class UpdateRefusedError extends CreditJourneyError {
+export class UpdateRefusedError extends RunError {
   override readonly name = 'UpdateRefusedError';
   override readonly code = 'updateRefused';
-  readonly journeyId: string;
   readonly reason: string;
 
   constructor(journeyId: string, reason: string) {
-    super(`${runName(journeyId)} refused: ${reason}`);
-    this.journeyId = journeyId;
+    super(journeyId, `refused: ${reason}`);
     this.reason = reason;
   }
 }
@@ -101,15 +123,13 @@ export class DecisionRefusedError extends CreditJourneyError {
  * Thrown when the run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's
  * own.
  */
-export class JourneyFailedError extends CreditJourneyError {
+export class JourneyFailedError extends RunError {
   override readonly name = 'JourneyFailedError';
   override readonly code = 'journeyFailed';
-  readonly journeyId: string;
   readonly failureType: string;
 
   constructor(journeyId: string, failureType: string) {
-    super(`${runName(journeyId)} ended without a result: ${failureType}`);
-    this.journeyId = journeyId;
+    super(journeyId, `ended without a result: ${failureType}`);
     this.failureType = failureType;
   }
 }
@@ -134,16 +154,25 @@ export class WorkerUnavailableError extends CreditJourneyError {
  * Thrown when Temporal refuses a message because the run has as many as one run takes. Nothing was accepted. The run
  * hands over to a new one once a worker has handled them: send the message again then.
  */
-export class TooManyMessagesError extends CreditJourneyError {
+export class TooManyMessagesError extends RunError {
   override readonly name = 'TooManyMessagesError';
   override readonly code = 'tooManyMessages';
-  readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`${runName(journeyId)} has more messages than Temporal takes at once: send this one again in a minute`);
-    this.journeyId = journeyId;
+    super(journeyId, 'has more messages than Temporal takes at once: send this one again in a minute');
   }
 }
+
+/** Why a connection did not come about; the address follows. */
+export const UNREACHABLE = {
+  addressUnknown: 'there is no host of the name in',
+  connectionRefused: 'nothing answers at',
+  timedOut: 'no answer comes in time from',
+  tlsFailed: 'TLS fails at',
+  tlsExpected: 'TLS is wanted, and not configured (TEMPORAL_TLS), at',
+  notTemporal: 'no Temporal server answers at',
+  unavailable: 'it is away or overloaded at',
+};
 
 /**
  * - `addressUnknown`: there is no host of this name
@@ -154,14 +183,7 @@ export class TooManyMessagesError extends CreditJourneyError {
  * - `notTemporal`: it takes connections, and does not answer as Temporal does
  * - `unavailable`: it answers that it cannot now, or the connection broke
  */
-export type TemporalUnavailableCode =
-  | 'addressUnknown'
-  | 'connectionRefused'
-  | 'timedOut'
-  | 'tlsFailed'
-  | 'tlsExpected'
-  | 'notTemporal'
-  | 'unavailable';
+export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
 
 /** Thrown when Temporal itself cannot be reached, or did not answer in time. */
 export class TemporalUnavailableError extends CreditJourneyError {
@@ -174,6 +196,13 @@ export class TemporalUnavailableError extends CreditJourneyError {
   }
 }
 
+const REFUSALS = {
+  unauthenticated: 'it takes no such credentials (TEMPORAL_API_KEY, or the client’s certificate)',
+  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
+  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
+  refused: 'the cause has its gRPC status',
+};
+
 /**
  * Thrown when Temporal answers and refuses the call: without credentials that it takes (`unauthenticated`), to these
  * credentials (`permissionDenied`), for a namespace that it does not have (`namespaceNotFound`), or for another reason
@@ -181,20 +210,13 @@ export class TemporalUnavailableError extends CreditJourneyError {
  */
 export class TemporalRefusedError extends CreditJourneyError {
   override readonly name = 'TemporalRefusedError';
-  override readonly code: 'unauthenticated' | 'permissionDenied' | 'namespaceNotFound' | 'refused';
+  override readonly code: keyof typeof REFUSALS;
 
   constructor(code: TemporalRefusedError['code'], options: { cause?: Error } = {}) {
     super(`Temporal refuses the call: ${REFUSALS[code]}`, options);
     this.code = code;
   }
 }
-
-const REFUSALS: Record<TemporalRefusedError['code'], string> = {
-  unauthenticated: 'it takes no such credentials (TEMPORAL_API_KEY, or the client’s certificate)',
-  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
-  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
-  refused: 'the cause has its gRPC status',
-};
 
 /** Thrown when an answer came that this client cannot read: it is not of this project's form. */
 export class AnswerUnreadableError extends CreditJourneyError {
@@ -227,14 +249,12 @@ export class CallAbortedError extends CreditJourneyError {
 }
 
 /** Thrown when the result is not there within `timeoutMs`. The run goes on. */
-export class ResultNotReadyError extends CreditJourneyError {
+export class ResultNotReadyError extends RunError {
   override readonly name = 'ResultNotReadyError';
   override readonly code = 'resultNotReady';
-  readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`${runName(journeyId)} has not ended within the time given`);
-    this.journeyId = journeyId;
+    super(journeyId, 'has not ended within the time given');
   }
 }
 
@@ -272,4 +292,248 @@ export class InputDiffersError extends CreditJourneyError {
       rule: 'must be as it was started: choose another id for another input',
     }));
   }
+}
+
+const MESSAGES = {
+  unreachable:
+    'the codec server cannot be reached: is CODEC_SERVER_URL right, and its certificate trusted (CODEC_SERVER_CA_FILE)?',
+  busy: 'the codec server has too much to do: try again',
+  tokenMissing: 'there is no token for the codec server: the file that CODEC_SERVER_TOKEN_FILE names is empty or away',
+  tokenRefused: 'the codec server refuses the token',
+  roleTooLow:
+    'the codec server refuses this to the roles of the token: sending takes encode, reading decode or decode-redacted',
+  namespaceRefused: 'the codec server refuses this to the token in the namespace of TEMPORAL_NAMESPACE',
+  keyUnknown: 'the codec server lacks the key that this was encrypted under: its key ring is not the workers’',
+  masked: 'what was shown masked cannot be sent as input: ask for the real value, or enter it anew',
+  refused: 'the codec server refuses what it was asked',
+  tooLarge: 'this is more than the codec server takes or gives at once',
+  unexpected: 'what answers at CODEC_SERVER_URL does not answer as a codec server does',
+};
+
+/**
+ * - `unreachable`: no server answers in time, or not by TLS that is trusted
+ * - `busy`: it answers that it cannot now
+ * - `tokenMissing`: the token cannot be read here
+ * - `tokenRefused`: expired, or not one that it takes
+ * - `roleTooLow`: the token's roles do not allow this
+ * - `namespaceRefused`: the token has no role in the namespace
+ * - `keyUnknown`: it lacks the key that a payload was encrypted under
+ * - `masked`: what was shown masked was about to be sent as input
+ * - `refused`: it takes the request for wrong
+ * - `tooLarge`: the request, or the answer
+ * - `unexpected`: what answers is no codec server, or one that failed
+ */
+export type CodecServerErrorCode = keyof typeof MESSAGES;
+
+/** Why a token was refused, in the server's words; any other is left out: an answer may hold anything. */
+const TOKEN_REASONS: Record<string, string> = {
+  noToken: 'there is none (CODEC_SERVER_TOKEN_FILE)',
+  tokenMalformed: 'it is not a token',
+  expired: 'it has expired',
+  notYetValid: 'it is not valid yet',
+  audience: 'it is for somebody else (its audience)',
+  issuer: 'it is from somebody else (its issuer)',
+  algorithm: 'it is not signed in a way that is taken',
+  signature: 'it is not signed by a key that is trusted',
+  claims: 'it lacks what a token must say',
+};
+
+/** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */
+export class CodecServerError extends CreditJourneyError {
+  override readonly name = 'CodecServerError';
+  override readonly code: CodecServerErrorCode;
+
+  /** @param reason of `tokenRefused`, as the server says it */
+  constructor(code: CodecServerErrorCode, reason?: string) {
+    const why = reason !== undefined && Object.hasOwn(TOKEN_REASONS, reason) ? `: ${TOKEN_REASONS[reason]}` : '';
+    super(`${MESSAGES[code]}${why}`);
+    this.code = code;
+  }
+
+  /** Whether the same request may succeed in a moment. */
+  get mayPass(): boolean {
+    return this.code === 'unreachable' || this.code === 'busy';
+  }
+}
+
+// Translates the SDK's errors. Bugs pass through.
+
+/** Numbers of gRPC status codes; importing `@grpc/grpc-js` for a few of them would be a dependency more. */
+export const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** The gRPC error that an error is, or that is its cause. */
+function grpcErrorOf(error: unknown) {
+  if (isGrpcServiceError(error)) return error;
+  return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
+}
+
+export function grpcCode(error: unknown): number | undefined {
+  return grpcErrorOf(error)?.code;
+}
+
+export function isCancelled(error: unknown): boolean {
+  return grpcCode(error) === GRPC.cancelled;
+}
+
+export function isDeadline(error: unknown): boolean {
+  return grpcCode(error) === GRPC.deadlineExceeded;
+}
+
+/** The server itself has failed; it says that of an update that it cannot deliver, too. */
+export function isInternal(error: unknown): boolean {
+  return grpcCode(error) === GRPC.internal;
+}
+
+/**
+ * Messages of the server about the limits of one run: ten updates in flight, 2,000 in all, 10,000 signals, each figure
+ * configurable.
+ */
+const RUN_LIMIT = /limit on (the )?(total )?number of .*updates|execution limit for signal/i;
+
+/** Whether the server refused a message because the run has had as many as it takes. */
+export function isRunLimit({ code, details }: { code?: number; details?: string }): boolean {
+  const codes: (number | undefined)[] = [GRPC.invalidArgument, GRPC.resourceExhausted, GRPC.failedPrecondition];
+  return codes.includes(code) && RUN_LIMIT.test(details ?? '');
+}
+
+export function isAtRunLimit(error: unknown): boolean {
+  return isRunLimit(grpcErrorOf(error) ?? {});
+}
+
+/**
+ * The workflow task that was to take the message failed, as it does where messages arrive while a run hands over; or it
+ * ended without an answer to the message. The run has not taken it either way.
+ */
+export function isTaskFailure(error: unknown): boolean {
+  return isUnprocessed(error) || (grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error));
+}
+
+/** The server's own refusal of an update that a worker had in hand and did not answer; the history has nothing of it. */
+function isUnprocessed(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return false;
+  return error.cause.type === 'UnprocessedUpdate';
+}
+
+/** The server is away or overloaded for the moment. */
+export function isServerAway(error: unknown): boolean {
+  const code = grpcCode(error);
+  return code === GRPC.unavailable || code === GRPC.resourceExhausted || code === GRPC.aborted;
+}
+
+/**
+ * Whether the server answers and no worker does. The server says so (`FAILED_PRECONDITION`, also while a workflow task
+ * fails). Or no answer comes until the deadline, when the server may be the first to hang up (`CANCELLED`).
+ */
+function isWorkerAway(error: unknown): boolean {
+  return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
+}
+
+/** What went wrong with a query, an update, a signal or a start of `journeyId`. */
+export function translatedError(error: unknown, journeyId: string): unknown {
+  if (error instanceof CreditJourneyError) return error;
+  if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
+  if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
+  if (isUnprocessed(error)) return new WorkerUnavailableError(journeyId);
+  if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
+  if (error instanceof WorkflowFailedError) return failure(error, journeyId);
+  if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);
+  if (isWorkerAway(error)) return new WorkerUnavailableError(journeyId);
+  if (isServerAway(error)) return serverAway(error);
+  // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
+  if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(journeyId);
+  if (grpcErrorOf(error)) return refusedCall(error);
+  // The parser's own message quotes what it parsed.
+  if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
+  if (error instanceof ServiceError) return translatedError(error.cause, journeyId);
+  return error;
+}
+
+/**
+ * As `translatedError`, for a call that is about no run, such as a list: only the server can be away. Errors that are not
+ * of a call pass through.
+ */
+export function translatedServerError(error: unknown): unknown {
+  if (error instanceof CreditJourneyError) return error;
+  if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
+  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  if (code === undefined) return error;
+  if (code === GRPC.notFound && /^namespace\b.*\bnot found/i.test(details)) {
+    return new TemporalRefusedError('namespaceNotFound', harmlessCause(error));
+  }
+  if (isDeadline(error) || isCancelled(error)) {
+    return new TemporalUnavailableError('it did not answer in time', 'timedOut', harmlessCause(error));
+  }
+  return isServerAway(error) ? serverAway(error) : refusedCall(error);
+}
+
+/** The server cannot be reached, or says that it cannot now. */
+export function serverAway(error: unknown): TemporalUnavailableError {
+  const details = grpcErrorOf(error)?.details ?? '';
+  const [what, code] = AWAY.find(([, , sign]) => sign.test(details)) ?? ['it is away or overloaded', 'unavailable'];
+  return new TemporalUnavailableError(what, code, harmlessCause(error));
+}
+
+/** By what gRPC itself says of a connection. */
+const AWAY: readonly [what: string, code: TemporalUnavailableCode, sign: RegExp][] = [
+  ['nothing answers at its address', 'connectionRefused', /ECONNREFUSED/],
+  ['there is no host of this name', 'addressUnknown', /Name resolution failed|ENOTFOUND|EAI_AGAIN/],
+  ['TLS fails, or its certificate is not trusted', 'tlsFailed', /certificate|SSL|TLS/i],
+];
+
+function refusedCall(error: unknown): TemporalRefusedError {
+  const code = grpcCode(error);
+  const cause = harmlessCause(error);
+  if (code === GRPC.unauthenticated) return new TemporalRefusedError('unauthenticated', cause);
+  return new TemporalRefusedError(code === GRPC.permissionDenied ? 'permissionDenied' : 'refused', cause);
+}
+
+/** The status and the system's own code of the error: its text and metadata may hold anything. */
+function harmlessCause(error: unknown): { cause?: Error } {
+  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details)?.[0];
+  return code === undefined
+    ? {}
+    : { cause: new Error([`gRPC status ${code}`, ...(systemCode ? [systemCode] : [])].join(', ')) };
+}
+
+function refusal(error: WorkflowUpdateFailedError, journeyId: string): unknown {
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure)) return error;
+  // The server's own: the run was terminated, say, before it answered.
+  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new JourneyFinishedError(journeyId);
+  if (cause.type === 'InvalidInput') return invalidInput(cause);
+  if (cause.type !== 'UpdateRefused') return error;
+  const { reason } = (cause.details?.[0] ?? {}) as { reason?: string };
+  return new UpdateRefusedError(journeyId, reason ?? 'no reason given');
+}
+
+function failure(error: WorkflowFailedError, journeyId: string): unknown {
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
+  return new JourneyFailedError(journeyId, failureTypeOf(cause));
+}
+
+function failureTypeOf(cause: unknown): string {
+  if (cause instanceof ApplicationFailure) return cause.type ?? 'Failed';
+  if (cause instanceof CancelledFailure) return 'Cancelled';
+  if (cause instanceof TerminatedFailure) return 'Terminated';
+  if (cause instanceof TimeoutFailure) return 'TimedOut';
+  return 'Failed';
+}
+
+function invalidInput(cause: ApplicationFailure): InvalidInputError {
+  const { problems = [] } = (cause.details?.[0] ?? {}) as { problems?: Problem[] };
+  return new InvalidInputError(problems);
 }

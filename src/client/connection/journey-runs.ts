@@ -1,11 +1,11 @@
 /** The runs of a journey in Temporal: whether one is open, and what ends and deletes the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
-import { translatedError } from './error-translation.ts';
-import { lateConsentIdPrefix } from './message-ids.ts';
+import { GRPC, grpcCode, translatedError } from './errors.ts';
+import { lateConsentIdPrefix } from './run-messages.ts';
 
 interface RunName {
   workflowId: string;
@@ -28,7 +28,6 @@ const CLOSED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'CONTI
  */
 const DELETION_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 200;
-const GRPC_NOT_FOUND = 5;
 
 /**
  * The runs under an owner's id, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
@@ -128,7 +127,7 @@ async function deleteRun(client: Client, journeyId: string, { workflowId, runId 
     });
   } catch (error) {
     // Asked for before, and done by now.
-    if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return;
+    if (grpcCode(error) === GRPC.notFound) return;
     throw translatedError(error, journeyId);
   }
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ClientSettings } from '../../config/client.ts';
-import { type TemporalUnavailableCode, TemporalUnavailableError } from './errors.ts';
+import { type TemporalUnavailableCode, TemporalUnavailableError, UNREACHABLE } from './errors.ts';
 
 type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];
 
@@ -121,19 +121,9 @@ const TCP: Record<string, TemporalUnavailableCode> = {
   ETIMEDOUT: 'timedOut',
 };
 
-const WHAT: Record<TemporalUnavailableCode, string> = {
-  addressUnknown: 'there is no host of the name in',
-  connectionRefused: 'nothing answers at',
-  timedOut: 'no answer comes in time from',
-  tlsFailed: 'TLS fails at',
-  tlsExpected: 'TLS is wanted, and not configured (TEMPORAL_TLS), at',
-  notTemporal: 'no Temporal server answers at',
-  unavailable: 'it is away or overloaded at',
-};
-
 function unavailable(code: TemporalUnavailableCode, address: string, systemCode?: string): TemporalUnavailableError {
   const cause = systemCode === undefined ? {} : { cause: new Error(systemCode) };
-  return new TemporalUnavailableError(`${WHAT[code]} ${address}`, code, cause);
+  return new TemporalUnavailableError(`${UNREACHABLE[code]} ${address}`, code, cause);
 }
 
 /** How long a server may take, after TLS, to refuse the client's certificate (TLS 1.3) or to begin HTTP/2. */

@@ -12,7 +12,7 @@ import { LASTING_FLAGS } from '../../model/inquiry.ts';
 import { ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../../model/owner-id.ts';
 import { problemIn, problemsShown } from '../../model/problems.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
-import { translatedError } from '../connection/error-translation.ts';
+import { translatedError } from '../connection/errors.ts';
 import type { OpenHold } from './open-hold.ts';
 
 /** Enough to be quick, little enough for a development server. */

@@ -12,8 +12,7 @@ import {
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { ownerIdOfWorkflow, runName, workflowIdOf } from '../../model/owner-id.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { translatedError } from '../connection/error-translation.ts';
-import { WorkerUnavailableError } from '../connection/errors.ts';
+import { translatedError, WorkerUnavailableError } from '../connection/errors.ts';
 
 /** Queries at a time. */
 const AT_ONCE = 8;

@@ -4,14 +4,12 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Message, MessageWith } from '../../messages/message.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
-import { ownerOf, workflowIdOf } from '../../model/owner-id.ts';
+import { ownerIdOf, ownerOf, type RunKind, workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
-import { isInternal } from '../connection/error-translation.ts';
-import { JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
-import { updateIdOf } from '../connection/message-ids.ts';
-import { sendPatiently } from '../connection/send-message.ts';
-import { askRun } from './ask-run.ts';
+import { isInternal, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
+import { askRun, sendPatiently, updateIdOf } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
 /**
@@ -27,13 +25,22 @@ export interface RunContext {
   queryTimeoutMs: number;
 }
 
+/** What is personal in it may be masked, where a codec server has read it for this client. */
+export type Redacted<References> = References & { redacted: boolean };
+
+/** Members of the status of a completed run that are the same for all of them. */
+const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0 };
+
+/** The status of a completed run, without these. */
+export type Settled<Status> = Omit<Status, keyof typeof SETTLED>;
+
 /** Options of a message beside its content. */
 export interface MessageOptions extends CallOptions {
   /**
    * The message's own id: kept by a caller that sends the same message again because it got no answer. Default: a new
    * random one for each call. A corrected message takes another.
    */
-  messageId?: string;
+  messageId?: string | undefined;
 }
 
 /**
@@ -44,14 +51,14 @@ export interface MessageOptions extends CallOptions {
  *
  * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
  */
-export abstract class RunHandle<Status extends object, Result extends object> {
+export abstract class RunHandle<Status extends object, Result extends object, Answer extends object> {
   /** As the ledger has it and the command line takes it: a `journeyId`, `pull:<pullId>`. */
   readonly ownerId: string;
   readonly #context: RunContext;
 
   /** @internal */
-  constructor(context: RunContext, ownerId: string) {
-    this.ownerId = ownerId;
+  constructor(context: RunContext, kind: RunKind, id: string) {
+    this.ownerId = ownerIdOf(kind, id);
     this.#context = context;
   }
 
@@ -74,7 +81,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   }
 
   /** The status of a completed run, made of its result without personal data. */
-  protected abstract statusOfResult(result: Result): Status;
+  protected abstract statusOfResult(result: Result): Settled<Status>;
 
   /**
    * Where the run stands; nothing personal. Of a completed one also without a worker. A consent that was withdrawn after the
@@ -82,10 +89,12 @@ export abstract class RunHandle<Status extends object, Result extends object> {
    */
   async status(options: CallOptions = {}): Promise<Status> {
     try {
-      return await this.query<Status>('status', options);
+      return await this.#query<Status>('status', options);
     } catch (error) {
       if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted(options))) throw error;
-      return this.statusOfResult(await this.result({ timeoutMs: this.#context.queryTimeoutMs, ...options }));
+      const { signal, timeoutMs = this.#context.queryTimeoutMs } = options;
+      const settled = this.statusOfResult(await this.result({ signal, timeoutMs }));
+      return { ...settled, ...SETTLED } as unknown as Status;
     }
   }
 
@@ -104,14 +113,25 @@ export abstract class RunHandle<Status extends object, Result extends object> {
    */
   async result(options: CallOptions = {}): Promise<Result> {
     const late = () => new ResultNotReadyError(this.ownerId);
-    const call = { ...options, ownerId: this.ownerId, late };
-    return this.#context.calls.make(call, () => this.handle().result() as Promise<Result>);
+    return this.#context.calls.make(
+      { ownerId: this.ownerId, late },
+      options,
+      () => this.handle().result() as Promise<Result>,
+    );
   }
 
-  protected async query<T>(name: 'status' | 'references', options: CallOptions): Promise<T> {
+  protected async queryReferences<T extends object>(options: CallOptions = {}): Promise<Redacted<T>> {
+    const references = await this.#query<T>('references', options);
+    return { ...references, redacted: redactedPointer(references) !== null };
+  }
+
+  #query<T>(name: 'status' | 'references', options: CallOptions): Promise<T> {
+    return this.#ask(options, (signal) => askRun<T>(this.handle(), name, signal));
+  }
+
+  #ask<T>(options: CallOptions, question: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { calls, queryTimeoutMs } = this.#context;
-    const call = { timeoutMs: queryTimeoutMs, ...options, ownerId: this.ownerId };
-    return calls.make(call, (signal) => askRun<T>(this.handle(), name, signal));
+    return calls.make({ ownerId: this.ownerId, defaultMs: queryTimeoutMs }, options, question);
   }
 
   /**
@@ -125,18 +145,18 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   }
 
   /** Checks a message, and sends it as the update of this name. */
-  protected async send<Answer>(
-    definition: Message,
-    name: string,
+  protected async send<M extends Message>(
+    definition: M,
+    name: keyof M['updates'] & string,
     message: object,
     options?: MessageOptions,
   ): Promise<Answer> {
-    const checked = this.checked(definition as MessageWith<object>, message);
+    const checked = this.checked(definition as unknown as MessageWith<object>, message);
     return this.update(name, definition.keyOf(name, checked), checked, options);
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
-  protected async update<Answer>(
+  protected async update(
     name: string,
     businessKey: string,
     message: object,
@@ -163,8 +183,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
         throw error;
       }
     };
-    const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: this.ownerId };
-    return this.#context.calls.make(call, send);
+    return this.#context.calls.make({ ownerId: this.ownerId, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
   }
 
   /** Distinguishes a closed run from one that never existed: the server answers the message alike. */
@@ -179,10 +198,8 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {
-    const { calls, queryTimeoutMs } = this.#context;
-    const call = { timeoutMs: queryTimeoutMs, ...options, ownerId: this.ownerId };
     try {
-      return (await calls.make(call, () => this.handle().describe())).status.name === 'COMPLETED';
+      return (await this.#ask(options, () => this.handle().describe())).status.name === 'COMPLETED';
     } catch {
       return false;
     }

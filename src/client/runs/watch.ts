@@ -1,9 +1,15 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { CallOptions, Calls } from '../connection/calls.ts';
-import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isCancelled, isDeadline, isServerAway, serverAway } from '../connection/error-translation.ts';
-import { TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
+import {
+  CodecServerError,
+  isCancelled,
+  isDeadline,
+  isServerAway,
+  serverAway,
+  TemporalUnavailableError,
+  WorkerUnavailableError,
+} from '../connection/errors.ts';
 
 // A run's history as it grows.
 
@@ -21,14 +27,14 @@ interface HistoryOptions {
  */
 export class HistoryEvents {
   readonly #client: WorkflowHandle['client'];
-  readonly #execution: { workflowId: string; runId?: string };
+  readonly #execution: { workflowId: string; runId: string | null };
   readonly #call: HistoryOptions['call'];
   #token: Uint8Array | undefined;
 
   constructor({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>, options: HistoryOptions = {}) {
     const { runId, call } = options;
     this.#client = client;
-    this.#execution = { workflowId, ...(runId === undefined ? {} : { runId }) };
+    this.#execution = { workflowId, runId: runId ?? null };
     this.#call = call;
   }
 
@@ -54,7 +60,7 @@ export class HistoryEvents {
       namespace: options.namespace,
       execution: this.#execution,
       waitNewEvent: true,
-      ...(this.#token ? { nextPageToken: this.#token } : {}),
+      nextPageToken: this.#token ?? null,
     };
     const ask = async () => {
       try {
@@ -75,9 +81,9 @@ type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServ
 
 export interface WatchOptions {
   /** Ends the iteration quietly. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** How long each question may take, in milliseconds, before `onUnavailable` is told. Default 5,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Called once each time that no worker, no server or no codec server answers; the watch goes on by itself. */
   onUnavailable?: (error: Unavailable) => void;
 }
@@ -111,7 +117,7 @@ export async function* watchRun<Status extends object>(
   while (run) {
     const events = new HistoryEvents(watched.handle, {
       runId: run.runId,
-      call: (ask) => watched.calls.make({ ...(signal && { signal }), ownerId: watched.ownerId }, ask),
+      call: (ask) => watched.calls.make({ ownerId: watched.ownerId }, { signal }, ask),
     });
     let isClosed = run.isClosed;
     for (;;) {
@@ -141,12 +147,12 @@ async function describe(
   { handle, ownerId, calls }: Omit<WatchedRun<object>, 'status'>,
   options: WatchOptions,
 ): Promise<Run> {
-  const { runId, status } = await calls.make({ ...callOf(options), ownerId }, () => handle.describe());
+  const { runId, status } = await calls.make({ ownerId }, callOf(options), () => handle.describe());
   return { runId, isClosed: status.name !== 'RUNNING' };
 }
 
 function callOf({ signal, timeoutMs }: WatchOptions): CallOptions {
-  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+  return { signal, timeoutMs };
 }
 
 /** `null` when the run has closed and no worker can answer its query. */

@@ -4,9 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { CodecServerConnection } from '../../client/connection/codec-server-connection.ts';
-import { CodecServerError } from '../../client/connection/codec-server-error.ts';
-import { createRemoteCodec } from '../../client/connection/remote-codec.ts';
+import { CodecServerConnection, createRemoteCodec } from '../../client/connection/codec-server.ts';
+import { CodecServerError } from '../../client/connection/errors.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import type { ConfigProblem } from '../../model/problems.ts';
 import { KeyRingError, UndecodablePayloadError, UnknownKeyError } from '../../protection/errors.ts';

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { GatewayProfile } from '../../gateway/profile.ts';
-import type { WebhookEndpoint } from '../../messages/webhooks/endpoint.ts';
+import type { WebhookEndpoint } from '../../messages/webhooks/delivery.ts';
 import { isPublicAddress } from '../../webhooks/sender.ts';
 import { secretProblem } from '../../webhooks/signature.ts';
 import type { Check } from './check.ts';

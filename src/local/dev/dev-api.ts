@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { defined } from '../../base/defined.ts';
-import { connectTo } from '../../client/connection/connect-options.ts';
+import { connectTo } from '../../client/connection/connect.ts';
 import { DEFAULT_PORTS, GATEWAY_LIMITS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { SCOPES } from '../../operations/scopes.ts';

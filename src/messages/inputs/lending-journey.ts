@@ -5,8 +5,15 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
-import { defineInput, type Loose, type MessageOf } from '../message.ts';
-import { implies, repeatedProblems, secondaryUserProblems, sharedFields } from '../shared.ts';
+import {
+  defineInput,
+  implies,
+  type Loose,
+  type MessageOf,
+  repeatedProblems,
+  secondaryUserProblems,
+  sharedFields,
+} from '../message.ts';
 
 const fields = sharedFields();
 
@@ -83,14 +90,20 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
   });
 }
 
+interface Journey {
+  input: Loose;
+  /** Those that will run; `null` where the list is malformed. */
+  stages: readonly StageCode[] | null;
+}
+
 function lendingJourneyProblems(input: Loose): Problem[] {
   const stages = stagesOf(input.stages);
   const shares = Array.isArray(input.shares) ? (input.shares as unknown[]) : [];
   return [
     ...stageOrderProblems(input.stages),
     ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
-    ...endUserProblems(input.endUserCodes, stages),
-    ...gateProblems(input.gates, stages),
+    ...unlistedProblems('endUserCodes', STAGES, 'end user', { input, stages }),
+    ...unlistedProblems('gates', ['PREAPP', 'PRECLOSE'], 'gate', { input, stages }),
     ...attentionProblems(input, stages),
     ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
     ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
@@ -125,11 +138,20 @@ function purposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null
   return problems;
 }
 
-function gateProblems(gates: unknown, stages: readonly StageCode[] | null): Problem[] {
-  if (!isRecord(gates) || !stages) return [];
-  return (['PREAPP', 'PRECLOSE'] as const)
-    .filter((stage) => gates[stage] !== undefined && !stages.includes(stage))
-    .map((stage) => ({ path: `/gates/${stage}`, rule: 'must be the gate of a stage that is listed' }));
+/** What is said of a stage must be of one that is listed. */
+function unlistedProblems(
+  member: 'endUserCodes' | 'gates',
+  named: readonly StageCode[],
+  what: string,
+  { input, stages }: Journey,
+): Problem[] {
+  const byStage = input[member];
+  if (!isRecord(byStage) || !stages) return [];
+  const unlisted = named.filter((stage) => byStage[stage] !== undefined && !stages.includes(stage));
+  return unlisted.map((stage) => ({
+    path: `/${member}/${stage}`,
+    rule: `must be the ${what} of a stage that is listed`,
+  }));
 }
 
 function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode[] | null): Problem[] {
@@ -137,22 +159,9 @@ function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode
   return [{ path: '/attentionAbove', rule: 'needs the stage PRECLOSE' }];
 }
 
-function endUserProblems(codes: unknown, stages: readonly StageCode[] | null): Problem[] {
-  if (!isRecord(codes) || !stages) return [];
-  return STAGES.filter((stage) => codes[stage] !== undefined && !stages.includes(stage)).map((stage) => ({
-    path: `/endUserCodes/${stage}`,
-    rule: 'must be the end user of a stage that is listed',
-  }));
-}
-
-function shareProblems(
-  share: unknown,
-  path: string,
-  journey: { input: Loose; stages: readonly StageCode[] | null },
-): Problem[] {
+function shareProblems(share: unknown, path: string, { input, stages }: Journey): Problem[] {
   if (!isRecord(share)) return [];
   const problems = secondaryUserProblems(share, path);
-  const { input, stages } = journey;
   const own = ownUsersOf(input, share.reportOf, stages ?? STAGES);
   if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
     problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });

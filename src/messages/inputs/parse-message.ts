@@ -13,7 +13,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import type { Checked, MessageOf } from '../message.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
-export interface ApplicantLimit {
+interface ApplicantLimit {
   maxApplicants: number;
 }
 

@@ -1,9 +1,8 @@
 /** The input of `portfolioReview` (docs/portfolio.md): ACCTRVW over a file of rows. */
 import { z } from 'zod';
-import { defineInput, type MessageOf } from '../message.ts';
+import { defineInput, type MessageOf, sharedFields } from '../message.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../portfolio/limits.ts';
 import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from '../portfolio/output-files.ts';
-import { sharedFields } from '../shared.ts';
 
 const fields = sharedFields();
 

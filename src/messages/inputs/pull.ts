@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, type MessageOf } from '../message.ts';
-import { sharedFields } from '../shared.ts';
+import { defineInput, type MessageOf, sharedFields } from '../message.ts';
 
 const fields = sharedFields();
 

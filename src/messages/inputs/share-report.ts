@@ -2,8 +2,14 @@
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, type MessageOf } from '../message.ts';
-import { ONE_OF_TWO_NAMES, referenceProblems, secondaryUserProblems, sharedFields } from '../shared.ts';
+import {
+  defineInput,
+  type MessageOf,
+  ONE_OF_TWO_NAMES,
+  referenceProblems,
+  secondaryUserProblems,
+  sharedFields,
+} from '../message.ts';
 
 const fields = sharedFields();
 

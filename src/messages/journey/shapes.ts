@@ -1,35 +1,368 @@
 /**
- * The types of the answers of a journey, as callers in any language receive them (docs/journeys.md, "Messages"). They follow
- * from the schemas. Instants are RFC 3339 with offset, durations ISO 8601 in days and time, dates YYYY-MM-DD.
+ * The answers of a journey, as callers in any language receive them (docs/journeys.md, "Messages"), and what the answers of
+ * all kinds of runs have alike: schemas, and the types that follow from them. Open: a later version may add members. Instants
+ * are RFC 3339 with offset, durations ISO 8601 in days and time, dates YYYY-MM-DD.
  */
-import type { z } from 'zod';
-import type * as results from './result-schemas.ts';
+import { z } from 'zod';
+import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
+import { REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
+import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
+import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
+import { stageChangesSchema } from './change-summary.ts';
+
+const instant = z.string().meta({ format: 'date-time' });
+const count = z.int().min(0);
+const stage = z.enum(STAGES);
+const environment = z.enum(ENVIRONMENTS);
+const stagePull = { productCode: stage, occurrence: z.int().min(2).exactOptional() };
+
+export const reportReferenceSchema = z
+  .object({
+    reportReferenceNumber: z.string(),
+    requestedAt: instant.meta({ description: 'The instant just before the first byte of the request.' }),
+    applicants: z.array(
+      z.object({ applicantId: z.string(), consumerId: z.string().meta({ description: 'Personal.' }) }),
+    ),
+  })
+  .meta({ id: 'reportReference', description: 'To be stored for later secondary use.' });
+
+const returnCode = z.string().meta({ description: 'As the gateway wrote it.' });
+const returnReasonCode = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,4}$/)
+  .meta({ description: 'The provider’s, where it gives one.' });
+
+/** Of FAILSAFE too, with what names the consumer. */
+export const applicantOutcomeFields = {
+  applicantId: z.string(),
+  outcome: z.enum(REPORT_OUTCOMES),
+  returnCode: returnCode.exactOptional().meta({ description: 'Where the gateway gives one for each applicant.' }),
+  returnReasonCode: returnReasonCode.exactOptional(),
+};
+
+export const problemSchema = z.object({
+  path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }),
+  rule: z.string(),
+});
+
+export const remarksSchema = z
+  .array(problemSchema)
+  .exactOptional()
+  .meta({
+    description:
+      'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
+      'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
+  });
+
+/** Of an answered stage, pull or row, in status, result and events. Nothing personal. */
+export const answeredFields = {
+  returnCode: returnCode.exactOptional().meta({ description: 'Absent where a person accepted the outcome.' }),
+  returnReasonCode: returnReasonCode.exactOptional(),
+  applicantOutcomes: z
+    .array(z.object(applicantOutcomeFields))
+    .exactOptional()
+    .meta({ description: 'Once answered: one for each applicant of the request.' }),
+  noRecordReference: z.string().exactOptional().meta({
+    description: 'The reference number of an answer without a record. Nothing can be shared under it.',
+  }),
+  remarks: remarksSchema,
+};
+
+const answeredSchema = z.object(answeredFields);
+
+/** Free text, which may name a person: in the answer to `references` alone. */
+export const providerTextFields = {
+  returnReasonDesc: z.string().exactOptional(),
+  errorMessage: z.string().exactOptional(),
+  applicantId: z.string().exactOptional().meta({ description: 'Where it was said of one applicant.' }),
+};
+
+/** In the answer to `references` alone. */
+export const consumerWithoutRecordSchema = z
+  .object({
+    applicantId: z.string().exactOptional().meta({ description: 'Absent where the answer does not show whose it is.' }),
+    consumerId: z.string().meta({ description: 'Personal.' }),
+    noRecordReference: z.string().exactOptional(),
+  })
+  .meta({ id: 'consumerWithoutRecord' });
+
+export const WITHOUT_RECORD = 'The consumers that an answer names and has no record of: to be stored too.';
+
+/** Of a stage and of a pull. */
+export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
+  description:
+    'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
+});
+
+/** Of a stage. */
+export const stageAttentionSchema = z
+  .enum([SSN_MISMATCH, REPORT_CHANGED])
+  .exactOptional()
+  .meta({
+    description:
+      'A person should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
+      'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
+  });
+
+const stageState = z.enum([
+  'pending',
+  'running',
+  'held',
+  'record',
+  'noRecord',
+  'noReport',
+  'expired',
+  'skipped',
+  'abandoned',
+]);
+
+export const stageStatusSchema = z
+  .object({
+    productCode: stage,
+    occurrence: z.int().min(2).exactOptional().meta({ description: 'A repeat: after the pull that it repeats.' }),
+    state: stageState,
+    attempts: count,
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional(),
+    ...answeredFields,
+    /** For a preclose report that was compared with the journey's previous report. */
+    changes: stageChangesSchema.exactOptional(),
+    attention: stageAttentionSchema,
+  })
+  .meta({ id: 'stageStatus' });
+
+export const shareStatusSchema = z
+  .object({
+    shareId: z.string(),
+    state: z.enum([
+      'awaitingConsent',
+      'posting',
+      'held',
+      'posted',
+      // On hold, then accepted by a person as not posted.
+      'notPosted',
+      'denied',
+      'expired',
+      'revoked',
+      'nothingToShare',
+      // Its report was disposed of, or came under a legal hold, before it was posted.
+      'reportGone',
+      // Taken back by the platform before it was sent; the ledger keeps it from ever being sent.
+      'withdrawn',
+      'abandoned',
+    ]),
+    waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional(),
+    remarks: remarksSchema,
+    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    /** Set when something about a posted share needs a person, such as a revocation after posting. */
+    attention: z.literal('revokedAfterPosting').exactOptional(),
+  })
+  .meta({ id: 'shareStatus' });
+
+/** In the status of each kind of run whose input was refused. */
+const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
+  description:
+    'Of a run that failed because its input was refused: what is wrong with it. Of one that is running: no worker that was asked has its `profile`, and others are asked for half a minute. The first 20.',
+});
+
+export const holdStatusSchema = z
+  .object({
+    customerTraceNumber: z.string(),
+    productCode: z.enum(PRODUCTS),
+    shareId: z.string().exactOptional(),
+    /** The gateway profile, and for whom it is asked; absent of a hold from an older worker. */
+    profile: z.string().exactOptional(),
+    endUserCode: z.string().exactOptional(),
+    endUser: z.string().exactOptional(),
+    applicantIds: z.array(z.string()).exactOptional().meta({ description: 'The applicants that it is about.' }),
+    accountId: z.string().exactOptional().meta({ description: 'The row, of a portfolio review.' }),
+    failureType: z.enum(FAILURE_TYPES),
+    since: instant,
+    attempts: count.meta({ description: 'The attempt that a decision judges.' }),
+    httpStatus: z.int().exactOptional(),
+    refusalKept: z.literal(true).exactOptional().meta({
+      description: 'The ledger keeps what the gateway wrote beside that status, sealed like a report.',
+    }),
+    returnCode: z.string().exactOptional(),
+    returnReasonCode: returnReasonCode.exactOptional(),
+    otherTraceNumber: z.string().exactOptional().meta({
+      description: 'With AnotherNumber: the number that the inquiry has for another customer.',
+    }),
+    resendFrom: instant.exactOptional().meta({
+      description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
+    }),
+    problems: z.array(problemSchema).exactOptional().meta({
+      description:
+        'With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value.',
+    }),
+    allowedActions: z.array(z.enum(HOLD_ACTIONS)),
+    refusedDecision: z
+      .object({ decisionId: z.string(), reason: z.string(), at: instant })
+      .meta({ description: 'The latest decision that the ledger has refused, and why: it still waits for one.' })
+      .exactOptional(),
+  })
+  .meta({ id: 'holdStatus' });
+
+export const refusedMessageSchema = z
+  .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().exactOptional() })
+  .meta({ id: 'refusedMessage' });
+
+/** In the status of each kind of run. */
+export const runStatusFields = {
+  problems: inputProblemsSchema,
+  holds: z.array(holdStatusSchema),
+  refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+  refusedMessagesTotal: count,
+};
+
+/** How a run ended that has no result, as its status shows it. */
+export const TERMINAL_STATES = ['cancelled', 'failed'] as const;
+
+const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
+
+export const journeyStatusSchema = z
+  .object({
+    journeyId: z.string(),
+    environment: environment.nullable(),
+    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
+    /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
+    waitingFor: z.string().exactOptional(),
+    waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
+    /** `advance` then needs a repeat or `acceptAge`. */
+    reportTooOld: stage
+      .exactOptional()
+      .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
+    stages: z.array(stageStatusSchema),
+    shares: z.array(shareStatusSchema),
+    earlyConsents: z
+      .object({ count, shareIds: z.array(z.string()).meta({ description: 'The first 20.' }) })
+      .exactOptional()
+      .meta({
+        description:
+          'Consents to shares that have not been requested yet. They are kept; a misspelt shareId shows here.',
+      }),
+    ...runStatusFields,
+  })
+  .meta({ id: 'journeyStatus' });
+
+const stageResultSchema = z
+  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.exactOptional() })
+  .meta({ id: 'stageResult' });
+
+export const journeyResultSchema = z.object({
+  journeyId: z.string(),
+  environment,
+  outcome: z.enum(OUTCOMES),
+  stages: z.array(stageResultSchema),
+  shares: z.array(shareStatusSchema),
+});
+
+export const journeyReferencesSchema = z.object({
+  journeyId: z.string(),
+  references: z.array(
+    z.object({
+      ...stagePull,
+      reference: reportReferenceSchema,
+    }),
+  ),
+  shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
+  said: z
+    .array(z.object({ ...stagePull, ...providerTextFields }))
+    .exactOptional()
+    .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
+  withoutRecord: z
+    .array(
+      z.object({
+        ...stagePull,
+        ...consumerWithoutRecordSchema.shape,
+      }),
+    )
+    .exactOptional()
+    .meta({ description: WITHOUT_RECORD }),
+});
+
+/** What the answer to every update has, for every kind of run. */
+export const acceptedSchema = z.object({
+  accepted: z.literal(true),
+  duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
+  recorded: z
+    .boolean()
+    .exactOptional()
+    .meta({
+      description:
+        'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
+        'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
+        'After LedgerChanged: no ledger has it, and none will.',
+    }),
+});
+
+/** The further members in the answers of runs that receive consents. */
+export const consentAnswerFields = {
+  unmatched: z.literal('share').exactOptional().meta({
+    description:
+      'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',
+  }),
+};
+
+export const updateAnswerSchema = z.object({
+  ...acceptedSchema.shape,
+  status: journeyStatusSchema,
+  ...consentAnswerFields,
+});
+
+export const recordedConsentSchema = z.object({
+  duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
+  postedSharesFlagged: count.meta({
+    description: 'Posted shares that the message concerns, now flagged for a person.',
+  }),
+  unmatched: z.enum(['journey', 'share', 'applicant']).exactOptional().meta({
+    description:
+      'What of the message the ledger does not know. It is kept for a start that may follow, and listed for a person.',
+  }),
+});
+
+/** `details[0]` of a failure with type `InvalidInput`. */
+export const invalidInputSchema = z.object({
+  problems: z.array(problemSchema),
+});
+
+/** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
+export const lateConsentResultSchema = z.union([
+  recordedConsentSchema.meta({ description: 'It was recorded in the ledger, and nothing was posted.' }),
+  invalidInputSchema.meta({ description: 'It was refused, and nothing was recorded.' }),
+]);
+
+/** `details[0]` of an update that fails with type `UpdateRefused`. */
+export const updateRefusedSchema = z.object({ reason: z.string() });
 
 /** What an answer says beside its outcome. Nothing personal. */
-export type AnsweredInquiry = z.infer<typeof results.answeredSchema>;
-export type StageStatus = z.infer<typeof results.stageStatusSchema>;
+export type AnsweredInquiry = z.infer<typeof answeredSchema>;
+export type StageStatus = z.infer<typeof stageStatusSchema>;
 export type StageState = StageStatus['state'];
-export type ShareStatus = z.infer<typeof results.shareStatusSchema>;
+export type ShareStatus = z.infer<typeof shareStatusSchema>;
 export type ShareState = ShareStatus['state'];
-export type HoldStatus = z.infer<typeof results.holdStatusSchema>;
-export type RefusedMessage = z.infer<typeof results.refusedMessageSchema>;
+export type HoldStatus = z.infer<typeof holdStatusSchema>;
+export type RefusedMessage = z.infer<typeof refusedMessageSchema>;
 /** The end of a run without an outcome, and so without a result. */
-export type TerminalState = (typeof results.TERMINAL_STATES)[number];
+export type TerminalState = (typeof TERMINAL_STATES)[number];
 /** Answer of the query `status`: nothing personal. */
-export type JourneyStatus = z.infer<typeof results.journeyStatusSchema>;
+export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyState = JourneyStatus['state'];
 /** Consents to shares that have not been requested yet. */
 export type EarlyConsents = NonNullable<JourneyStatus['earlyConsents']>;
 /** Result of the workflow `lendingJourney`. */
-export type JourneyResult = z.infer<typeof results.journeyResultSchema>;
+export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
-export type StageResult = z.infer<typeof results.stageResultSchema>;
+export type StageResult = z.infer<typeof stageResultSchema>;
 /** Answer of the query `references`; `consumerId` is personal. */
-export type ConsumerWithoutRecord = z.infer<typeof results.consumerWithoutRecordSchema>;
-export type JourneyReferences = z.infer<typeof results.journeyReferencesSchema>;
+export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
+export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 /** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
-export type UpdateAnswer = z.infer<typeof results.updateAnswerSchema>;
+export type UpdateAnswer = z.infer<typeof updateAnswerSchema>;
 /** What the ledger says of a consent that it recorded without an open run. */
-export type RecordedConsent = z.infer<typeof results.recordedConsentSchema>;
+export type RecordedConsent = z.infer<typeof recordedConsentSchema>;
 /** Result of the workflow `recordLateConsent`. */
-export type LateConsentResult = z.infer<typeof results.lateConsentResultSchema>;
+export type LateConsentResult = z.infer<typeof lateConsentResultSchema>;

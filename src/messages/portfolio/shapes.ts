@@ -1,10 +1,82 @@
-/** The types of portfolio reviews (docs/portfolio.md): ACCTRVW over a file of rows. As journey/shapes.ts. */
-import type { z } from 'zod';
+/** The answers of portfolio reviews (docs/portfolio.md): schemas and types, as journey/shapes.ts. */
+import { z } from 'zod';
 import type { Applicant } from '../../model/applicant.ts';
 import type { SSN_MISMATCH } from '../../model/inquiry.ts';
+import { ENVIRONMENTS } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
-import type { AnsweredInquiry } from '../journey/shapes.ts';
-import type * as results from './result-schemas.ts';
+import { type AnsweredInquiry, acceptedSchema, runStatusFields, TERMINAL_STATES } from '../journey/shapes.ts';
+import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
+
+const count = z.int().min(0);
+const outcomes = {
+  record: count,
+  noRecord: count,
+  noReport: count,
+  /** A person abandoned the inquiry. */
+  abandoned: count,
+};
+/** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
+const flagged = count.exactOptional().meta({ description: 'Rows with attention: see the result file.' });
+const productCode = z.literal('ACCTRVW');
+const outcome = z.enum(['completed', 'withdrawn']);
+
+export const portfolioProgressSchema = z
+  .object({
+    rows: count.meta({ description: 'Good ones; 0 until the file has been examined.' }),
+    badRows: count,
+    done: count,
+    ...outcomes,
+    flagged,
+    held: count,
+    underWay: count,
+    rowsPerSecond: z.number().exactOptional(),
+    secondsLeft: z.number().exactOptional(),
+  })
+  .meta({ id: 'portfolioProgress' });
+
+export const portfolioStatusSchema = z
+  .object({
+    reviewId: z.string(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
+    productCode,
+    /** `held`: only inquiries that wait for a person are left. */
+    state: z.enum([
+      ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
+      ...outcome.options,
+      ...TERMINAL_STATES,
+    ]),
+    waitingFor: z.string().exactOptional(),
+    /** Its files cannot be reached. The worker keeps trying. */
+    attention: z
+      .literal(PORTFOLIO_UNAVAILABLE)
+      .exactOptional()
+      .meta({ description: 'Its files cannot be reached; it goes on by itself once they can.' }),
+    file: z.string(),
+    digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
+    progress: portfolioProgressSchema,
+    ...runStatusFields,
+  })
+  .meta({ id: 'portfolioStatus' });
+
+export const portfolioResultSchema = z.object({
+  reviewId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  productCode,
+  outcome,
+  file: z.string(),
+  digest: z.string(),
+  rows: count,
+  badRows: count,
+  ...outcomes,
+  flagged,
+  /** After a withdrawal: rows without an outcome. */
+  notReviewed: count,
+  /** Beside the file; relative to PORTFOLIO_DIR. */
+  resultFile: z.string(),
+  badRowsFile: z.string().exactOptional(),
+});
+
+export const portfolioUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: portfolioStatusSchema });
 
 /** One row, as the worker read it. */
 export interface PortfolioRow {
@@ -30,12 +102,12 @@ export interface RowResult extends AnsweredInquiry {
 }
 
 /** Counts only. */
-export type PortfolioProgress = z.infer<typeof results.portfolioProgressSchema>;
+export type PortfolioProgress = z.infer<typeof portfolioProgressSchema>;
 /** Answer of the query `status`: nothing personal. */
-export type PortfolioStatus = z.infer<typeof results.portfolioStatusSchema>;
+export type PortfolioStatus = z.infer<typeof portfolioStatusSchema>;
 export type PortfolioState = PortfolioStatus['state'];
 /** Result of the workflow `portfolioReview`. */
-export type PortfolioResult = z.infer<typeof results.portfolioResultSchema>;
+export type PortfolioResult = z.infer<typeof portfolioResultSchema>;
 export type PortfolioOutcome = PortfolioResult['outcome'];
 /** Answer of every update of a review. */
-export type PortfolioUpdateAnswer = z.infer<typeof results.portfolioUpdateAnswerSchema>;
+export type PortfolioUpdateAnswer = z.infer<typeof portfolioUpdateAnswerSchema>;

@@ -1,17 +1,102 @@
-/** The types of the answers of single pulls (docs/pulls.md), as journey/shapes.ts. */
-import type { z } from 'zod';
-import type * as results from './result-schemas.ts';
+/** The answers of single pulls (docs/pulls.md): schemas and types, as journey/shapes.ts. */
+import { z } from 'zod';
+import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
+import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
+import {
+  acceptedSchema,
+  answeredFields,
+  applicantOutcomeFields,
+  consumerWithoutRecordSchema,
+  providerTextFields,
+  reportReferenceSchema,
+  runStatusFields,
+  ssnMismatchSchema,
+  TERMINAL_STATES,
+  WITHOUT_RECORD,
+} from '../journey/shapes.ts';
+
+const productCode = z.enum(PULL_PRODUCTS);
+const outcome = z.enum([...REPORT_OUTCOMES, 'abandoned', 'withdrawn']);
+const attempts = z.int().min(0);
+
+export const consumerResultSchema = z
+  .object({
+    ...applicantOutcomeFields,
+    reportReferenceNumber: z.string().exactOptional(),
+    consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
+  })
+  .meta({ id: 'consumerResult', description: 'Of FAILSAFE: one for each applicant.' });
+
+const { applicantId: _applicant, outcome: _outcome, ...named } = consumerResultSchema.shape;
+
+export const unattributedConsumerSchema = z.object(named).meta({
+  id: 'unattributedConsumer',
+  description: 'What an entry of the answer says of one applicant of several. The answer does not show of which.',
+});
+
+const consumerFields = {
+  /** For an answered FAILSAFE: one for each applicant, in their order. */
+  consumers: z.array(consumerResultSchema).exactOptional(),
+  unattributed: z.array(unattributedConsumerSchema).exactOptional(),
+};
+
+export const pullStatusSchema = z
+  .object({
+    pullId: z.string(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
+    productCode,
+    state: z.enum(['running', 'held', ...outcome.options, ...TERMINAL_STATES]),
+    /** The decision or the retry that the pull waits for, in words. */
+    waitingFor: z.string().exactOptional(),
+    attempts,
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional(),
+    ...answeredFields,
+    attention: ssnMismatchSchema,
+    ...runStatusFields,
+  })
+  .meta({ id: 'pullStatus' });
+
+export const pullResultSchema = z.object({
+  pullId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  productCode,
+  outcome,
+  attempts,
+  customerTraceNumber: z.string(),
+  ...answeredFields,
+  /** With `record`, unless FAILSAFE gave each consumer a number of its own. */
+  reference: reportReferenceSchema.exactOptional(),
+  ...consumerFields,
+  attention: ssnMismatchSchema,
+});
+
+export const pullReferencesSchema = z.object({
+  pullId: z.string(),
+  references: z.array(z.object({ productCode, reference: reportReferenceSchema })),
+  ...consumerFields,
+  said: z
+    .array(z.object({ productCode, ...providerTextFields }))
+    .exactOptional()
+    .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
+  withoutRecord: z
+    .array(z.object({ productCode, ...consumerWithoutRecordSchema.shape }))
+    .exactOptional()
+    .meta({ description: WITHOUT_RECORD }),
+});
+
+export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });
 
 /** Answer of a pull's query `status`: nothing personal. */
-export type PullStatus = z.infer<typeof results.pullStatusSchema>;
+export type PullStatus = z.infer<typeof pullStatusSchema>;
 export type PullState = PullStatus['state'];
 /** The outcome of one consumer (interface 2.8); `consumerId` is personal. */
-export type ConsumerResult = z.infer<typeof results.consumerResultSchema>;
-export type UnattributedConsumer = z.infer<typeof results.unattributedConsumerSchema>;
+export type ConsumerResult = z.infer<typeof consumerResultSchema>;
+export type UnattributedConsumer = z.infer<typeof unattributedConsumerSchema>;
 /** Result of the workflows `creditReport` and `failsafeCheck`. */
-export type PullResult = z.infer<typeof results.pullResultSchema>;
+export type PullResult = z.infer<typeof pullResultSchema>;
 export type PullOutcome = PullResult['outcome'];
 /** Answer of a pull's query `references`; `consumerId` is personal. */
-export type PullReferences = z.infer<typeof results.pullReferencesSchema>;
+export type PullReferences = z.infer<typeof pullReferencesSchema>;
 /** Answer of every update of a pull: the message was accepted. It does not say that the gateway has answered. */
-export type PullUpdateAnswer = z.infer<typeof results.pullUpdateAnswerSchema>;
+export type PullUpdateAnswer = z.infer<typeof pullUpdateAnswerSchema>;

@@ -1,16 +1,102 @@
-/** The types of the answers of reports that are shared at any time (docs/shares.md), as journey/shapes.ts. */
-import type { z } from 'zod';
-import type * as results from './result-schemas.ts';
+/** The answers of reports that are shared at any time (docs/shares.md): schemas and types, as journey/shapes.ts. */
+import { z } from 'zod';
+import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
+import {
+  acceptedSchema,
+  consentAnswerFields,
+  remarksSchema,
+  reportReferenceSchema,
+  runStatusFields,
+  TERMINAL_STATES,
+} from '../journey/shapes.ts';
+
+export const SHARE_REPORT_OUTCOMES = [
+  'posted',
+  /** On hold, then accepted by a person as not posted. */
+  'notPosted',
+  'denied',
+  'revoked',
+  'expired',
+  'reportGone',
+  'abandoned',
+  'withdrawn',
+] as const;
+
+const outcome = z.enum(SHARE_REPORT_OUTCOMES);
+const attempts = z.int().min(0);
+const attention = z.literal('revokedAfterPosting').exactOptional();
+
+export const reportSourceSchema = z
+  .union([
+    z.object({
+      kind: z.literal('ledger'),
+      ownerId: z.string().meta({ description: 'A journeyId, or pull:<pullId>.' }),
+      productCode: z.enum(REPORT_PRODUCTS),
+      customerTraceNumber: z.string(),
+    }),
+    z.object({ kind: z.literal('given') }),
+  ])
+  .meta({ id: 'reportSource', description: 'An inquiry of the ledger; or given in full, and unknown to the ledger.' });
+
+export const shareReportStatusSchema = z
+  .object({
+    shareId: z.string(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
+    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
+    /** What the share waits for, in words: the consents, the decision or the retry. */
+    waitingFor: z.string().exactOptional(),
+    /** Present once the input was checked. */
+    report: reportSourceSchema.exactOptional(),
+    consentsMissing: z
+      .array(z.string())
+      .meta({ description: 'applicantId of those whose grant does not stand yet, while it waits for them.' }),
+    /** When the wait for consents ends. */
+    until: z.string().meta({ format: 'date-time' }).exactOptional(),
+    attempts,
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    remarks: remarksSchema,
+    attention,
+    ...runStatusFields,
+  })
+  .meta({ id: 'shareReportStatus' });
+
+export const shareReportResultSchema = z.object({
+  shareId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  outcome,
+  report: reportSourceSchema,
+  sharedWith: z.object({ endUserCode: z.string().exactOptional(), endUser: z.string().exactOptional() }),
+  attempts,
+  customerTraceNumber: z.string().exactOptional(),
+  reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+  remarks: remarksSchema,
+  attention,
+});
+
+export const shareReportReferencesSchema = z.object({
+  shareId: z.string(),
+  /** The reference of the shared report; absent until the report was found. */
+  report: reportReferenceSchema.exactOptional(),
+  reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+});
+
+export const shareReportUpdateAnswerSchema = z.object({
+  ...acceptedSchema.shape,
+  status: shareReportStatusSchema,
+  ...consentAnswerFields,
+});
 
 /** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
-export type ReportSource = z.infer<typeof results.reportSourceSchema>;
+export type ReportSource = z.infer<typeof reportSourceSchema>;
 /** Answer of the query `status`: nothing personal. */
-export type ShareReportStatus = z.infer<typeof results.shareReportStatusSchema>;
+export type ShareReportStatus = z.infer<typeof shareReportStatusSchema>;
 export type ShareReportState = ShareReportStatus['state'];
 /** Result of the workflow `shareReport`. */
-export type ShareReportResult = z.infer<typeof results.shareReportResultSchema>;
+export type ShareReportResult = z.infer<typeof shareReportResultSchema>;
 export type ShareReportOutcome = ShareReportResult['outcome'];
 /** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
-export type ShareReportUpdateAnswer = z.infer<typeof results.shareReportUpdateAnswerSchema>;
+export type ShareReportUpdateAnswer = z.infer<typeof shareReportUpdateAnswerSchema>;
 /** Answer of the query `references`; `consumerId` is personal. */
-export type ShareReportReferences = z.infer<typeof results.shareReportReferencesSchema>;
+export type ShareReportReferences = z.infer<typeof shareReportReferencesSchema>;

@@ -1,4 +1,4 @@
-/** The delivery of events: failures, a run's settings, its messages and its status. Types and names. */
+/** The delivery of events: endpoints, failures, a run's settings, its messages and its status. Types and names. */
 import type { Environment } from '../../model/products.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import type { WebhookEvent, WebhookEventType } from './events.ts';
@@ -103,4 +103,20 @@ export interface WebhookDeliveryResult {
   delivered: number;
   dropped: number;
   lost: number;
+}
+
+export interface WebhookEndpoint {
+  /** Unique in its profile. Appears in histories, messages and the command line. */
+  name: string;
+  /** Its path may hold a token and is never shown. Its host is shown. */
+  url: string;
+  /** `whsec_…`, read anew at each use. Each message is signed with all of them, so that secrets can be rotated. */
+  readSecrets(): Promise<string[]>;
+  /** Absent: all types. */
+  events?: readonly WebhookEventType[];
+  allowPrivateAddresses: boolean;
+}
+
+export function takesEvent({ events }: WebhookEndpoint, type: WebhookEventType): boolean {
+  return events === undefined || events.includes(type);
 }

@@ -1,69 +1,15 @@
-/** The events that platforms receive by webhooks: their types, their content, and their stable ids. Pure. */
+/** The events that platforms receive by webhooks: their types, their content, and their stable ids, and how often each has occurred. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Environment } from '../../model/products.ts';
 import { base32 } from '../../model/trace-number.ts';
 import type { TerminalState } from '../journey/shapes.ts';
-import type { WebhookEventData, WebhookEventType } from './schemas.ts';
+import type { WebhookEventType, WebhookSubject } from './schemas.ts';
 
-export type { WebhookEventData, WebhookEventType } from './schemas.ts';
+export type { WebhookBodies, WebhookEventData, WebhookEventType, WebhookRun } from './schemas.ts';
 
 /** The end of a run that has events: with its own outcome, or without one. */
 export type Ended<Outcome> = Outcome | TerminalState;
-
-interface OfJourney {
-  journeyId: string;
-}
-interface OfPull {
-  pullId: string;
-}
-/** The run of a `shareReport`: without a `journeyId`, which the events of a journey's shares have. */
-interface OfShare {
-  shareId: string;
-}
-
-interface OfReview {
-  reviewId: string;
-}
-
-/** The run that an event concerns, by its caller's own id. */
-export type WebhookRun = OfJourney | OfPull | OfShare | OfReview;
-
-/** The runs that have events of each type. */
-export interface WebhookRuns {
-  'stage.answered': OfJourney;
-  'stage.changed': OfJourney;
-  'stage.skipped': OfJourney;
-  'gate.reached': OfJourney;
-  'consent.missing': OfJourney | OfShare;
-  'consent.refused': OfJourney | OfShare;
-  'consent.unmatched': OfJourney;
-  'wait.extended': OfJourney | OfShare;
-  'inquiry.held': WebhookRun;
-  'hold.resolved': WebhookRun;
-  'share.posted': OfJourney | OfShare;
-  'share.revokedAfterPosting': OfJourney | OfShare;
-  'journey.ended': OfJourney;
-  'pull.answered': OfPull;
-  'pull.ended': OfPull;
-  'share.ended': OfJourney | OfShare;
-  'portfolio.ended': OfReview;
-}
-
-/** The members that every event's `data` has. */
-export type WebhookSubject<T extends WebhookEventType = WebhookEventType> = WebhookRuns[T] & {
-  environment: Environment;
-};
-
-/** The body of each event's message, by its type. */
-export type WebhookBodies = {
-  [T in WebhookEventType]: {
-    type: T;
-    /** RFC 3339: when it happened, not when it was sent. */
-    timestamp: string;
-    data: WebhookSubject<T> & WebhookEventData[T];
-  };
-};
 
 /** One event; `id` becomes the header `webhook-id`, and the rest becomes the body. */
 export interface WebhookEvent {
@@ -87,4 +33,27 @@ export function webhookEventId(
 ): string {
   const name = JSON.stringify([subject.environment, subject.workflowId, type, ...key]);
   return `evt_${base32(sha256(utf8ToBytes(name)), 26)}`;
+}
+
+/** Events about messages. Callers may send any number of messages, each under an id of its own. */
+const ABOUT_MESSAGES: readonly string[] = ['consent.refused', 'consent.unmatched'] satisfies WebhookEventType[];
+
+/**
+ * Only the latest counts of those events are kept. An older event that occurs again gets its former id, and says the
+ * same.
+ */
+const MESSAGES_KEPT = 500;
+
+/** The name under which an event is counted. */
+export function occurrenceName(type: WebhookEventType, key: readonly (string | number)[]): string {
+  return JSON.stringify([type, ...key]);
+}
+
+/** @param occurrences how often each event has occurred, by `occurrenceName` */
+export function carriedOccurrences(occurrences: ReadonlyMap<string, number>): Record<string, number> {
+  const isAboutMessage = ([name]: [string, number]) => ABOUT_MESSAGES.includes((JSON.parse(name) as string[])[0] ?? '');
+  const { messages = [], others = [] } = Object.groupBy([...occurrences], (one) =>
+    isAboutMessage(one) ? 'messages' : 'others',
+  );
+  return Object.fromEntries([...others, ...messages.slice(-MESSAGES_KEPT)]);
 }

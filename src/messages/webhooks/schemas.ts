@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
-import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
+import { ENVIRONMENTS, type Environment, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
@@ -12,15 +12,13 @@ import {
   ssnMismatchSchema,
   stageAttentionSchema,
   TERMINAL_STATES,
-} from '../journey/result-schemas.ts';
-import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
+} from '../journey/shapes.ts';
+import { SHARE_REPORT_OUTCOMES } from '../share/shapes.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
 const environment = z.enum(ENVIRONMENTS);
-const OF_JOURNEY = { journeyId, environment };
-const OF_PULL = { pullId, environment };
-const OF_SHARE = { shareId, environment };
-const OF_REVIEW = { reviewId, environment };
+/** The run that an event concerns, by its caller's own id. */
+const RUNS = { journey: { journeyId }, pull: { pullId }, share: { shareId }, review: { reviewId } };
 
 const attempt = z.int().min(0);
 const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.exactOptional() };
@@ -137,60 +135,67 @@ export type WebhookEventType = keyof typeof DATA;
 
 export const WEBHOOK_EVENT_TYPES = Object.keys(DATA) as WebhookEventType[];
 
+/** The runs that have events of each type. `share` is a share by itself: the events of a journey's shares name the journey. */
+const HAVING = {
+  'stage.answered': ['journey'],
+  'stage.changed': ['journey'],
+  'stage.skipped': ['journey'],
+  'gate.reached': ['journey'],
+  'consent.missing': ['journey', 'share'],
+  'consent.refused': ['journey', 'share'],
+  'consent.unmatched': ['journey'],
+  'wait.extended': ['journey', 'share'],
+  'inquiry.held': ['journey', 'pull', 'share', 'review'],
+  'hold.resolved': ['journey', 'pull', 'share', 'review'],
+  'share.posted': ['journey', 'share'],
+  'share.revokedAfterPosting': ['journey', 'share'],
+  'journey.ended': ['journey'],
+  'pull.answered': ['pull'],
+  'pull.ended': ['pull'],
+  'share.ended': ['journey', 'share'],
+  'portfolio.ended': ['review'],
+} as const satisfies Record<WebhookEventType, readonly (keyof typeof RUNS)[]>;
+
 type DataOf = { [T in WebhookEventType]: z.output<z.ZodObject<(typeof DATA)[T]>> };
 
 /** `data` of each type, without the members that all types have. */
 export interface WebhookEventData extends DataOf {}
 
+type RunIds = { [Kind in keyof typeof RUNS]: z.output<z.ZodObject<(typeof RUNS)[Kind]>> };
+
+export type WebhookRun = RunIds[keyof RunIds];
+
+/** The members that every event's `data` has. */
+export type WebhookSubject<T extends WebhookEventType = WebhookEventType> = RunIds[(typeof HAVING)[T][number]] & {
+  environment: Environment;
+};
+
+/** The body of each event's message, by its type. */
+export type WebhookBodies = {
+  [T in WebhookEventType]: {
+    type: T;
+    /** RFC 3339: when it happened, not when it was sent. */
+    timestamp: string;
+    data: WebhookSubject<T> & WebhookEventData[T];
+  };
+};
+
 const timestamp = instant.meta({ description: 'When it happened.' });
 
-function eventSchema<T extends WebhookEventType, Data extends z.ZodType>(type: T, data: Data) {
+function eventSchema(type: WebhookEventType) {
+  const forms = HAVING[type].map((kind) => {
+    const run = { ...RUNS[kind], environment };
+    // The run is named first, as it is sent, and its id is required where the type itself has an optional shareId.
+    return z.object({ ...run, ...(DATA[type] as z.ZodRawShape), ...run });
+  });
+  const data: z.ZodType = forms.length === 1 ? (forms[0] as z.ZodType) : z.union(forms);
   return z.object({ type: z.literal(type), timestamp, data });
 }
 
-type Merged<Run, Data> = Run & Omit<Data, keyof Run>;
-
-function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, run: Run) {
-  // The run is named first, as it is sent, and its id is required where the type itself has an optional shareId.
-  return z.object({ ...run, ...DATA[type], ...run } as Merged<Run, (typeof DATA)[T]>);
-}
+const [first, ...others] = WEBHOOK_EVENT_TYPES.map(eventSchema);
 
 /** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
-  eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
-  eventSchema('stage.changed', dataOf('stage.changed', OF_JOURNEY)),
-  eventSchema('stage.skipped', dataOf('stage.skipped', OF_JOURNEY)),
-  eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
-  eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
-  eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),
-  eventSchema('consent.unmatched', dataOf('consent.unmatched', OF_JOURNEY)),
-  eventSchema('wait.extended', z.union([dataOf('wait.extended', OF_JOURNEY), dataOf('wait.extended', OF_SHARE)])),
-  eventSchema(
-    'inquiry.held',
-    z.union([
-      dataOf('inquiry.held', OF_JOURNEY),
-      dataOf('inquiry.held', OF_PULL),
-      dataOf('inquiry.held', OF_SHARE),
-      dataOf('inquiry.held', OF_REVIEW),
-    ]),
-  ),
-  eventSchema(
-    'hold.resolved',
-    z.union([
-      dataOf('hold.resolved', OF_JOURNEY),
-      dataOf('hold.resolved', OF_PULL),
-      dataOf('hold.resolved', OF_SHARE),
-      dataOf('hold.resolved', OF_REVIEW),
-    ]),
-  ),
-  eventSchema('share.posted', z.union([dataOf('share.posted', OF_JOURNEY), dataOf('share.posted', OF_SHARE)])),
-  eventSchema(
-    'share.revokedAfterPosting',
-    z.union([dataOf('share.revokedAfterPosting', OF_JOURNEY), dataOf('share.revokedAfterPosting', OF_SHARE)]),
-  ),
-  eventSchema('journey.ended', dataOf('journey.ended', OF_JOURNEY)),
-  eventSchema('pull.answered', dataOf('pull.answered', OF_PULL)),
-  eventSchema('pull.ended', dataOf('pull.ended', OF_PULL)),
-  eventSchema('share.ended', z.union([dataOf('share.ended', OF_JOURNEY), dataOf('share.ended', OF_SHARE)])),
-  eventSchema('portfolio.ended', dataOf('portfolio.ended', OF_REVIEW)),
-]);
+  first as ReturnType<typeof eventSchema>,
+  ...others,
+]) as z.ZodType as z.ZodType<WebhookBodies[WebhookEventType]>;

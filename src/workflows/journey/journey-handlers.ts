@@ -9,8 +9,7 @@ import { consent } from '../../messages/consent.ts';
 import { type ExtendMessage, extend } from '../../messages/extend.ts';
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
 import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
-import { withdrawJourney } from '../../messages/withdraw.ts';
-import { withdrawShare } from '../../messages/withdraw-share.ts';
+import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import {
   accepted,

@@ -2,7 +2,7 @@
 import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
-import type { WithdrawShareMessage } from '../../messages/withdraw-share.ts';
+import type { WithdrawShareMessage } from '../../messages/withdraw.ts';
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
 import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';

@@ -4,8 +4,9 @@
  */
 import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { carriedOccurrences, occurrenceName } from '../../messages/webhooks/event-occurrences.ts';
 import {
+  carriedOccurrences,
+  occurrenceName,
   type WebhookEvent,
   type WebhookEventData,
   type WebhookEventType,

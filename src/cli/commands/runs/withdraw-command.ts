@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { WithdrawMessage } from '../../../messages/withdraw.ts';
-import type { WithdrawShareMessage } from '../../../messages/withdraw-share.ts';
+import type { WithdrawMessage, WithdrawShareMessage } from '../../../messages/withdraw.ts';
 import { ownerOf } from '../../../model/owner-id.ts';
 import { requireOwnerId, showAnswer, withJourney, withRun } from '../../decisions/journey-action.ts';
 import { checkMessage, checkRunMessage } from '../../output/check-message.ts';

@@ -1,0 +1,302 @@
+/**
+ * The codec server, as a client without keys uses it: a connection (a small bounded pool, and errors that quote nothing), and
+ * the payload codec that asks it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext, getCACertificates } from 'node:tls';
+import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import { Agent } from 'undici';
+import { isRecord } from '../../base/is-record.ts';
+import { member, parseJson } from '../../base/json-safety.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import { jsonValueOf, payloadJson, readPayloads } from '../../http/payload-json.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
+import { UndecodablePayloadError } from '../../protection/errors.ts';
+import { FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
+import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
+import { bytesOf } from '../../protection/payloads/payload-envelope.ts';
+import { hasBullets } from '../../protection/redaction/redaction.ts';
+import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
+
+/** The server works on 16 requests at once, of all its callers. */
+const CONNECTIONS = 4;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** The server lets a request wait for 10 s before it begins. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const BODY_TIMEOUT_MS = 15_000;
+/** Below what servers and proxies keep an idle connection for: one that is being closed costs a repetition. */
+const KEEP_ALIVE_TIMEOUT_MS = 4_000;
+const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+/** What the server decodes for one request, in base64. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/**
+ * Before each repetition: a server that is restarted is back by then, and who waits has noticed little. Nothing that is
+ * asked changes anything, so it may be asked again.
+ */
+const REPEAT_AFTER_MS = [250, 1_000];
+const LONGEST_REPEAT_AFTER_MS = 2_000;
+
+interface Answer {
+  status: number;
+  text: string;
+  retryAfterMs: number;
+}
+
+export class CodecServerConnection {
+  readonly #agent: Agent;
+  readonly #base: URL;
+  readonly #namespace: string;
+  readonly #readToken: (() => Promise<string>) | undefined;
+  #asking = 0;
+
+  constructor({ url, readToken, caCertificate }: CodecServerAccess, namespace: string) {
+    this.#base = new URL(url);
+    this.#namespace = namespace;
+    this.#readToken = readToken;
+    const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
+    this.#agent = new Agent({
+      connections: CONNECTIONS,
+      pipelining: 1,
+      allowH2: false,
+      connect: {
+        timeout: CONNECT_TIMEOUT_MS,
+        // Overrides NODE_TLS_REJECT_UNAUTHORIZED: a token is at stake.
+        rejectUnauthorized: true,
+        minVersion: 'TLSv1.2',
+        ...(trusted && { secureContext: createSecureContext({ ca: trusted, minVersion: 'TLSv1.2' }) }),
+      },
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      bodyTimeout: BODY_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      maxResponseSize: MAX_RESPONSE_BYTES,
+    });
+  }
+
+  /** Whether a call waits for this server. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
+  }
+
+  /**
+   * The text of the server's answer.
+   *
+   * @param route such as `/encode`, behind the address
+   * @throws CodecServerError
+   */
+  async ask(route: string, body: string): Promise<string> {
+    this.#asking++;
+    try {
+      return await this.#ask(route, body);
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  async #ask(route: string, body: string): Promise<string> {
+    for (let tries = 0; ; tries++) {
+      const answer = await this.#answerOf(route, body);
+      if (answer !== null && answer.status === 200) return answer.text;
+      const error = answer === null ? new CodecServerError('unreachable') : errorOf(answer);
+      const ownMs = REPEAT_AFTER_MS[tries];
+      if (!error.mayPass || ownMs === undefined) throw error;
+      await sleep(Math.min(Math.max(ownMs, answer?.retryAfterMs ?? 0), LONGEST_REPEAT_AFTER_MS));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  /** `null` where the connection failed. A server that is only slow is not asked again: it may be busy with it. */
+  async #answerOf(route: string, body: string): Promise<Answer | null> {
+    const headers = {
+      'x-namespace': this.#namespace,
+      ...(await this.#authorization()),
+      'content-type': 'application/json',
+    };
+    try {
+      const response = await this.#agent.request({
+        origin: this.#base.origin,
+        path: `${this.#base.pathname.replace(/\/+$/, '')}${route}`,
+        method: 'POST',
+        headers,
+        body,
+      });
+      const seconds = Number(response.headers['retry-after']);
+      return {
+        status: response.statusCode,
+        text: await response.body.text(),
+        retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0,
+      };
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw new CodecServerError('tooLarge');
+      if (typeof code === 'string' && TIMEOUTS.has(code)) throw new CodecServerError('unreachable');
+      return null;
+    }
+  }
+
+  async #authorization(): Promise<{ authorization?: string }> {
+    if (!this.#readToken) return {};
+    try {
+      const token = await this.#readToken();
+      // Text that is not a token must not go into a header.
+      if (/^[\w.~+/=-]+$/.test(token)) return { authorization: `Bearer ${token}` };
+    } catch {
+      // A file's error names its path, and what a program's own function throws is not known here.
+    }
+    throw new CodecServerError('tokenMissing');
+  }
+}
+
+/** docs/codec-server.md, "Errors". */
+function errorOf({ status, text }: Answer): CodecServerError {
+  const { code, reason } = errorIn(text);
+  return new CodecServerError(codeOf(status, code, reason), status === 401 ? reason : undefined);
+}
+
+function codeOf(status: number, code: string, reason: string): CodecServerErrorCode {
+  switch (status) {
+    case 401:
+      return 'tokenRefused';
+    case 403:
+      if (reason === 'role') return 'roleTooLow';
+      return reason === 'namespace' ? 'namespaceRefused' : 'refused';
+    case 413:
+      return 'tooLarge';
+    case 400:
+    case 415:
+    case 422:
+      return reason === 'redacted' ? 'masked' : 'refused';
+    case 429:
+    case 502:
+    case 504:
+      return 'busy';
+    case 503:
+      return code === 'UnknownKey' ? 'keyUnknown' : 'busy';
+    default:
+      return 'unexpected';
+  }
+}
+
+/** Code and reason of an error answer; empty where the answer is none of the codec server's. */
+function errorIn(text: string): { code: string; reason: string } {
+  const [answer] = parseJson(text) ?? [];
+  const error = isRecord(answer) ? member(answer, 'error') : undefined;
+  const word = (name: string) => {
+    const value = isRecord(error) ? member(error, name) : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  return { code: word('code'), reason: word('reason') };
+}
+
+/** In one request: a tenth of what the server takes. */
+const MAX_PAYLOADS = 1_000;
+/** Half of what it takes by default; a single payload may be longer. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Failures are encoded too, as with keys of one's own. */
+export function createRemoteDataConverter(connection: CodecServerConnection): DataConverter {
+  return { payloadCodecs: [createRemoteCodec(connection)], failureConverterPath: FAILURE_CONVERTER_PATH };
+}
+
+/** `CodecServerError` of both; `UndecodablePayloadError` of `decode`, as the codec with keys throws it. */
+export function createRemoteCodec(connection: CodecServerConnection): PayloadCodec {
+  return {
+    async encode(payloads) {
+      if (payloads.some(({ data }) => hasBullets(bytesOf(data).toString('utf8')))) throw new CodecServerError('masked');
+      const encoded = await converted(connection, '/encode', payloads);
+      // A proxy or another server may have answered: nothing goes to Temporal in the clear.
+      if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
+      return encoded;
+    },
+    async decode(payloads) {
+      // What is not encrypted is not sent to the codec server.
+      const decoded = (await converted(connection, '/decode', payloads.filter(wasEncrypted))).values();
+      return payloads.map((payload) => (wasEncrypted(payload) ? readable(decoded.next().value) : payload));
+    },
+  };
+}
+
+async function converted(
+  connection: CodecServerConnection,
+  route: '/encode' | '/decode',
+  payloads: readonly Payload[],
+): Promise<Payload[]> {
+  const result: Payload[] = [];
+  // One after the other: the server has other callers.
+  for (const batch of batchesOf(payloads)) result.push(...(await convertedBatch(connection, route, batch)));
+  return result;
+}
+
+/** As JSON, in parts that the server takes. */
+function batchesOf(payloads: readonly Payload[]): string[][] {
+  const batches: string[][] = [];
+  let bytes = 0;
+  for (const payload of payloads) {
+    const text = JSON.stringify(payloadJson(payload));
+    const batch = batches.at(-1);
+    if (!batch || batch.length === MAX_PAYLOADS || bytes + text.length > MAX_BODY_BYTES) {
+      batches.push([text]);
+      bytes = text.length;
+    } else {
+      batch.push(text);
+      bytes += text.length;
+    }
+  }
+  return batches;
+}
+
+/** Halved for as long as the server finds it too large: its limits are its own, and so is what payloads inflate to. */
+async function convertedBatch(
+  connection: CodecServerConnection,
+  route: '/encode' | '/decode',
+  batch: readonly string[],
+): Promise<Payload[]> {
+  try {
+    const text = await connection.ask(route, `{"payloads":[${batch.join(',')}]}`);
+    return payloadsIn(text, batch.length);
+  } catch (error) {
+    const isTooLarge = error instanceof CodecServerError && error.code === 'tooLarge';
+    if (!isTooLarge || batch.length === 1) throw error;
+    const half = Math.ceil(batch.length / 2);
+    return [
+      ...(await convertedBatch(connection, route, batch.slice(0, half))),
+      ...(await convertedBatch(connection, route, batch.slice(half))),
+    ];
+  }
+}
+
+function payloadsIn(text: string | null, count: number): Payload[] {
+  try {
+    const payloads = readPayloads(text, count).map(({ payload }) => payload);
+    if (payloads.length === count) return payloads;
+  } catch {
+    // Its message blames a request, and here the answer is wrong.
+  }
+  throw new CodecServerError('unexpected');
+}
+
+/** Throws where the server shows a marker in place of a payload that it could not decode: it is not what was sent. */
+function readable(payload: Payload | undefined): Payload {
+  if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
+  const [value] = markerIn(payload) ?? [];
+  if (isUndecodable(value)) throw new UndecodablePayloadError(value.undecodable.reason);
+  if (isUnknownKey(value)) throw new CodecServerError('keyUnknown');
+  return payload;
+}
+
+const MARKER = Buffer.from('{"undecodable":');
+
+/** Parsed only where it begins as the marker does: most payloads are long, and none of ours do. */
+function markerIn({ data }: Payload): [unknown] | null {
+  const bytes = bytesOf(data);
+  return bytes.subarray(0, MARKER.length).equals(MARKER) ? jsonValueOf(bytes) : null;
+}
+
+/** As people are shown it, who have no use for an error. */
+function isUnknownKey(value: unknown): boolean {
+  const { undecodable } = (value ?? {}) as { undecodable?: { reason?: unknown } };
+  return undecodable?.reason === 'unknownKey';
+}

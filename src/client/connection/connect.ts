@@ -1,0 +1,385 @@
+/** Connects a client to Temporal: its options, with the environment’s values where the program gives none, and its payloads. */
+import {
+  Client,
+  Connection,
+  type ConnectionLike,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  type WorkflowClientInterceptor,
+} from '@temporalio/client';
+import type { DataConverter, Payload } from '@temporalio/common';
+import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
+import { ConfigError, InvalidInputError } from '../../model/problems.ts';
+import type { Environment } from '../../model/products.ts';
+import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
+import { WatchedKeyRing } from '../../protection/keys/watched-key-ring.ts';
+import { createDataConverter } from '../../protection/payloads/data-converter.ts';
+import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
+import { startedEncrypted } from '../../temporal/started-encrypted.ts';
+import type { CodecServerConnection } from './codec-server.ts';
+import {
+  CallAbortedError,
+  GRPC,
+  grpcCode,
+  isRunLimit,
+  KeysMissingError,
+  TemporalRefusedError,
+  translatedError,
+} from './errors.ts';
+import { temporalAddressProblem, whyUnreachable } from './why-unreachable.ts';
+
+/** How long a call waits for a server that is away, such as one that is being replaced. */
+const SERVER_PATIENCE_MS = 10_000;
+
+type RpcOptions = Parameters<(typeof Connection)['generateRPCImplementation']>[0];
+
+/**
+ * A connection that repeats calls by the SDK's rules, but for what a run's limit refuses: it would be refused again. In
+ * place of the SDK's own retries: a call that is cancelled while it waits for its next attempt ends at once. The SDK's
+ * goes on, and where the connection was closed meanwhile it throws where no caller can catch it.
+ */
+class PatientConnection extends Connection {
+  protected static override generateRPCImplementation(options: RpcOptions) {
+    const call = Connection.generateRPCImplementation(options);
+    const rules = defaultGrpcRetryOptions();
+    const impl: typeof call = (method, request, callback) => {
+      const context = options.callContextStorage.getStore() ?? {};
+      const { deadline, abortSignal } = context;
+      const startedAt = Date.now();
+      /** `null` where the error is final. A call that cannot be repeated in its time keeps the reason why it failed. */
+      const waitMs = (error: Error | null, attempt: number): number | null => {
+        if (!isGrpcServiceError(error) || abortSignal?.aborted || isRunLimit(error)) return null;
+        if (!rules.retryableDecider(attempt, error)) return null;
+        const wait = rules.delayFunction(attempt, error);
+        const at = Date.now() + wait;
+        if (error.code === GRPC.unavailable && at > startedAt + SERVER_PATIENCE_MS) return null;
+        return deadline !== undefined && at >= Number(deadline) ? null : wait;
+      };
+      const ask = (attempt: number): void =>
+        call(method, request, (error, answer) => {
+          const wait = waitMs(error, attempt);
+          if (wait === null) return callback(error, answer);
+          const end = () => {
+            clearTimeout(timer);
+            callback(error);
+          };
+          const timer = setTimeout(() => {
+            abortSignal?.removeEventListener('abort', end);
+            try {
+              options.callContextStorage.run(context, () => ask(attempt + 1));
+            } catch {
+              // The connection was closed by its owner.
+              callback(error);
+            }
+          }, wait);
+          abortSignal?.addEventListener('abort', end, { once: true });
+        });
+      ask(1);
+    };
+    return impl;
+  }
+}
+
+/** Where the program gives none of these, the environment's are taken (docs/configuration.md). */
+export interface ConnectOptions {
+  /**
+   * `host:port`, without a scheme: of Temporal, not of the gateway. Default: `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`.
+   * TLS and API keys come from the environment, as `@temporalio/envconfig` reads it.
+   */
+  address?: string;
+  /** Of Temporal. Default: `TEMPORAL_NAMESPACE`, else `default`. */
+  namespace?: string;
+  /**
+   * The one that the workers of this environment poll: with another, starts succeed and wait for ever. Default:
+   * `TASK_QUEUE`, else `credit-journeys-<environment>`.
+   */
+  taskQueue?: string;
+  /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
+  environment?: Environment;
+  /**
+   * A connection of the caller's own, which stays the caller's to close.
+   * @internal
+   */
+  connection?: ConnectionLike;
+  /** The most applicants that a message may carry; the worker has the last word. */
+  maxApplicants?: number;
+  /** How long to wait for the server, in milliseconds. Default 5,000: one that is there answers at once. */
+  connectTimeoutMs?: number;
+  /**
+   * How long a question to a run waits for a worker, in milliseconds, where the call gives no `timeoutMs`. Default
+   * 5,000: enough to replay a long history first.
+   */
+  queryTimeoutMs?: number;
+  /** Ends the attempt to connect. */
+  signal?: AbortSignal;
+  /**
+   * The codec server, which encrypts, decrypts and reads reports for who holds no key. Default: as `CODEC_SERVER_URL`,
+   * `CODEC_SERVER_TOKEN_FILE` and `CODEC_SERVER_CA_FILE` say.
+   */
+  codecServer?: CodecServerAccess;
+  /**
+   * How payloads are encrypted and decrypted. Default: by the codec server; where none is named, with the key ring that
+   * `KEY_RING_FILE` names (in the sandbox the one in `.credit-journey`). Without either the client does not connect, unless
+   * `PAYLOAD_ENCRYPTION` is off, which the sandbox alone takes.
+   *
+   * @internal
+   */
+  dataConverter?: DataConverter;
+  /**
+   * The program runs beside the ledger, with a worker's secrets. Without it no client may have `KEY_RING_FILE` or
+   * `LEDGER_URL` in production. Default false.
+   *
+   * @internal
+   */
+  besideLedger?: boolean;
+}
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+
+/** The environment is read only for what the caller leaves out. */
+type Needed = Omit<ClientSettings, 'environment'>;
+
+function settingsOf(options: ConnectOptions): Needed {
+  const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
+  if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
+    const none = { address: '', connectionOptions: { address: '' } };
+    const temporal = { ...none, namespace };
+    return { taskQueue, maxApplicants, temporal, traces: false, ...payloadsBy(options) };
+  }
+  const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
+  const settings = loadClientSettings(env, useOf(options));
+  const address = options.address ?? settings.temporal.address;
+  return {
+    taskQueue: taskQueue ?? settings.taskQueue,
+    maxApplicants: maxApplicants ?? settings.maxApplicants,
+    payloads: settings.payloads,
+    traces: settings.traces,
+    ...(settings.codecServer && { codecServer: settings.codecServer }),
+    ...(options.codecServer && payloadsBy(options)),
+    temporal: {
+      address,
+      namespace: namespace ?? settings.temporal.namespace,
+      connectionOptions: { ...settings.temporal.connectionOptions, address },
+    },
+  };
+}
+
+function payloadsBy({ codecServer }: ConnectOptions): Pick<Needed, 'payloads' | 'codecServer'> {
+  return codecServer ? { payloads: { kind: 'codecServer' }, codecServer } : { payloads: { kind: 'clear' } };
+}
+
+/** @internal */
+export function useOf({ besideLedger = false, codecServer, connection, dataConverter }: ConnectOptions): ClientUse {
+  return {
+    besideLedger,
+    ownDataConverter: codecServer !== undefined || dataConverter !== undefined,
+    ownConnection: connection !== undefined,
+  };
+}
+
+/** Loaded when needed: most callers in the sandbox have none. */
+async function codecServerOf({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
+  if (!codecServer) return undefined;
+  const { CodecServerConnection } = await import('./codec-server.ts');
+  return new CodecServerConnection(codecServer, temporal.namespace);
+}
+
+/** Why a connection failed is asked for so long before the time is over, or half of a shorter time. */
+const WHY_MS = 2_000;
+
+/**
+ * Connects, and asks the server for a first answer.
+ *
+ * @throws TemporalUnavailableError, TemporalRefusedError, CallAbortedError; InvalidInputError or ConfigError for an
+ *   address of another form
+ * @internal
+ */
+export async function connectTo(
+  { connectionOptions }: Pick<ClientSettings['temporal'], 'connectionOptions'>,
+  { address: given, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
+): Promise<Connection> {
+  const rule = temporalAddressProblem(connectionOptions.address);
+  if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
+  if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
+  if (signal?.aborted) throw new CallAbortedError(signal.reason);
+  const whyMs = Math.min(WHY_MS, connectTimeoutMs / 2);
+  const connectTimeout = Math.ceil(connectTimeoutMs - whyMs);
+  const connection = PatientConnection.lazy({ ...connectionOptions, connectTimeout, interceptors: [] });
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(new CallAbortedError(signal?.reason));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([connection.ensureConnected(), aborted.promise]);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    const told = translatedError(error, '');
+    if (told instanceof CallAbortedError || told instanceof TemporalRefusedError) throw told;
+    throw await whyUnreachable(connectionOptions, whyMs);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+// The data converter of a client whose `PAYLOAD_ENCRYPTION` is off.
+
+/** Each is a call to the server. One is not enough: another caller may have started it in the clear, too. */
+const MOST_LOOKED_AT = 5;
+
+/**
+ * Sends in the clear, unless the newest runs of the task queue are encrypted: its workers would refuse what is sent, and
+ * it would stay readable in the history. The first message of a client asks for them. An answer that came encrypted
+ * cannot be read.
+ */
+function clearDataConverter(connection: ConnectionLike, namespace: string, taskQueue: string): DataConverter {
+  let isClear = false;
+  return {
+    payloadCodecs: [
+      {
+        encode: async (payloads: Payload[]) => {
+          if (payloads.length > 0 && !isClear) {
+            const isEncrypted = await hasEncryptedRuns(connection, namespace, taskQueue);
+            if (isEncrypted) throw new KeysMissingError('nothing was sent: workers encrypt here');
+            isClear = true;
+          }
+          return payloads;
+        },
+        decode: async (payloads: Payload[]) => {
+          if (payloads.some(wasEncrypted)) throw new KeysMissingError('the answer is encrypted');
+          return payloads;
+        },
+      },
+    ],
+  };
+}
+
+/**
+ * Whether a run of the queue came encrypted. Starts in the clear that workers have refused are among the failed ones. A
+ * namespace may have queues of several environments, so it does not say by itself.
+ */
+async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<boolean> {
+  const { executions } = await connection.workflowService.listWorkflowExecutions({
+    namespace,
+    // The server's own order: the newest first.
+    query: `${RUNS_WITH_INQUIRIES} AND TaskQueue = '${taskQueue.replaceAll("'", "''")}' AND ExecutionStatus != 'Failed'`,
+    pageSize: MOST_LOOKED_AT,
+  });
+  const looks = (executions ?? []).map(async ({ execution }) => {
+    const { workflowId, runId } = execution ?? {};
+    if (!workflowId || !runId) return false;
+    return startedEncrypted(connection, namespace, { workflowId, runId }).catch((error: unknown) => {
+      // The run was deleted meanwhile.
+      if (grpcCode(error) === GRPC.notFound) return false;
+      throw error;
+    });
+  });
+  return (await Promise.all(looks)).includes(true);
+}
+
+const NO_KEYS =
+  'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
+
+/**
+ * The data converter that the environment asks for.
+ *
+ * @param parts `codecServer` is there wherever `payloads` asks for it
+ * @throws ConfigError where there is neither a codec server nor a key ring: nothing is sent in the clear by omission;
+ *   KeyRingError where there is a key ring file that cannot be used
+ *
+ * @internal
+ */
+export async function configuredDataConverter(
+  { payloads, temporal, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
+  { connection, codecServer }: { connection: ConnectionLike; codecServer: CodecServerConnection | undefined },
+): Promise<Pick<ClientParts, 'keys'> & { dataConverter: DataConverter }> {
+  switch (payloads.kind) {
+    case 'clear':
+      return { dataConverter: clearDataConverter(connection, temporal.namespace, taskQueue), keys: undefined };
+    case 'codecServer': {
+      if (!codecServer) throw new Error('a codec server was configured, and none was connected to');
+      const { createRemoteDataConverter } = await import('./codec-server.ts');
+      return { dataConverter: createRemoteDataConverter(codecServer), keys: undefined };
+    }
+    case 'keyRing': {
+      if (!(await keyRingExists(payloads.file)))
+        throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
+      const keys = await WatchedKeyRing.open(payloads.file);
+      return { dataConverter: createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' }), keys };
+    }
+  }
+}
+
+/**
+ * What programs beside the ledger add to a client, which by itself loads neither ledger nor telemetry.
+ *
+ * @internal
+ */
+export interface Additions {
+  /** Default: whether the environment names an endpoint for spans. */
+  traces?: boolean;
+  tracing?: () => Promise<WorkflowClientInterceptor>;
+}
+
+/**
+ * What a client is made of.
+ *
+ * @internal
+ */
+export interface ClientParts {
+  client: Client;
+  ownConnection: ConnectionLike | undefined;
+  taskQueue: string;
+  maxApplicants: number;
+  queryTimeoutMs: number;
+  codecServer: CodecServerConnection | undefined;
+  /** The key ring that the data converter follows: a client may run for longer than a key is current. Closed with the client. */
+  keys: { close(): void } | undefined;
+}
+
+/** As the client's package says (scripts/pack-client.ts). An older Node fails later, by a function that it lacks. */
+const OLDEST_NODE = [22, 19] as const;
+
+/** @throws ConfigError where this Node is too old */
+function requireNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  const rule = `must be ${OLDEST_NODE.join('.')} or later: this program runs on ${process.versions.node}`;
+  throw new ConfigError([{ variable: 'Node.js', rule }]);
+}
+
+/**
+ * Connects to Temporal, with the environment's values where the options give none.
+ *
+ * @internal
+ */
+export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
+  requireNode();
+  const settings = settingsOf(options);
+  const { namespace } = settings.temporal;
+  const codecServer = await codecServerOf(settings);
+  const { tracing, traces = settings.traces } = additions;
+  const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
+  const connection = options.connection ?? (await connectTo(settings.temporal, options));
+  const ownConnection = options.connection ? undefined : connection;
+  const { dataConverter, keys } = options.dataConverter
+    ? { dataConverter: options.dataConverter, keys: undefined }
+    : await configuredDataConverter(settings, { connection, codecServer }).catch(closing(ownConnection));
+  return {
+    client: new Client({ connection, namespace, dataConverter, interceptors }),
+    ownConnection,
+    taskQueue: settings.taskQueue,
+    maxApplicants: settings.maxApplicants,
+    queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+    codecServer,
+    keys,
+  };
+}
+
+function closing(connection: ConnectionLike | undefined) {
+  return async (error: unknown): Promise<never> => {
+    await connection?.close();
+    throw error;
+  };
+}

@@ -1,0 +1,73 @@
+/** Questions and messages to a run that may be busy, and the ids of messages. */
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
+import { isAtRunLimit, isTaskFailure } from './errors.ts';
+
+/** A run that takes messages without end may be between two tasks several times in a row. */
+const MOST_TIMES = 8;
+const PAUSE_MS = 50;
+
+/**
+ * A worker refuses a query that comes between two tasks of the run (`workflows/run/as-replayed.ts`). The server tells each
+ * query that failed by this one error, also the one that does not exist.
+ */
+export async function askRun<Answer>(
+  handle: Pick<WorkflowHandle, 'query'>,
+  name: string,
+  signal?: AbortSignal,
+  ...args: unknown[]
+): Promise<Answer> {
+  for (let time = 1; ; time++) {
+    try {
+      return await handle.query<Answer, unknown[]>(name, ...args);
+    } catch (error) {
+      if (!(error instanceof QueryNotRegisteredError) || time === MOST_TIMES) throw error;
+    }
+    await sleep(PAUSE_MS * time, undefined, signal && { signal });
+  }
+}
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 1_000;
+
+/** A run that hands over while messages arrive may fail a few tasks; one that always fails has a bug. */
+const MOST_TASK_FAILURES = 6;
+
+/**
+ * Sends until the run takes the message, `patienceMs` are over or the signal is aborted. It is the same message each
+ * time, by its id.
+ *
+ * @throws what `send` throws
+ */
+export async function sendPatiently<T>(send: () => Promise<T>, patienceMs: number, signal: AbortSignal): Promise<T> {
+  const endsAt = performance.now() + patienceMs;
+  let taskFailures = 0;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await send();
+    } catch (error) {
+      const mayPass = isAtRunLimit(error) || (isTaskFailure(error) && ++taskFailures < MOST_TASK_FAILURES);
+      if (!mayPass || performance.now() + waitMs >= endsAt) throw error;
+      await sleep(waitMs, undefined, { signal });
+    }
+  }
+}
+
+/**
+ * One update id for each message: the server answers a second call under it as it answered the first, a refusal too. A
+ * corrected message has another.
+ */
+export function updateIdOf(businessKey: string, messageId: string = randomUUID()): string {
+  return `${businessKey}-${messageId}`;
+}
+
+/** What the ids of all of a journey's late consents begin with; 16 hex digits follow. */
+export function lateConsentIdPrefix(journeyId: string): string {
+  return `late-consent-${journeyId}-`;
+}
+
+/** One workflow for each message that came too late. The ledger compares it with what it has under the same key. */
+export function lateConsentWorkflowId(journeyId: string, messageId: string = randomUUID()): string {
+  return `${lateConsentIdPrefix(journeyId)}${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}`;
+}

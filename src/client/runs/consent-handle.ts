@@ -1,0 +1,137 @@
+/** Consents to a run. One that comes after the run's end still has to reach the ledger (docs/journeys.md). */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
+import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { priorityOf } from '../../model/work-class.ts';
+import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import {
+  JourneyFinishedError,
+  JourneyNotFoundError,
+  ResultNotReadyError,
+  TooManyMessagesError,
+} from '../connection/errors.ts';
+import { lateConsentWorkflowId } from '../connection/run-messages.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
+
+/** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
+export type LateConsentAnswer = { accepted: true; late: true } & (
+  | ({ recorded: true } & RecordedConsent)
+  | { recorded: false }
+);
+
+/**
+ * Starts `recordLateConsent`, or finds the run that is open for this very message. Whether the ledger has the message
+ * already, the ledger says.
+ *
+ * @internal
+ */
+export async function startLateConsent(
+  client: Client,
+  taskQueue: string,
+  consent: ConsentMessage,
+  messageId?: string,
+): Promise<Pick<WorkflowHandle, 'result'>> {
+  return client.workflow.start('recordLateConsent', {
+    workflowId: lateConsentWorkflowId(consent.journeyId, messageId),
+    taskQueue,
+    args: [{ consent }],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // The message names no other end user; of one who has only a name there is no key.
+    priority: priorityOf('interactive', consent.secondaryUser.endUserCode),
+    staticSummary: `late consent · ${consent.decision}`,
+  });
+}
+
+/** A run answers a consent within 5 s. Where it still takes none after that, the client writes to the ledger. */
+const CONSENT_PATIENCE_MS = 6_000;
+
+/**
+ * Whether a consent that did not reach its run goes to the ledger. Either no run is open, or Temporal takes no more
+ * messages for it. In the second case a grant is not recorded: the run would never hear of it, and wait in vain.
+ */
+function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
+  if (error instanceof TooManyMessagesError) return decision !== 'granted';
+  return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
+}
+
+/**
+ * Starts the workflow that records it, and waits for its result, as long as for any update.
+ *
+ * @throws InvalidInputError where the message is refused
+ */
+async function recordLate(
+  { client, calls, taskQueue }: RunContext,
+  consent: ConsentMessage,
+  { messageId, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: MessageOptions,
+): Promise<LateConsentAnswer> {
+  const ownerId = consent.journeyId;
+  const left = inOneTime({ signal, timeoutMs });
+  const run = await calls.make({ ownerId, late: serverLate }, left(), () =>
+    startLateConsent(client, taskQueue, consent, messageId),
+  );
+  try {
+    const late = () => new ResultNotReadyError(ownerId);
+    const result: LateConsentResult = await calls.make({ ownerId, late }, left(), () => run.result());
+    if ('problems' in result) throw new InvalidInputError(result.problems);
+    return { accepted: true, late: true, recorded: true, ...result };
+  } catch (error) {
+    if (error instanceof ResultNotReadyError) return { accepted: true, late: true, recorded: false };
+    throw error;
+  }
+}
+
+/** A run that receives consents: a journey, or a share by itself. Errors: run-handle.ts. */
+export abstract class ConsentHandle<
+  Status extends object,
+  Result extends object,
+  Answer extends object,
+  Content extends object,
+> extends RunHandle<Status, Result, Answer> {
+  /** The message, addressed to this run, and checked. */
+  protected abstract addressed(message: Content): ConsentMessage;
+
+  /**
+   * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
+   * answered as by `recordConsent`.
+   */
+  async consent(message: Content, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
+    const consent = this.addressed(message);
+    const about = { ownerId: this.ownerId, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    return this.#orRecordLate(consent, options, async () => {
+      await this.context().calls.make(about, options, () => this.handle().signal('consent', consent));
+      return { late: false as const };
+    });
+  }
+
+  /**
+   * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
+   * it concerns are flagged, a run that is started later finds it, and `unmatched` says what the ledger does not know.
+   */
+  async recordConsent(
+    message: Content,
+    options: MessageOptions = {},
+  ): Promise<(Answer & { late: false }) | LateConsentAnswer> {
+    const consent = this.addressed(message);
+    const key = consentDefinition.keyOf('recordConsent', consent);
+    return this.#orRecordLate(consent, options, async () => {
+      const answer = await this.update('recordConsent', key, consent, options, CONSENT_PATIENCE_MS);
+      return { ...answer, late: false as const };
+    });
+  }
+
+  async #orRecordLate<Sent>(
+    consent: ConsentMessage,
+    options: MessageOptions,
+    send: () => Promise<Sent>,
+  ): Promise<Sent | LateConsentAnswer> {
+    const left = inOneTime(options);
+    try {
+      return await send();
+    } catch (error) {
+      if (!isForLedger(error, consent)) throw error;
+      return recordLate(this.context(), consent, { ...left(), messageId: options.messageId });
+    }
+  }
+}

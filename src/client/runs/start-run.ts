@@ -1,0 +1,151 @@
+/** Starts a run of any kind by its caller's own id, once: a start that is repeated finds the first. */
+import type { Client } from '@temporalio/client';
+import { type Payload, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { differingPaths } from '../../base/differing-paths.ts';
+import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
+import { type PullInput, pullInputOf } from '../../messages/inputs/pull.ts';
+import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
+import type { InputDefinition } from '../../messages/message.ts';
+import { ID_NAMES, ownerIdOf, type RunKind, workflowIdOf } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { nameOfUser } from '../../model/stage-end-user.ts';
+import { priorityOf, type WorkClass } from '../../model/work-class.ts';
+import { redactedPointer } from '../../protection/redaction/redaction.ts';
+import { InputDiffersError } from '../connection/errors.ts';
+import { askRun } from '../connection/run-messages.ts';
+
+/** The input of each kind of run. */
+export interface StartInputs {
+  journey: LendingJourneyInput;
+  pull: PullInput;
+  portfolio: PortfolioReviewInput;
+  share: ShareReportInput;
+}
+
+interface KindOfStart<Input> {
+  definition(input: unknown): InputDefinition;
+  /** Begins the static details. */
+  about: string;
+  /** The static summary: nothing personal. */
+  summary(input: Input): string;
+}
+
+const KINDS: { [Kind in RunKind]: KindOfStart<StartInputs[Kind]> } = {
+  journey: {
+    definition: () => lendingJourney,
+    about: 'One loan’s credit reports and shares.',
+    summary: ({ journeyId, endUserCode }) => `journey ${journeyId} · ${endUserCode}`,
+  },
+  pull: {
+    definition: pullInputOf,
+    about: 'One credit report.',
+    summary: ({ productCode, pullId, endUserCode }) =>
+      [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
+  },
+  portfolio: {
+    definition: () => portfolioReview,
+    about: 'ACCTRVW for each row of a portfolio file.',
+    summary: ({ reviewId, endUserCode }) => `portfolio ${reviewId} · ${endUserCode}`,
+  },
+  share: {
+    definition: () => shareReport,
+    about: 'One report shared with one secondary user.',
+    summary: (share) => `share ${share.shareId} · ${nameOfUser(share)}`,
+  },
+};
+
+/** A start whose input has been checked. */
+interface CheckedStart<Kind extends RunKind> {
+  kind: Kind;
+  id: string;
+  ownerId: string;
+  input: StartInputs[Kind];
+  maxApplicants: number;
+}
+
+/** @throws InvalidInputError */
+export function checkStart<Kind extends RunKind>(
+  kind: Kind,
+  given: unknown,
+  { maxApplicants }: { maxApplicants: number },
+): CheckedStart<Kind> {
+  const input = parseInput(kind, given, maxApplicants);
+  const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
+  return { kind, id, ownerId: ownerIdOf(kind, id), input, maxApplicants };
+}
+
+/** Brings two forms that mean the same to one. */
+function parseInput<Kind extends RunKind>(kind: Kind, input: unknown, maxApplicants: number): StartInputs[Kind] {
+  return parseMessage(KINDS[kind].definition(input), input, { maxApplicants }) as StartInputs[Kind];
+}
+
+/**
+ * Starts the run. One that failed, was terminated or timed out is run again.
+ *
+ * @returns whether it is new: otherwise a run with the same input has this id
+ * @throws InputDiffersError where a run with another input has it, and the SDK's errors
+ */
+export async function startRun<Kind extends RunKind>(
+  { client, taskQueue }: { client: Client; taskQueue: string },
+  start: CheckedStart<Kind>,
+  workClass: WorkClass,
+): Promise<boolean> {
+  const { kind, id, ownerId, input } = start;
+  const { definition, about, summary } = KINDS[kind];
+  try {
+    await client.workflow.start(definition(input).workflows[0] as string, {
+      workflowId: workflowIdOf(ownerId),
+      taskQueue,
+      args: [input],
+      // Distinguishes a repeat from a first start, so that the two inputs can be compared.
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      priority: priorityOf(workClass, input.endUserCode),
+      // Payloads like any other, and so encrypted; nothing personal all the same.
+      staticSummary: summary(input),
+      staticDetails: `${about} The current details say where it stands and what resolves a hold; they need a running worker.`,
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    const paths = await findDifferences(client, start);
+    if (paths.length > 0) throw new InputDiffersError(kind, id, paths);
+    return false;
+  }
+}
+
+/** Where the input of the run that has this id differs; forms that mean the same do not. */
+async function findDifferences<Kind extends RunKind>(
+  client: Client,
+  { kind, ownerId, input, maxApplicants }: CheckedStart<Kind>,
+): Promise<string[]> {
+  const workflowId = workflowIdOf(ownerId);
+  const started = await startedInput(client, workflowId);
+  // A codec server has masked it for this client. The run itself has all of it, and says which members differ.
+  if (redactedPointer(started) !== null) {
+    return askRun(client.workflow.getHandle(workflowId), 'inputDifferences', undefined, input);
+  }
+  try {
+    return differingPaths(parseInput(kind, started, maxApplicants), input);
+  } catch (error) {
+    // A run with an invalid input is about to fail.
+    if (error instanceof InvalidInputError) return [''];
+    throw error;
+  }
+}
+
+/** The input of the newest run, as far as this client may see it. */
+export async function startedInput({ connection, options }: Client, workflowId: string): Promise<unknown> {
+  const { history } = await connection.workflowService.getWorkflowExecutionHistory({
+    namespace: options.namespace,
+    execution: { workflowId },
+    maximumPageSize: 1,
+  });
+  const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
+  let payloads: Payload[] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
+  const [payload] = payloads;
+  return payload && payloadConverter.fromPayload(payload);
+}
