@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { DoctorContext } from '../../src/doctor/checks/context.ts';
-import { decisionSignerChecks } from '../../src/doctor/checks/decision-signer-check.ts';
+import type { DoctorContext } from '../../src/doctor/check.ts';
+import { decisionSignerChecks } from '../../src/doctor/key-checks.ts';
 import { decisionContent } from '../../src/model/decision-content.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
 import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';

@@ -1,7 +1,6 @@
 /** `credit-journey doctor`: checks everything that a worker needs. */
 import type { Command } from 'commander';
-import type { CheckResult } from '../../../doctor/checks/check.ts';
-import type { Finding } from '../../../doctor/checks/finding.ts';
+import type { CheckResult, Finding } from '../../../doctor/check.ts';
 import type { Examination } from '../../../doctor/examine-installation.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
