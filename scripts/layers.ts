@@ -61,14 +61,7 @@ export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
     'messages/pull',
     'messages/journey',
   ],
-  protection: [
-    'protection/redaction',
-    'protection/payloads',
-    'protection/sealed',
-    'protection/proofs',
-    'protection/keys',
-    'protection',
-  ],
+  protection: ['protection/redaction', 'protection/payloads', 'protection/sealed', 'protection/keys', 'protection'],
   workflows: [
     'workflows',
     'workflows/journey',

@@ -52,7 +52,7 @@ export { PullHandle } from './client/runs/pull-handle.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
-export type { CodecServerAccess } from './config/codec-server-access.ts';
+export type { CodecServerAccess } from './config/client.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/kept-consents.ts';

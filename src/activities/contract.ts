@@ -37,7 +37,7 @@ import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/secondary-user.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
+import type { ProofVerdict } from '../protection/proofs.ts';
 
 /** What a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {

@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
+import { profileFingerprint } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { StartFacts } from '../ledger/records.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';

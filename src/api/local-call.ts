@@ -6,8 +6,8 @@ import { parseWith } from '../fields/problems.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
-import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
 import type { Reply, Route } from './route.ts';
+import { PATH_PARAMETERS, parametersIn } from './route.ts';
 import type { ApiServices } from './services.ts';
 
 export interface LocalCall {

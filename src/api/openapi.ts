@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { PROBLEM_CODES } from '../http/problem-codes.ts';
 import { problemSchema } from '../messages/journey/result-schemas.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
 import { STATUS_WORDS } from './problem.ts';
 import type { AnswerForm, Route } from './route.ts';
+import { PATH_PARAMETERS, parametersIn } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
 export type Json = { [member: string]: unknown };

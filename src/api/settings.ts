@@ -8,8 +8,8 @@ import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { isLoopbackHost } from '../http/server.ts';
 import { readLimits, readListening, readTokenSettings } from '../http/settings.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
 import type { ApiOptions } from './options.ts';
+import { DEFAULT_LIMITS } from './options.ts';
 
 export interface ApiSettings {
   options: Omit<ApiOptions, 'journeys' | 'signer'>;

@@ -9,8 +9,9 @@ import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import { readKeySet } from '../protection/proofs/key-set.ts';
+import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
+import type { CodecServerAccess } from './client.ts';
 import {
   type ClientSettings,
   type ClientUse,
@@ -19,7 +20,6 @@ import {
   readTemporal,
   type TemporalOptions,
 } from './client.ts';
-import type { CodecServerAccess } from './codec-server-access.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
 import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { parseDurationMs } from '../base/durations.ts';
+import { parseDurationMs } from '../base/instants.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ACCENTS } from '../fields/accents.ts';
 import { alphanumericProblem } from '../fields/alphanumeric.ts';

@@ -6,8 +6,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspectLedger, type LedgerInspection } from '../ledger/sql/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError } from '../protection/errors.ts';
-import { type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
-import { keyRingExists } from '../protection/keys/open-key-ring.ts';
+import { type KeyRing, keyRingExists, loadKeyRing } from '../protection/keys/key-ring.ts';
 
 export interface Finding {
   /** `unchecked`: doctor could not find out. That says nothing about what it wanted to check. */

@@ -6,7 +6,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection } from '../client/connection/codec-server-connection.ts';
 import { CodecServerError } from '../client/connection/codec-server-error.ts';
 import { createRemoteCodec } from '../client/connection/remote-codec.ts';
-import type { CodecServerAccess } from '../config/codec-server-access.ts';
+import type { CodecServerAccess } from '../config/client.ts';
 import type { Config, DecisionKey } from '../config/config.ts';
 import { openFileProblem } from '../config/rules.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -14,13 +14,11 @@ import { decisionContent, type ProvableDecision } from '../model/decision-conten
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
-import { type KeyAge, keyAges } from '../protection/keys/key-age.ts';
+import { type KeyAge, keyAges } from '../protection/keys/key-ring.ts';
+import { type DecisionSigner, keyIdIn, loadDecisionSigner, nextKeyFile } from '../protection/keys/signing-keys.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { bytesOf } from '../protection/payloads/payload-envelope.ts';
-import { createDecisionProofVerifier } from '../protection/proofs/decision-proof.ts';
-import { type DecisionSigner, loadDecisionSigner } from '../protection/proofs/decision-signer.ts';
-import { readKeySet } from '../protection/proofs/key-set.ts';
-import { keyIdIn, nextKeyFile } from '../protection/proofs/signing-key-files.ts';
+import { createDecisionProofVerifier, readKeySet } from '../protection/proofs.ts';
 import {
   type Check,
   counted,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
-import { millisecondsOf } from '../base/timestamps.ts';
+import { millisecondsOf } from '../base/instants.ts';
 import { whyUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';

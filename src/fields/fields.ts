@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
-import { parseDurationMs } from '../base/durations.ts';
 import { FORBIDDEN_CHARACTER, HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
-import { parseInstantMs } from '../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../base/instants.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
   EVIDENCE_REFERENCE,

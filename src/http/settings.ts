@@ -2,7 +2,7 @@
 import { defined } from '../base/defined.ts';
 import type { EnvironmentReader } from '../config/environment.ts';
 import { errorCode } from '../config/variables.ts';
-import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
+import { ALGORITHMS, readKeySet } from '../protection/proofs.ts';
 import type { HttpLimits } from './limits.ts';
 import { isLoopbackHost } from './server.ts';
 import type { TokenSettings } from './token-verifier.ts';

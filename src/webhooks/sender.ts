@@ -1,6 +1,6 @@
 /** Sends one event to one endpoint, once. Independent of Temporal, and shares no connection with the gateway. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { retryAfterMs } from '../gateway/retry-after.ts';
+import { retryAfterMs } from '../base/instants.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import { type GuardOptions, guardedConnector } from './address-guard.ts';
 import { WebhookError } from './errors.ts';

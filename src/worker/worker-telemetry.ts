@@ -19,10 +19,9 @@ import type { OpenWork } from '../ledger/records.ts';
 import { MAY_BE_POSTED } from '../model/failure-types.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../model/task-queues.ts';
-import { keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-age.ts';
 import type { KeyRing } from '../protection/keys/key-ring.ts';
+import { keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
-import { watchEventLoop } from '../telemetry/event-loop.ts';
 import {
   ATTENTION_REASONS,
   type AttentionWord,
@@ -30,6 +29,7 @@ import {
   type QueueKind,
   RUN_STAGES,
   type RunStage,
+  watchEventLoop,
 } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';

@@ -17,7 +17,7 @@ import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { profileFingerprint } from '../../src/gateway/profile.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { applicant, profileFor, recordBody } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
-import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+import { loadDecisionSigner } from '../../src/protection/keys/signing-keys.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
 import {
   applicant,

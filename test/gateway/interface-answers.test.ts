@@ -14,7 +14,7 @@ import {
   type ResponseEntry,
   resolveRefId,
 } from '../../src/gateway/responses.ts';
-import { readTokenResponse } from '../../src/gateway/token-response.ts';
+import { readTokenResponse } from '../../src/gateway/token-request.ts';
 import { ADA, failsafeContext, failsafeEntry, read } from './reading-answers.ts';
 
 const TOKEN_REQUEST = {

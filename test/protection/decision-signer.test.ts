@@ -7,9 +7,8 @@ import { after, test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
 import { decisionSignerChecks } from '../../src/doctor/key-checks.ts';
 import { decisionContent } from '../../src/model/decision-content.ts';
-import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
-import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
-import { makeSigningKey, prepareSigningKey } from '../../src/protection/proofs/signing-key-files.ts';
+import { loadDecisionSigner, makeSigningKey, prepareSigningKey } from '../../src/protection/keys/signing-keys.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-signer-'));
 after(() => rmSync(directory, { recursive: true, force: true }));

@@ -8,8 +8,7 @@ import { ApplicationFailure, type MetricMeter, type MetricTags } from '@temporal
 import type { Answer } from '../../src/model/inquiry.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { activityMetrics } from '../../src/telemetry/activity-metrics.ts';
-import { METRICS } from '../../src/telemetry/metric-names.ts';
-import { Metrics } from '../../src/telemetry/metrics.ts';
+import { METRICS, Metrics } from '../../src/telemetry/metrics.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 
 /** As the SDK's meter, and what was put into it that is not 0. */

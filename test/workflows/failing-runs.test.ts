@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from '@temporalio/client';
-import { waitingRoutes } from '../../src/api/page/waiting-route.ts';
+import { waitingRoutes } from '../../src/api/page/page-routes.ts';
 import { failingRunsCheck } from '../../src/doctor/holds-check.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';

@@ -2,7 +2,7 @@
 import { unavailable } from '../../http/refusal.ts';
 import { callerKey } from '../../http/request-guard.ts';
 import type { Call, Reply } from '../route.ts';
-import { etagOf } from './etag.ts';
+import { etagOf } from './status-feeds.ts';
 
 type Headers = Pick<Call, 'headers'>;
 

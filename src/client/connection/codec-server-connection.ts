@@ -4,7 +4,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent } from 'undici';
 import { isRecord } from '../../base/is-record.ts';
 import { member, parseJson } from '../../base/json-safety.ts';
-import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import type { CodecServerAccess } from '../../config/client.ts';
 import { CodecServerError, type CodecServerErrorCode } from './codec-server-error.ts';
 
 /** The server works on 16 requests at once, of all its callers. */

@@ -7,8 +7,8 @@ import {
   type makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import type { CodecServerAccess } from '../../config/client.ts';
 import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
-import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';

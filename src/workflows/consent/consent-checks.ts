@@ -1,8 +1,7 @@
 /** Consents that the run cannot judge yet: a proof is being checked, or the profile's trust is not known. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { ProofVerdict } from '../../protection/proofs/consent-proof.ts';
-import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
+import type { ProofRefusal, ProofVerdict } from '../../protection/proofs.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 
 /** What became of a grant. */

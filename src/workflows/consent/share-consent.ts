@@ -1,7 +1,6 @@
 /** How the consents of a report's applicants stand towards one share, taken together. Pure. */
 
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { Standing } from '../../consent/applicants-word.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';

@@ -1,6 +1,5 @@
 /** Gates: where a journey waits before a stage. */
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { StageCode } from '../../model/products.ts';
 import { mayPass } from './advances.ts';
 import type { Journey } from './journey.ts';

@@ -1,8 +1,7 @@
 /** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
 
 import type { PreparedRun } from '../../activities/contract.ts';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';

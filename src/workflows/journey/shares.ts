@@ -1,8 +1,7 @@
 /** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import { changeShare, isOpen, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';

@@ -1,8 +1,7 @@
 /** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
 
 import { workflowInfo } from '@temporalio/workflow';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';

@@ -94,7 +94,7 @@ async function start({ options, ledgerAccess, logLevel, decisionKey, metricsAddr
 /** @throws ConfigError */
 async function signerOf({ file, keyId }: NonNullable<ApiSettings['decisionKey']>) {
   const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
-    import('../../../protection/proofs/decision-signer.ts'),
+    import('../../../protection/keys/signing-keys.ts'),
     import('../../../model/problems.ts'),
   ]);
   return loadDecisionSigner(file, keyId).catch(() => {
