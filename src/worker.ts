@@ -73,7 +73,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const ledger = telemetry.observeLedger(parts.ledger);
   const mayLoseClaims = async () => {
     const loses = await losesCommits(parts.ledger, config);
-    metrics.ledgerLosesCommits(loses);
+    metrics.put('ledgerLosesCommits', loses, {});
     return loses && config.environment === 'production';
   };
   const registered = registeredSearchAttributes(connection, config.temporal.namespace);
@@ -95,7 +95,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     mode: 'worker',
     encrypts: config.payloadsAreEncrypted,
     onUnknownKey: unknownKeyAlert(options.logger, telemetry),
-    onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
+    onUndecodable: (reason) => metrics.put('undecodable', 1, { reason }),
   });
   const permits = permitsOf(config);
   const dependencies: ActivityDependencies = {
@@ -267,7 +267,7 @@ function warnOfFullHeap(maxCachedWorkflows: number, logger: WorkerLogger | undef
 function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTelemetry): (keyId: string) => void {
   const saidAtMs = new Map<string, number>();
   return (keyId) => {
-    metrics.unknownKey();
+    metrics.put('unknownKey', 1, {});
     if (performance.now() - (saidAtMs.get(keyId) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
     saidAtMs.set(keyId, performance.now());
     logger?.error(

@@ -53,21 +53,21 @@ async function countAttempt<Result>(
       const { answer } = submitted;
       switch (answer.kind) {
         case 'outcome':
-          metrics.attempt(product, 'answered');
-          metrics.inquiry(product, answer.outcome);
+          metrics.put('attempts', 1, { product, result: 'answered' });
+          metrics.put('inquiries', 1, { product, outcome: answer.outcome });
           break;
         case 'returnCodeUnknown':
-          metrics.attempt(product, 'ReturnCodeUnknown');
+          metrics.put('attempts', 1, { product, result: 'ReturnCodeUnknown' });
           break;
         case 'unexpectedResponse':
-          metrics.attempt(product, 'UnexpectedResponse');
+          metrics.put('attempts', 1, { product, result: 'UnexpectedResponse' });
           break;
       }
     }
     return ended;
   } catch (error) {
     const { type, details } = error as { type?: unknown; details?: SubmitFailureDetails[] };
-    if (isFailureType(type) && details?.[0]?.claimed) metrics.attempt(product, type);
+    if (isFailureType(type) && details?.[0]?.claimed) metrics.put('attempts', 1, { product, result: type });
     throw error;
   }
 }
@@ -75,10 +75,10 @@ async function countAttempt<Result>(
 async function countWebhook(metrics: Metrics, result: Promise<unknown>) {
   try {
     const delivered = await result;
-    metrics.webhook('delivered');
+    metrics.put('webhooks', 1, { result: 'delivered' });
     return delivered;
   } catch (error) {
-    metrics.webhook((error as { type?: unknown }).type);
+    metrics.put('webhooks', 1, { result: (error as { type?: unknown }).type });
     throw error;
   }
 }
@@ -91,9 +91,10 @@ interface DecisionArgs {
 async function countDecision(metrics: Metrics, { inquiry, decision }: DecisionArgs, result: Promise<DecisionVerdict>) {
   const verdict = await result;
   if (verdict.kind !== 'recorded') return verdict;
-  if (decision?.action === 'abandon') metrics.inquiry(inquiry?.productCode, 'abandoned');
+  if (decision?.action === 'abandon')
+    metrics.put('inquiries', 1, { product: inquiry?.productCode, outcome: 'abandoned' });
   if (decision?.action === 'accept' && decision.answer?.kind === 'outcome') {
-    metrics.inquiry(inquiry?.productCode, decision.answer.outcome);
+    metrics.put('inquiries', 1, { product: inquiry?.productCode, outcome: decision.answer.outcome });
   }
   return verdict;
 }

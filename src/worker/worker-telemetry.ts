@@ -28,7 +28,6 @@ import {
   Metrics,
   type QueueKind,
   RUN_STAGES,
-  type RunStage,
   watchEventLoop,
 } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
@@ -70,36 +69,39 @@ export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
 }
 
 async function readWork({ ledger, metrics }: FleetFigures): Promise<void> {
-  metrics.needsPerson(await ledger.work.counts());
+  const counts = await ledger.work.counts();
+  metrics.setEach('needsPerson', ({ kind, reason }) => {
+    return counts.find((found) => found.kind === kind && found.reason === reason)?.count ?? 0;
+  });
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
   const { lost } = await ledger.restoreState();
-  metrics.ledgerOlderCopy(lost !== undefined);
+  metrics.put('ledgerOlderCopy', lost !== undefined, {});
 }
 
 async function readRuns({ client, taskQueue, metrics, knowsStages }: FleetFigures): Promise<void> {
   if (!(await knowsStages())) return;
   const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
-    RUN_STAGES.map(async (stage): Promise<[RunStage, number]> => {
+    RUN_STAGES.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
-      return [stage, (await client.workflow.count(query)).count];
+      return { stage, count: (await client.workflow.count(query)).count };
     }),
   );
-  metrics.runningRuns(new Map(counts));
+  for (const { stage, count } of counts) metrics.put('runningRuns', count, { stage });
 }
 
 async function readFailingRuns({ client, taskQueue, metrics }: FleetFigures): Promise<void> {
   const count = await countFailingRuns(client, taskQueue);
-  if (count !== null) metrics.failingRuns(count);
+  if (count !== null) metrics.put('failingRuns', count, {});
 }
 
 /** The SDK's own count of pollers stays as it was while the server is away: its polls are tried again and again. */
 async function readBacklogs(figures: FleetFigures): Promise<void> {
   await countBacklogs(figures).then(
-    () => figures.metrics.temporalUp(true),
-    () => figures.metrics.temporalUp(false),
+    () => figures.metrics.put('temporalUp', true, {}),
+    () => figures.metrics.put('temporalUp', false, {}),
   );
 }
 
@@ -114,10 +116,8 @@ async function countBacklogs({ client, taskQueue, profiles, metrics }: FleetFigu
     queues.map(async ([kind, names, types]) => {
       const asked = names.flatMap((name) => types.map((type) => backlogOf(client, name, type)));
       const tasks = await Promise.all(asked);
-      metrics.taskBacklog(
-        kind,
-        tasks.reduce((sum, one) => sum + one, 0),
-      );
+      const total = tasks.reduce((sum, count) => sum + count, 0);
+      metrics.put('taskBacklog', total, { queue: kind });
     }),
   );
 }
@@ -131,7 +131,7 @@ async function backlogOf(client: FleetFigures['client'], name: string, taskQueue
 
 function readKeys({ keys, metrics }: FleetFigures): void {
   for (const { use, ageDays, status } of keyAges(keys.ring)) {
-    if (status === 'current') metrics.keyDaysLeft(use, MAX_ENCRYPTING_DAYS - ageDays);
+    if (status === 'current') metrics.put('keyDaysLeft', MAX_ENCRYPTING_DAYS - ageDays, { use });
   }
 }
 
@@ -181,7 +181,12 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   if (!rows) return;
   await countConsents(options).catch(() => {});
   const pauses = await options.ledger.pauses.list().catch(() => undefined);
-  if (pauses) metrics.paused(pauses.some(({ ended }) => !ended));
+  if (pauses)
+    metrics.put(
+      'paused',
+      pauses.some(({ ended }) => !ended),
+      {},
+    );
   const attention = journeys && tally([...journeys.values()].map((reason) => ({ reason })));
   const waiting = rows.filter(({ reason }) => !LATE_NEWS.has(reason));
   await runs.learn(waiting.flatMap(({ workflowId }) => (workflowId && !journeys?.has(workflowId) ? [workflowId] : [])));
@@ -192,11 +197,10 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   const left = waiting.filter(
     (row) => mayBePosted(row) && isGone(row) && nowMs - Date.parse(row.since) >= LEFT_AFTER_MS,
   );
-  metrics.openWork({
-    holds,
-    attention: attention && new Map([...attention].map(([reason, { count: many }]) => [reason, many])),
-    withoutRun: left.length,
-  });
+  metrics.setEach('openHolds', ({ reason }) => holds.get(String(reason))?.count ?? 0);
+  metrics.setEach('oldestHoldAge', ({ reason }) => (holds.get(String(reason))?.oldestMs ?? 0) / 1_000);
+  if (attention) metrics.setEach('journeysNeedingAttention', ({ reason }) => attention.get(String(reason))?.count ?? 0);
+  metrics.put('inquiriesWithoutRun', left.length, {});
 }
 
 function mayBePosted({ reason }: OpenWork): boolean {
@@ -206,19 +210,22 @@ function mayBePosted({ reason }: OpenWork): boolean {
 /** Counts the consents that match nothing. */
 async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOptions): Promise<void> {
   const found = await ledger.kept.unmatched({ limit: MAX_ROWS });
-  const counts = new Map([...Map.groupBy(found, ({ unmatched }) => unmatched)].map(([word, of]) => [word, of.length]));
   const oldestMs = Math.max(0, ...found.slice(0, 1).map(({ since }) => now() - Date.parse(since)));
-  metrics.unmatchedConsents({ counts, oldestMs });
+  metrics.setEach(
+    'unmatchedConsents',
+    (labels) => found.filter(({ unmatched }) => unmatched === labels.unmatched).length,
+  );
+  metrics.put('oldestUnmatchedConsentAge', oldestMs / 1_000, {});
 }
 
 /** `undefined` where the ledger does not answer, for which there is another metric. */
 async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWork[] | undefined> {
   try {
     await ledger.ping();
-    metrics.ledgerUp(true);
+    metrics.put('ledgerUp', true, {});
     return await ledger.oldestOpen(MAX_ROWS);
   } catch {
-    metrics.ledgerUp(false);
+    metrics.put('ledgerUp', false, {});
     return undefined;
   }
 }
@@ -239,7 +246,7 @@ async function readJourneys(options: OpenWorkOptions): Promise<Map<string, Atten
 }
 
 function tally(items: readonly { reason: AttentionWord; ageMs?: number }[]) {
-  const found = new Map<AttentionWord, { count: number; oldestMs: number }>();
+  const found = new Map<string, { count: number; oldestMs: number }>();
   for (const { reason, ageMs = 0 } of items) {
     const before = found.get(reason) ?? { count: 0, oldestMs: 0 };
     found.set(reason, { count: before.count + 1, oldestMs: Math.max(before.oldestMs, ageMs) });
@@ -315,7 +322,8 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
     ...(tracing ? { sinks: tracing.sinks } : {}),
     observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
     observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
-    observeLedger: (ledger) => observedLedger(ledger, (operation) => metrics.ledgerOperation(operation)),
+    observeLedger: (ledger) =>
+      observedLedger(ledger, ({ durationMs, ...labels }) => metrics.put('ledgerLatency', durationMs / 1_000, labels)),
     watch({ ledger, connection, keys, registeredSearchAttributes }) {
       if (!telemetry.metricsAddress) return;
       const watched = {
@@ -358,15 +366,16 @@ async function loadTracing(
 function exchangeMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile, productCode }) =>
     ({ httpStatus, durationMs, markersBroken }) => {
-      if (httpStatus !== undefined && productCode) metrics.timeToAnswer(productCode, durationMs);
-      metrics.markersBroken(profile.name, markersBroken === true);
+      if (httpStatus !== undefined && productCode)
+        metrics.put('timeToAnswer', durationMs / 1_000, { product: productCode });
+      metrics.put('markersBroken', markersBroken === true, { profile: profile.name });
     };
 }
 
 function tokenMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile }) =>
     ({ failure }) =>
-      metrics.tokenFetch(profile.name, failure);
+      metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
 }
 
 function both(one: ExchangeObserver, other: ExchangeObserver | undefined): ExchangeObserver {
