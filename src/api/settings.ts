@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
-import { type DecisionKey, findDecisionKey } from '../config/config.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
@@ -14,7 +13,7 @@ import { DEFAULT_LIMITS } from './options.ts';
 export interface ApiSettings {
   options: Omit<ApiOptions, 'journeys' | 'signer'>;
   /** The private key that decisions are signed with. */
-  decisionKey?: DecisionKey;
+  decisionKeyFile?: string;
   ledgerAccess: LedgerAccess;
   logLevel: LogLevel;
   /** Where Prometheus scrapes. */
@@ -61,7 +60,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
     },
     ledgerAccess: readLedgerAccess(reader),
     logLevel: reader.get('LOG_LEVEL'),
-    ...defined({ decisionKey: findDecisionKey(reader.env), metricsAddress: reader.get('METRICS_ADDRESS') }),
+    ...defined({ decisionKeyFile: reader.get('API_DECISION_KEY_FILE'), metricsAddress: reader.get('METRICS_ADDRESS') }),
   };
 }
 

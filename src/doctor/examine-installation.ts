@@ -1,5 +1,5 @@
 /** `doctor`: every check, in the order in which it prints them. */
-import type { Config, DecisionKey } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import {
   type Check,
@@ -50,8 +50,8 @@ interface Inspected {
   problems: readonly ConfigProblem[];
   /** Absent: clients here go through none, and nothing is asked. */
   codecServer?: InspectedCodecServer | undefined;
-  /** Absent: the HTTP API signs nothing here. */
-  signer?: DecisionKey | undefined;
+  /** The key that the HTTP API signs decisions with. Absent: it signs nothing here. */
+  signerFile?: string | undefined;
 }
 
 interface ExamineOptions {
@@ -66,12 +66,12 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * fetches one token for each profile.
  */
 export async function examine(
-  { config, problems, codecServer, signer }: Inspected,
+  { config, problems, codecServer, signerFile }: Inspected,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
 ): Promise<Examination> {
   const context = createContext(config, problems, timeoutMs);
   try {
-    const first = await runChecks(checksOf(config, codecServer, signer), context, timeoutMs);
+    const first = await runChecks(checksOf(config, codecServer, signerFile), context, timeoutMs);
     const checks = [...first, ...(await runChecks([clockCheck], context, timeoutMs))];
     return examinationOf(checks);
   } finally {
@@ -85,7 +85,11 @@ export function examinationOf(checks: CheckResult[]): Examination {
   return { healthy: counts.fail + counts.unchecked === 0, counts, checks };
 }
 
-function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], signer: Inspected['signer']): Check[] {
+function checksOf(
+  { profiles }: Config,
+  codecServer: Inspected['codecServer'],
+  signerFile: Inspected['signerFile'],
+): Check[] {
   const all = [...profiles.values()];
   return [
     configurationCheck,
@@ -103,7 +107,7 @@ function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], s
     ...checksOfProfiles([tokenCheck, gatewayCheck], all),
     ...all.slice(0, 1).map(markerCheck),
     ...checksOfProfiles([standingDecisionsCheck, consentTrustCheck, decisionTrustCheck], all),
-    ...decisionSignerChecks(signer),
+    ...decisionSignerChecks(signerFile),
     ...checksOfProfiles([webhooksCheck], all),
     clearStartsCheck,
     pausesCheck,

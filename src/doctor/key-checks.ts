@@ -7,7 +7,7 @@ import { CodecServerConnection } from '../client/connection/codec-server-connect
 import { CodecServerError } from '../client/connection/codec-server-error.ts';
 import { createRemoteCodec } from '../client/connection/remote-codec.ts';
 import type { CodecServerAccess } from '../config/client.ts';
-import type { Config, DecisionKey } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { openFileProblem } from '../config/rules.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
@@ -254,8 +254,8 @@ const PROBE: ProvableDecision = {
 };
 
 /** Whether workers take the decisions that the HTTP API signs. None where the API signs nothing. */
-export function decisionSignerChecks(inspected: DecisionKey | undefined): Check[] {
-  if (!inspected) return [];
+export function decisionSignerChecks(file: string | undefined): Check[] {
+  if (file === undefined) return [];
   return [
     {
       name: 'decision-signer',
@@ -263,7 +263,7 @@ export function decisionSignerChecks(inspected: DecisionKey | undefined): Check[
       async run({ config }) {
         let signer: DecisionSigner;
         try {
-          signer = await loadDecisionSigner(inspected.file, inspected.keyId);
+          signer = await loadDecisionSigner(file);
         } catch {
           const todo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
           return fail('the key that the HTTP API signs decisions with cannot be used', todo);
@@ -272,7 +272,7 @@ export function decisionSignerChecks(inspected: DecisionKey | undefined): Check[
         const verify = createDecisionProofVerifier(config.decisionKeysFile);
         const proof = await signer.sign(content);
         const verdict = await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof');
-        if (verdict.accepted) return openIn(config, inspected.file) ?? asNext(inspected.file, signer.keyId, config);
+        if (verdict.accepted) return openIn(config, file) ?? asNext(file, signer.keyId, config);
         const todo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
         return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, todo);
       },

@@ -184,14 +184,15 @@ const GOOD_FOR = '10m';
 const MIN_RSA_BITS = 2_048;
 
 /**
+ * The key's id is the `kid` of the JWK, else the key's thumbprint (RFC 7638).
+ *
  * @param file a private key: a JWK, or PKCS#8 in PEM
- * @param keyId default: `kid` of the JWK, else the key's thumbprint (RFC 7638)
  * @throws Error that tells nothing of the key
  */
-export async function loadDecisionSigner(file: string, keyId?: string): Promise<DecisionSigner> {
+export async function loadDecisionSigner(file: string): Promise<DecisionSigner> {
   const { key, kid } = readKey(readFileSync(file, 'utf8'));
   const alg = algorithmOf(key);
-  const id = keyId ?? kid ?? (await calculateJwkThumbprint(await exportJWK(createPublicKey(key))));
+  const id = kid ?? (await calculateJwkThumbprint(await exportJWK(createPublicKey(key))));
   return {
     keyId: id,
     sign: (decision) =>
