@@ -97,7 +97,7 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
 }
 
 /** The resource: `journeys` of `/v1/journeys/{journeyId}`. */
-export function tagOf({ path }: Pick<Route, 'path'>): string {
+function tagOf({ path }: Pick<Route, 'path'>): string {
   return path.split('/')[2] ?? '';
 }
 

@@ -55,7 +55,7 @@ export interface ApiOptions {
 
 // Figures that bound the API.
 
-export interface ApiLimits extends HttpLimits {
+interface ApiLimits extends HttpLimits {
   /** Before open connections are ended although their requests are still worked on. */
   drainMs: number;
 }

@@ -16,7 +16,7 @@ import type { Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** One of the answers that are no errors. */
 export interface AnswerForm {
@@ -181,7 +181,7 @@ export const PATH_PARAMETERS = {
 export type PathParameter = keyof typeof PATH_PARAMETERS;
 
 /** The names in braces; one that is no path parameter makes the type `never`, so that the route does not compile. */
-export type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends PathParameter ? Name : never) | ParametersOf<Rest>
   : never;
 

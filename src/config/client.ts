@@ -28,7 +28,7 @@ export interface TemporalOptions {
 }
 
 /** How a client's payloads are encoded. */
-export type PayloadAccess =
+type PayloadAccess =
   /** Only where `PAYLOAD_ENCRYPTION` is off. */
   { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
 

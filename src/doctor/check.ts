@@ -41,7 +41,7 @@ export function fail(detail: string, toDo: string): Finding {
 }
 
 /** @param why what kept doctor from checking, without the name of the check */
-export function unchecked(why: string, toDo: string): Finding {
+function unchecked(why: string, toDo: string): Finding {
   return { status: 'unchecked', detail: `doctor could not check this: ${why}`, toDo };
 }
 
@@ -165,7 +165,7 @@ const GRPC_CODES: Readonly<Record<number, string>> = {
 };
 
 /** `PERMISSION_DENIED` and the like. */
-export function grpcCodeOf({ code }: { code: number }): string {
+function grpcCodeOf({ code }: { code: number }): string {
   return GRPC_CODES[code] ?? `code ${code}`;
 }
 

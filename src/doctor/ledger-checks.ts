@@ -23,7 +23,7 @@ export const ledgerWatchCheck: Check = {
 };
 
 /** The finding for an older copy. */
-export function olderCopy({ claimedAt }: SeenAttempt): Finding {
+function olderCopy({ claimedAt }: SeenAttempt): Finding {
   return fail(
     `it is an older copy: it lacks an attempt of ${claimedAt}, and nothing is sent`,
     'bring the newest copy back; where there is none, docs/runbook/ledger-restored.md',

@@ -112,7 +112,7 @@ export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').r
   'must be a number that can be issued: none begins with 000',
 );
 
-export const applicantShape = {
+const applicantShape = {
   applicantId: messageFields().applicantId,
   names: list(nameSchema),
   ssn: ssnSchema,

@@ -43,12 +43,12 @@ export function outcomeOf(
 // What an answer and its entries say beside their outcomes. Reasons are known beyond the interface: tolerated, and never
 // relied upon.
 
-export interface ReturnDetails {
+interface ReturnDetails {
   returnReasonCode?: string;
   said?: ProviderText;
 }
 
-export type EntryDetails = Omit<AnsweredApplicant, 'applicantId' | 'outcome'>;
+type EntryDetails = Omit<AnsweredApplicant, 'applicantId' | 'outcome'>;
 
 /** Told in status and events: so it must be too short for anything personal. */
 const REASON_CODE = /^[A-Za-z0-9]{1,4}$/;

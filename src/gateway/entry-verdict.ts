@@ -108,7 +108,7 @@ function hasSsnOfAnother(entry: JsonObject, own: ExpectedApplicant, all: readonl
 // Compares a consumer of an answer with an applicant, by SSN, and by name and date of birth. The latter prove less: they
 // decide only who is left over (who-is-who.ts), and they may contradict.
 
-export interface Person {
+interface Person {
   names: readonly { first: string; last: string; gen?: string }[];
   /** YYYY-MM-DD */
   dob: string;
@@ -131,7 +131,7 @@ export function mayBe(consumer: JsonObject, person: Person): boolean {
 }
 
 /** Whether the consumer has a date of birth, or names, and they are not the person's. */
-export function contradicts(consumer: JsonObject, person: Person): boolean {
+function contradicts(consumer: JsonObject, person: Person): boolean {
   const dob = member(consumer, 'dob');
   if (dob !== undefined && dob !== null && dob !== '' && dob !== person.dob) return true;
   return namesOf(member(consumer, 'names')).length > 0 && !mayBe({ ...consumer, dob: person.dob }, person);
@@ -162,7 +162,7 @@ function lettersOf(value: unknown): string {
     .toUpperCase();
 }
 
-export type SsnMatch = 'equal' | 'different' | 'absent';
+type SsnMatch = 'equal' | 'different' | 'absent';
 
 const MASK_CHARACTER = /[Xx*#•]/;
 
@@ -173,7 +173,7 @@ const MASK_CHARACTER = /[Xx*#•]/;
  * @param given as in the answer: with or without dashes, masked by X, * or #, or the last four digits alone
  * @param asked nine digits
  */
-export function compareSsn(given: unknown, asked: string): SsnMatch {
+function compareSsn(given: unknown, asked: string): SsnMatch {
   // A JSON number loses leading zeros.
   const text = typeof given === 'number' ? String(given).padStart(9, '0') : given;
   if (text === undefined || text === null) return 'absent';
@@ -192,7 +192,7 @@ export function compareSsn(given: unknown, asked: string): SsnMatch {
 }
 
 /** Whether no digit of an answer's SSN is masked or missing. */
-export function isWholeSsn(given: unknown): boolean {
+function isWholeSsn(given: unknown): boolean {
   return typeof given === 'number' || (typeof given === 'string' && /^[0-9]{9}$/.test(compacted(given)));
 }
 

@@ -66,7 +66,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
 
 // Notices that the ledger takes no more writes from this program version, so that its worker stops.
 
-export interface WriterWatch {
+interface WriterWatch {
   /** Whether the ledger asks for a newer program; it never takes that back. */
   readonly isTooOld: boolean;
   close(): void;

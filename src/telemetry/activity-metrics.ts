@@ -36,6 +36,12 @@ export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
   });
 }
 
+const RESULTS = {
+  outcome: 'answered',
+  returnCodeUnknown: 'ReturnCodeUnknown',
+  unexpectedResponse: 'UnexpectedResponse',
+} as const;
+
 type CountedArgs = { inquiry?: { productCode?: ProductCode } } | undefined;
 
 async function countAttempt<Result>(
@@ -51,18 +57,8 @@ async function countAttempt<Result>(
     // The call that made that attempt has already counted `latest`.
     if (submitted?.kind === 'answered') {
       const { answer } = submitted;
-      switch (answer.kind) {
-        case 'outcome':
-          metrics.put('attempts', 1, { product, result: 'answered' });
-          metrics.put('inquiries', 1, { product, outcome: answer.outcome });
-          break;
-        case 'returnCodeUnknown':
-          metrics.put('attempts', 1, { product, result: 'ReturnCodeUnknown' });
-          break;
-        case 'unexpectedResponse':
-          metrics.put('attempts', 1, { product, result: 'UnexpectedResponse' });
-          break;
-      }
+      metrics.put('attempts', 1, { product, result: RESULTS[answer.kind] });
+      if (answer.kind === 'outcome') metrics.put('inquiries', 1, { product, outcome: answer.outcome });
     }
     return ended;
   } catch (error) {

@@ -35,7 +35,6 @@ const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as c
 
 const WORK_KINDS = ['held', 'flagged'] as const satisfies readonly WorkKind[];
 export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
-export type RunStage = (typeof RUN_STAGES)[number];
 /** What a queue is for; the gateway queues of all profiles together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
@@ -277,7 +276,7 @@ export function baseName({ name, kind }: MetricDefinition): string {
   }
 }
 
-export function unitOf({ name, kind }: MetricDefinition): 'seconds' | undefined {
+function unitOf({ name, kind }: MetricDefinition): 'seconds' | undefined {
   return kind === 'histogram' && name.endsWith('_seconds') ? 'seconds' : undefined;
 }
 

@@ -81,7 +81,7 @@ export async function requireFreshKeys(
 // not ready once it has become one.
 
 /** Thrown where a claim that was confirmed can be lost, and the inquiry then sent twice. */
-export class LedgerNotDurableError extends Error {
+class LedgerNotDurableError extends Error {
   override readonly name = 'LedgerNotDurableError';
 }
 

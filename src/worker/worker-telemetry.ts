@@ -37,35 +37,43 @@ import { countFailingRuns } from '../temporal/failing-runs.ts';
 // copy, of Temporal which runs there are and what waits on the queues, of the key ring how long its keys may still
 // encrypt.
 
-interface FleetFigures {
-  ledger: Pick<Ledger, 'work' | 'restoreState'>;
-  client: Pick<Client, 'workflow' | 'workflowService' | 'options'>;
-  keys: { readonly ring: Pick<KeyRing, 'keys'> };
+interface Watched {
+  client: Client;
   taskQueue: string;
-  profiles: readonly string[];
   metrics: Metrics;
   everyMs: number;
   /** Ends it. */
   signal: AbortSignal;
-  /** Whether the search attribute JourneyStage can be asked for. */
-  knowsStages(): Promise<boolean>;
+  /** Whether runs can be searched by the attribute. */
+  knows(name: SearchAttributeName): Promise<boolean>;
+}
+
+interface FleetFigures extends Watched {
+  ledger: Pick<Ledger, 'work' | 'restoreState'>;
+  keys: { readonly ring: Pick<KeyRing, 'keys'> };
+  profiles: readonly string[];
+}
+
+/** Reads at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
+async function repeat({ everyMs, signal }: Watched, read: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) {
+    await read().catch(() => {});
+    await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
+  }
 }
 
 /** `temporal.api.enums.v1.TaskQueueType` */
 const WORKFLOW = 1;
 const ACTIVITY = 2;
 
-/** Reads at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
-export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
-  const { everyMs, signal } = figures;
-  while (!signal.aborted) {
+export function watchFleetFigures(figures: FleetFigures): Promise<void> {
+  return repeat(figures, async () => {
+    readKeys(figures);
     await Promise.allSettled([
       ...[readWork(figures), readCopy(figures)],
       ...[readRuns(figures), readFailingRuns(figures), readBacklogs(figures)],
     ]);
-    readKeys(figures);
-    await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
-  }
+  });
 }
 
 async function readWork({ ledger, metrics }: FleetFigures): Promise<void> {
@@ -80,8 +88,8 @@ async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
   metrics.put('ledgerOlderCopy', lost !== undefined, {});
 }
 
-async function readRuns({ client, taskQueue, metrics, knowsStages }: FleetFigures): Promise<void> {
-  if (!(await knowsStages())) return;
+async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Promise<void> {
+  if (!(await knows('JourneyStage'))) return;
   const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
     RUN_STAGES.map(async (stage) => {
@@ -138,16 +146,8 @@ function readKeys({ keys, metrics }: FleetFigures): void {
 // Counts what needs a person, at intervals: from the ledger, and from the search attribute of journeys. Every worker
 // of a ledger counts the same, so that alerts take the greatest.
 
-interface OpenWorkOptions {
+interface OpenWorkOptions extends Watched {
   ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept' | 'pauses'>;
-  client: Client;
-  taskQueue: string;
-  metrics: Metrics;
-  everyMs: number;
-  /** Ends it. */
-  signal: AbortSignal;
-  /** Whether the search attribute NeedsAttention can be asked for. */
-  knowsAttention(): Promise<boolean>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
 }
@@ -166,13 +166,9 @@ const LEFT_AFTER_MS = 5 * 60_000;
 /** Nothing waits for these: their run may have closed. */
 const LATE_NEWS: ReadonlySet<AttentionWord> = new Set(['lateAnswer', 'lateConsent']);
 
-/** Counts at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
-export async function watchOpenWork(options: OpenWorkOptions): Promise<void> {
+export function watchOpenWork(options: OpenWorkOptions): Promise<void> {
   const runs = new KnownRuns(options.client);
-  while (!options.signal.aborted) {
-    await count(options, runs).catch(() => {});
-    await delay(options.everyMs, undefined, { signal: options.signal, ref: false }).catch(() => {});
-  }
+  return repeat(options, () => count(options, runs));
 }
 
 async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
@@ -233,7 +229,7 @@ async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWor
 /** By workflow id, why each needs a person; `undefined` where the attribute is not registered. */
 async function readJourneys(options: OpenWorkOptions): Promise<Map<string, AttentionWord> | undefined> {
   const { client, taskQueue } = options;
-  if (!(await options.knowsAttention())) return undefined;
+  if (!(await options.knows('NeedsAttention'))) return undefined;
   const queue = taskQueue.replaceAll("'", "''");
   const query = `NeedsAttention IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
   const journeys = new Map<string, AttentionWord>();
@@ -333,16 +329,11 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
         metrics,
         everyMs: telemetry.metricsRefreshMs,
         signal: end.signal,
+        knows: async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name),
       };
-      const knows = async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name);
       watching = Promise.all([
-        watchOpenWork({ ...watched, knowsAttention: () => knows('NeedsAttention') }),
-        watchFleetFigures({
-          ...watched,
-          keys,
-          profiles: [...profiles.keys()],
-          knowsStages: () => knows('JourneyStage'),
-        }),
+        watchOpenWork(watched),
+        watchFleetFigures({ ...watched, keys, profiles: [...profiles.keys()] }),
       ]);
     },
     async close() {

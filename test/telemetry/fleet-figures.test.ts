@@ -21,7 +21,7 @@ async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflow
     },
     keys: { ring: { keys: [], ...parts.keys } },
     ...{ taskQueue: 'q', profiles: ['default', 'east'], metrics, everyMs: 60_000, signal: end.signal },
-    knowsStages: async () => true,
+    knows: async () => true,
   } as unknown as Figures;
   const watching = watchFleetFigures(figures);
   await new Promise((resolve) => setTimeout(resolve, 50));

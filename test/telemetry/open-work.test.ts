@@ -61,7 +61,7 @@ async function counted(
     // The last of a round.
     if (key === 'inquiriesWithoutRun') end.abort();
   });
-  const knowsAttention = async () => runs.held !== undefined;
+  const knows = async () => runs.held !== undefined;
   const now = () => Date.now() + minutes * 60_000;
   await watchOpenWork({
     ledger,
@@ -70,7 +70,7 @@ async function counted(
     metrics,
     everyMs: 60_000,
     signal: end.signal,
-    knowsAttention,
+    knows,
     now,
   });
   assert.deepEqual([of('ledgerUp'), of('paused')], [{ '': 1 }, { '': 0 }]);

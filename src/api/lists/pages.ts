@@ -51,7 +51,7 @@ export function describeCursor(schema: z.ZodString) {
 }
 
 /** What one list takes as a cursor: sealed by the ledger's key, for one caller and one filter. */
-export interface Cursors {
+interface Cursors {
   seal(place: unknown): Promise<string>;
   /** @throws Refusal 400 where the cursor was changed, or belongs to another caller, list or filter */
   open(after: string): Promise<unknown>;

@@ -5,7 +5,7 @@ import type { ProxyCheck } from '../../http/trusted-proxies.ts';
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';
 
-export interface CredentialSources {
+interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
   tokenHeader?: string;
   /** Whose header of that name counts. */
@@ -13,7 +13,7 @@ export interface CredentialSources {
   cookieName?: string;
 }
 
-export interface Credential {
+interface Credential {
   /** As `Authorization` would have it; `undefined` where the request brings no token. */
   authorization: string | undefined;
   signedInBy: SignedInBy;

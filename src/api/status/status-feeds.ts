@@ -11,7 +11,7 @@ interface Watchable {
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
-export interface TaggedStatus {
+interface TaggedStatus {
   status: object;
   etag: string;
 }

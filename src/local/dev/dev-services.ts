@@ -14,7 +14,7 @@ import { KeyRingError } from '../../protection/errors.ts';
 import { openKeyRing, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 
-export interface DevApiOptions {
+interface DevApiOptions {
   dataDir: string;
   temporalAddress: string;
   namespace: string;
@@ -27,7 +27,7 @@ export interface DevApiOptions {
   onEvent: (message: string) => void;
 }
 
-export interface DevApi {
+interface DevApi {
   url: string;
   port: number;
   /** The page, with the token in its fragment: no server and no log sees that. */

@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileLock } from '../../protection/keys/file-lock.ts';
 
 const BINARY_KINDS = ['cli', 'test-server'] as const;
-export type BinaryKind = (typeof BINARY_KINDS)[number];
+type BinaryKind = (typeof BINARY_KINDS)[number];
 
 export interface PinnedBinary {
   /** What people call it. */

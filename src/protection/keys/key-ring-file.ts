@@ -13,7 +13,7 @@ import { isKmsName, type KeyServiceOf, KMS_NAME_RULE } from './kms.ts';
 export const KEY_USES = ['payload', 'ledger'] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 
-export const SECRET_BYTES = 32;
+const SECRET_BYTES = 32;
 /** The longest text that AWS KMS unwraps. */
 const MAX_WRAPPED_BYTES = 6_144;
 /** At 90 days per key, a ring holds some dozen keys in its life. A far larger file is not a key ring. */
@@ -45,7 +45,7 @@ const fileSchema = z.strictObject({
 });
 
 /** A key in the file: with `secret`, or with `wrapped` and `kms`. */
-export type FileKey = z.input<typeof keySchema>;
+type FileKey = z.input<typeof keySchema>;
 /** The content of a key ring file: with the secrets, or with their wrapped form. */
 export type KeyRingContent = z.input<typeof fileSchema>;
 
