@@ -1,4 +1,4 @@
-/** Reports everything that keeps a worker from starting, at once. */
+/** What must be right before a worker polls: each of its parts, its keys, and its ledger. */
 
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';

@@ -1,4 +1,4 @@
-/** Lists in pages: their parameter `limit`, and the one shape of an answer. */
+/** Lists in pages: their parameters `limit` and `after`, the one shape of an answer, and how a page is filled. */
 import { z } from 'zod';
 import { badRequest } from '../../http/refusal.ts';
 import { SealBrokenError } from '../../protection/errors.ts';

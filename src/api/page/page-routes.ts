@@ -1,4 +1,4 @@
-/** Who is signed in: what the page shows above everything else, and which buttons it has. */
+/** What the operators' page reads beside the public operations: who is signed in, a search, and what waits by itself. */
 
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** The HTTP API of a development environment, with a token that is good for this session alone. */
+/** The HTTP API of a development environment, with a token that is good for this session alone, and its codec server. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';

@@ -1,4 +1,4 @@
-/** Pinned versions and hashes of the two Temporal programs that run on a developer's machine. Plain data. */
+/** The two Temporal programs that run on a developer's machine: their pinned versions and hashes, and how each is found. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
