@@ -24,7 +24,7 @@ import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiServices, createServices } from './services.ts';
-import { credentialOf, requireOwnPage } from './session/credentials.ts';
+import { credentialOf, requireOwnPage, requireProxyFor } from './session/credentials.ts';
 import { addSignIn, sessionCookie } from './session/sign-in.ts';
 
 export type { ApiOptions } from './options.ts';
@@ -58,6 +58,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const isTrustedProxy = options.trustedProxies?.length ? proxyCheck(options.trustedProxies) : undefined;
   const { tls, tokenHeader, metrics } = options;
+  requireProxyFor(tokenHeader, options.trustedProxies);
   const cookie = options.signIn === 'token' ? sessionCookie(host, tls !== undefined) : undefined;
   const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
   const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');

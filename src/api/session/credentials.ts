@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
 import type { ProxyCheck } from '../../http/trusted-proxies.ts';
+import { ConfigError } from '../../model/problems.ts';
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';
 
@@ -23,6 +24,13 @@ type Headers = Pick<FastifyRequest, 'headers' | 'raw' | 'socket'>;
 
 /** A JWT and nothing else: two headers of one name reach us with a comma between. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/** @throws ConfigError: such a header is anybody's word, unless a proxy that is known alone may send it */
+export function requireProxyFor(tokenHeader: string | undefined, trustedProxies: readonly string[] = []): void {
+  if (tokenHeader === undefined || trustedProxies.length > 0) return;
+  const rule = 'is required beside API_TOKEN_HEADER: only a proxy that is named may say who somebody is';
+  throw new ConfigError([{ variable: 'API_TRUSTED_PROXIES', rule }]);
+}
 
 /** @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy */
 export function credentialOf(
