@@ -51,7 +51,6 @@ export const LAYERS: readonly Layer[] = [
 /** The order inside folders whose subfolders are layers too. The folder itself is named where it has files. */
 export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['client', 'client/runs', 'client/reports', 'client/holds', 'client/connection'],
-  doctor: ['doctor', 'doctor/checks'],
   local: ['local/dev', 'local/temporal', 'local'],
   messages: [
     'messages',
@@ -61,14 +60,7 @@ export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
     'messages/pull',
     'messages/journey',
   ],
-  protection: [
-    'protection/redaction',
-    'protection/payloads',
-    'protection/sealed',
-    'protection/proofs',
-    'protection/keys',
-    'protection',
-  ],
+  protection: ['protection/redaction', 'protection/payloads', 'protection/sealed', 'protection/keys', 'protection'],
   workflows: [
     'workflows',
     'workflows/journey',

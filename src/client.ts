@@ -48,7 +48,7 @@ export {
 } from './client/runs/handles.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
-export type { CodecServerAccess } from './config/codec-server-access.ts';
+export type { CodecServerAccess } from './config/client.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/consents/kept-consents.ts';

@@ -12,31 +12,21 @@ import { whyUnreachable } from './client/connection/why-unreachable.ts';
 import { type Config, cachedWorkflowsThatFit } from './config/config.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';
-import { Readiness } from './health/readiness.ts';
-import { readinessChecks } from './health/readiness-checks.ts';
-import { startHealthServer } from './health/server.ts';
-import { watchWriter } from './health/writer-watch.ts';
+import { Readiness, startHealthServer } from './health/readiness.ts';
+import { readinessChecks, watchWriter } from './health/readiness-checks.ts';
 import { WriterTooOldError } from './ledger/errors.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from './model/work-class.ts';
-import { keyAges } from './protection/keys/key-age.ts';
-import type { KeyWrapper } from './protection/keys/key-ring.ts';
-import { makeMissingKeyRing } from './protection/keys/open-key-ring.ts';
-import { WatchedKeyRing } from './protection/keys/watched-key-ring.ts';
+import { type KeyWrapper, keyAges, makeMissingKeyRing, WatchedKeyRing } from './protection/keys/key-ring.ts';
 import { createDataConverter } from './protection/payloads/data-converter.ts';
-import { createConsentProofVerifier } from './protection/proofs/consent-proof.ts';
-import { createDecisionProofVerifier } from './protection/proofs/decision-proof.ts';
-import { makeRuntime } from './telemetry/metrics-exporter.ts';
-import { watchDeployment } from './temporal/deployment-watch.ts';
+import { createConsentProofVerifier, createDecisionProofVerifier } from './protection/proofs.ts';
+import { makeRuntime } from './telemetry/logging.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
-import { fleetIsRunning } from './temporal/running-fleet.ts';
-import type { DeploymentVersion } from './temporal/worker-deployment.ts';
+import { type DeploymentVersion, fleetIsRunning, watchDeployment } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
-import { losesCommits, requireDurableLedger } from './worker/durable-ledger.ts';
-import { allParts, requireFreshKeys } from './worker/start-up.ts';
-import { watchOwnLedger } from './worker/watch-own-ledger.ts';
+import { allParts, losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
 import { workflowSource } from './worker/workflow-source.ts';
 
@@ -81,7 +71,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const ledger = telemetry.observeLedger(parts.ledger);
   const mayLoseClaims = async () => {
     const loses = await losesCommits(parts.ledger, config);
-    metrics.ledgerLosesCommits(loses);
+    metrics.put('ledgerLosesCommits', loses, {});
     return loses && config.environment === 'production';
   };
   const registered = registeredSearchAttributes(connection, config.temporal.namespace);
@@ -103,7 +93,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     mode: 'worker',
     encrypts: config.payloadsAreEncrypted,
     onUnknownKey: unknownKeyAlert(options.logger, telemetry),
-    onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
+    onUndecodable: (reason) => metrics.put('undecodable', 1, { reason }),
   });
   const permits = permitsOf(config);
   const dependencies: ActivityDependencies = {
@@ -275,7 +265,7 @@ function warnOfFullHeap(maxCachedWorkflows: number, logger: WorkerLogger | undef
 function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTelemetry): (keyId: string) => void {
   const saidAtMs = new Map<string, number>();
   return (keyId) => {
-    metrics.unknownKey();
+    metrics.put('unknownKey', 1, {});
     if (performance.now() - (saidAtMs.get(keyId) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
     saidAtMs.set(keyId, performance.now());
     logger?.error(

@@ -11,16 +11,16 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { Config } from '../src/config/config.ts';
 import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
-import { watchDeployment } from '../src/temporal/deployment-watch.ts';
-import { fleetIsRunning } from '../src/temporal/running-fleet.ts';
 import {
   type DeploymentVersion,
   describeDeployment,
+  fleetIsRunning,
   PromotionRefusedError,
   promote,
   promotionCommand,
   type VersionState,
   versionState,
+  watchDeployment,
 } from '../src/temporal/worker-deployment.ts';
 import { runWorker } from '../src/worker.ts';
 import { runCli } from './cli/run-cli.ts';

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { SAMPLE_HEADER, sampleRow } from '../../src/local/dev/sample-portfolio.ts';
+import { SAMPLE_HEADER, sampleRow } from '../../src/local/dev/dev-environment.ts';
 
 export async function writePortfolio(file: string, rows: number): Promise<void> {
   await mkdir(dirname(file), { recursive: true });

@@ -41,7 +41,7 @@ import type { ProtocolSettings } from '../model/settings.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
 import type { Place, PortfolioExamination } from '../portfolio/examine-portfolio.ts';
 import type { FileMark } from '../portfolio/files.ts';
-import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
+import type { ProofVerdict } from '../protection/proofs.ts';
 
 /** What a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {

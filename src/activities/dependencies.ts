@@ -7,8 +7,7 @@ import type { TokenSource } from '../gateway/token-source.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import type { ConsentProofVerifier } from '../protection/proofs/consent-proof.ts';
-import type { DecisionProofVerifier } from '../protection/proofs/decision-proof.ts';
+import type { ConsentProofVerifier, DecisionProofVerifier } from '../protection/proofs.ts';
 import type { InquiryPermits } from './inquiry-permits.ts';
 
 /** What the worker gives its activities. */

@@ -2,8 +2,7 @@
 import { defined } from '../base/defined.ts';
 import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
-import type { GatewayProfile } from '../gateway/profile.ts';
-import { hasFingerprint } from '../gateway/profile-fingerprint.ts';
+import { type GatewayProfile, hasFingerprint } from '../gateway/profile.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,

@@ -6,7 +6,7 @@ import { type DecisionContent, decisionContent, type RepeatContent, repeatConten
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import type { DecisionProofVerdict } from '../protection/proofs/decision-proof.ts';
+import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type { JourneyActivities, RecordDecisionArgs, UnprovenDecision } from './contract.ts';
 import { type ActivityDependencies, callingRun, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';

@@ -6,8 +6,7 @@ import { parseWith } from '../fields/problems.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
-import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
-import type { Reply, Route } from './route.ts';
+import { PATH_PARAMETERS, parametersIn, type Reply, type Route } from './route.ts';
 import type { ApiServices } from './services.ts';
 
 export interface LocalCall {

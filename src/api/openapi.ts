@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { PROBLEM_CODES } from '../http/problem-codes.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
 import { STATUS_WORDS } from './problem.ts';
-import type { AnswerForm, Route } from './route.ts';
+import { type AnswerForm, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
 export type Json = { [member: string]: unknown };
@@ -97,7 +96,7 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
 }
 
 /** The resource: `journeys` of `/v1/journeys/{journeyId}`. */
-export function tagOf({ path }: Pick<Route, 'path'>): string {
+function tagOf({ path }: Pick<Route, 'path'>): string {
   return path.split('/')[2] ?? '';
 }
 

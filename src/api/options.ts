@@ -1,10 +1,11 @@
 /** Options of the API. */
+
+import type { HttpLimits } from '../http/limits.ts';
 import type { HttpServiceOptions } from '../http/service.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
-import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
-import type { ApiLimits } from './limits.ts';
+import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
 import type { FeedLimits } from './status/status-feeds.ts';
 
 export interface ApiOptions extends HttpServiceOptions {
@@ -37,3 +38,25 @@ export interface ApiOptions extends HttpServiceOptions {
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;
 }
+
+// Figures that bound the API.
+
+interface ApiLimits extends HttpLimits {
+  /** Before open connections are ended although their requests are still worked on. */
+  drainMs: number;
+}
+
+export const DEFAULT_LIMITS: ApiLimits = {
+  // The longest message, a journey with all its applicants and shares, has some 60 kB.
+  bodyBytes: 256 * 1024,
+  // The 5,000 that may wait for a change have one each.
+  connections: 8_000,
+  work: { running: 128, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  // 128 MB of the longest bodies. It takes eight callers that drip to keep the others waiting, each for 5 s.
+  bodies: { running: 512, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  bodyTimeoutMs: 5_000,
+  burst: 200,
+  perSecond: 100,
+  requestTimeoutMs: 15_000,
+  drainMs: 10_000,
+};

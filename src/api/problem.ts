@@ -16,9 +16,8 @@ import { isProblemCode, PROBLEMS, type ProblemCode, problemAddress } from '../ht
 import { Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { CreditJourneyError, OtherEndUserError } from '../model/credit-journey-error.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { InvalidInputError, type Problem, problemIn } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/files.ts';
-import { refusedMessage } from './update-refusals.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
 
@@ -122,4 +121,31 @@ const MAY_PASS: readonly ProblemCode[] = ['keyUnknown', 'keyServiceFailed', 'clo
 /** The error's own code, where it is one of the list. */
 function knownCode({ code }: { code: string }, otherwise: ProblemCode): ProblemCode {
   return isProblemCode(code) ? code : otherwise;
+}
+
+// Why a run, or the ledger, refuses a message: from the sentence for people to the code for programs.
+
+/** The first that fits. The sentences are those of `workflows`, `consent` and `operator`; a test holds each of them. */
+const CAUSES: readonly [sign: RegExp, code: ProblemCode][] = [
+  [/with other content|must be what was recorded before/, 'differs'],
+  [/must not be in the future/, 'inFuture'],
+  [/proof/, 'unproven'],
+  [/send a new grant under a new consentId/, 'noLongerCounts'],
+  [/is ending/, 'ending'],
+  [/another decision|was decided already/, 'decided'],
+  [/is on hold$|hold is about attempt|nothing waits for a decision|nothing is flagged/, 'notOnHold'],
+  [/ names (?:no|another|a stage that this journey leaves out)|^there is no gate/, 'unknownPart'],
+];
+
+export function causeIn(reason: string): ProblemCode {
+  return CAUSES.find(([sign]) => sign.test(reason))?.[1] ?? 'notNow';
+}
+
+/** @param details further members of the answer */
+export function refusedMessage(reason: string, details: Readonly<Record<string, unknown>> = {}): Refusal {
+  const problems = reason.startsWith('/') ? [problemIn(reason)] : [];
+  return new Refusal(409, 'Conflict', 'decided' in details ? 'decided' : causeIn(reason), reason, {
+    problems,
+    details,
+  });
 }

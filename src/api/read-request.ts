@@ -6,8 +6,7 @@ import { type JsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
 import { parseWith } from '../fields/problems.ts';
 import { badRequest } from '../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { PATH_PARAMETERS, parametersIn } from './parameters.ts';
-import { givenElsewhere, type Route } from './route.ts';
+import { givenElsewhere, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
 
 /** The deepest message has six levels. */
 const MAX_BODY_DEPTH = 16;

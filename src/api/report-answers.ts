@@ -19,7 +19,7 @@ export interface Reading {
 }
 
 /** Answer of `…/changes`. */
-export interface ChangesAnswer {
+interface ChangesAnswer {
   /** Of the later report. */
   customerTraceNumber: string;
   attempt: number;

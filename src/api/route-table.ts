@@ -1,9 +1,7 @@
 /** Every operation of the API, of one file for each resource. */
 import { listingRoutes } from './lists/listing-routes.ts';
-import { searchRoutes } from './page/search-route.ts';
-import { sessionRoutes } from './page/session-route.ts';
+import { searchRoutes, sessionRoutes, waitingRoutes } from './page/page-routes.ts';
 import { storyRoutes } from './page/story-route.ts';
-import { waitingRoutes } from './page/waiting-route.ts';
 import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';

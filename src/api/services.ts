@@ -5,12 +5,10 @@ import { type SlotLimits, Slots } from '../http/limits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
-import type { DecisionSigner } from '../protection/proofs/decision-signer.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
-import type { ApiOptions } from './options.ts';
+import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
+import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 import { type RunScopes, runScopes } from './run-scope.ts';
-import { SharedReads } from './status/shared-reads.ts';
-import { StatusFeeds } from './status/status-feeds.ts';
+import { SharedReads, StatusFeeds } from './status/status-feeds.ts';
 
 export interface ApiServices {
   journeys: LedgerJourneys;

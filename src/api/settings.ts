@@ -2,19 +2,17 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
-import { type DecisionKey, findDecisionKey } from '../config/config.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { isLoopbackHost } from '../http/server.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
-import type { ApiOptions } from './options.ts';
+import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 
 export interface ApiSettings {
   options: Omit<ApiOptions, 'journeys' | 'signer'>;
   /** The private key that decisions are signed with. */
-  decisionKey?: DecisionKey;
+  decisionKeyFile?: string;
   ledgerAccess: LedgerAccess;
   logLevel: LogLevel;
   /** Where Prometheus scrapes. */
@@ -58,7 +56,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
     },
     ledgerAccess: readLedgerAccess(reader),
     logLevel: reader.get('LOG_LEVEL'),
-    ...defined({ decisionKey: findDecisionKey(reader.env), metricsAddress: reader.get('METRICS_ADDRESS') }),
+    ...defined({ decisionKeyFile: reader.get('API_DECISION_KEY_FILE'), metricsAddress: reader.get('METRICS_ADDRESS') }),
   };
 }
 

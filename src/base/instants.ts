@@ -1,4 +1,6 @@
-/** RFC 3339 instants: read with an offset and checked as real calendar dates, written in UTC. Pure, so that workflow code may use it. */
+/** Instants, durations and HTTP dates. Pure, so that workflow code may use it. */
+
+/** RFC 3339. Read with an offset and checked as a real calendar date, written in UTC. */
 const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:Z|[+-](\d{2}):(\d{2}))$/;
 
 export function isCalendarDate(year: number, month: number, day: number): boolean {
@@ -22,4 +24,58 @@ export function parseInstantMs(text: string): number | null {
 /** RFC 3339 in UTC. */
 export function utcInstant(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** ISO 8601 durations in days and time only (`P30D`, `PT24H`, `P1DT12H`): months and years have no fixed length. */
+const DURATION = /^P(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,7})S)?)?$/;
+
+/** Milliseconds, or `null` where the text is not such a duration or is zero. */
+export function parseDurationMs(text: string): number | null {
+  const match = DURATION.exec(text);
+  if (!match || text.endsWith('T')) return null;
+  const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const totalMs = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+  return totalMs > 0 ? totalMs : null;
+}
+
+// Protobuf timestamps, as the SDK's raw services return them.
+
+interface Timestamp {
+  seconds?: unknown;
+  nanos?: number | null;
+}
+
+/** Milliseconds since the epoch; `null` where the timestamp is missing. */
+export function millisecondsOf(timestamp: Timestamp | null | undefined): number | null {
+  if (!timestamp || timestamp.seconds === undefined || timestamp.seconds === null) return null;
+  return Number(timestamp.seconds) * 1000 + Math.floor((timestamp.nanos ?? 0) / 1_000_000);
+}
+
+const IMF_FIXDATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Reads the one form of date that HTTP senders may still produce (RFC 9110, 5.6.7); `undefined` for any other text. */
+export function parseHttpDateMs(text: string): number | undefined {
+  if (!IMF_FIXDATE.test(text.trim())) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/**
+ * `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110, 10.2.3). A date is measured against the answer's
+ * own `Date`, where it has one, so that two clocks need not agree. `undefined` for an invalid value and for an instant
+ * that has passed: then the caller's own back-off applies. Not bounded here; the workflow knows how long it may wait.
+ */
+export function retryAfterMs(headers: { retryAfter?: string | undefined; date?: string | undefined }, nowMs: number) {
+  const text = headers.retryAfter?.trim();
+  if (!text) return undefined;
+  if (/^\d{1,10}$/.test(text)) return Number(text) > 0 ? Number(text) * 1000 : undefined;
+  const untilMs = parseHttpDateMs(text);
+  if (untilMs === undefined) return undefined;
+  const fromMs = (headers.date === undefined ? undefined : parseHttpDateMs(headers.date)) ?? nowMs;
+  return untilMs > fromMs ? untilMs - fromMs : undefined;
 }

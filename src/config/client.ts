@@ -9,7 +9,6 @@ import { defined } from '../base/defined.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
-import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
 import { errorCode, SANDBOX_KEY_RING_FILE } from './variables.ts';
 
@@ -29,7 +28,7 @@ export interface TemporalOptions {
 }
 
 /** How a client's payloads are encoded. */
-export type PayloadAccess =
+type PayloadAccess =
   /** Only where `PAYLOAD_ENCRYPTION` is off. */
   { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
 
@@ -220,4 +219,14 @@ function unreadableFiles(env: Record<string, string>): ConfigProblem[] {
       return [{ variable, rule: `must name a file that can be read (${errorCode(error)})` }];
     }
   });
+}
+
+/** How to reach the codec server: for programs without a key (docs/codec-server.md). */
+export interface CodecServerAccess {
+  /** Its path may be unguessable and thus a secret: never shown. */
+  url: string;
+  /** Reads the bearer token at each call, so that it can be renewed. Absent where the path authenticates. */
+  readToken?: () => Promise<string>;
+  /** A certificate authority in PEM, used in addition to the system's. */
+  caCertificate?: string;
 }

@@ -7,19 +7,17 @@ import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
-import type { Environment } from '../model/products.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import { readKeySet } from '../protection/proofs/key-set.ts';
+import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import {
-  type ClientSettings,
   type ClientUse,
+  type CodecServerAccess,
   checkProcess,
   readCodecServer,
   readTemporal,
   type TemporalOptions,
 } from './client.ts';
-import type { CodecServerAccess } from './codec-server-access.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
 import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';
@@ -341,33 +339,6 @@ export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /**
- * The limits by which a message is checked before any call to a server.
- *
- * @throws ConfigError
- */
-export function loadMessageLimits(env: NodeJS.ProcessEnv): Pick<ClientSettings, 'maxApplicants'> {
-  return readPart(env, (reader) => ({ maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS') }));
-}
-
-/**
- * The environment alone, for a program that needs nothing else of the configuration.
- *
- * @throws ConfigError
- */
-export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
-  return readPart(env, ({ environment }) => environment);
-}
-
-/**
- * Whether the default profile is a rehearsal against a sandbox of the deployer's own.
- *
- * @throws ConfigError
- */
-export function loadRehearsal(env: NodeJS.ProcessEnv): boolean {
-  return readPart(env, (reader) => reader.get('GATEWAY_REHEARSAL') === 'on');
-}
-
-/**
  * The time zone in which days begin and end in audits: the default profile's, else UTC.
  *
  * @throws ConfigError
@@ -387,18 +358,4 @@ export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = 
     reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
   });
   return loadLedgerAccess(env);
-}
-
-/** The private key that the HTTP API signs decisions with. */
-export interface DecisionKey {
-  file: string;
-  /** Default: `kid` of the JWK, else the key's thumbprint. */
-  keyId?: string;
-}
-
-/** `undefined` where the API signs nothing. */
-export function findDecisionKey(env: NodeJS.ProcessEnv): DecisionKey | undefined {
-  const reader = new EnvironmentReader(env);
-  const [file, keyId] = [reader.get('API_DECISION_KEY_FILE'), reader.get('API_DECISION_KEY_ID')];
-  return file === undefined ? undefined : { file, ...defined({ keyId }) };
 }

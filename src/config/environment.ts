@@ -75,6 +75,11 @@ export function readPart<T>(env: NodeJS.ProcessEnv, read: (reader: EnvironmentRe
   return part;
 }
 
+/** One variable, for a program that needs nothing else of the configuration. @throws ConfigError */
+export function loadVariable<N extends VariableName>(env: NodeJS.ProcessEnv, name: N): VariableValue<N> {
+  return readPart(env, (reader) => reader.get(name));
+}
+
 /** The two places of a secret: a variable, or a file that another variable names. */
 export interface SecretPlace {
   value: string | undefined;

@@ -13,6 +13,9 @@
  *
  * What a profile leaves out is as in `default`.
  */
+
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { DEFAULT_CHANGE_OPTIONS } from '../changes/figures.ts';
@@ -20,12 +23,28 @@ import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
+import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
+import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
+import { secretProblem } from '../webhooks/signature.ts';
 import { type EnvironmentReader, findSecret, openSecret, type SecretPlace } from './environment.ts';
-import { addressProblem, apiVersionProblem, findHost, rehearsalAddressProblem } from './rules.ts';
-import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
-import { webhookEndpoints, webhookFromEnvironment, webhooksSchema } from './webhooks.ts';
+import {
+  addressProblem,
+  apiVersionProblem,
+  findHost,
+  openFileProblem,
+  rehearsalAddressProblem,
+  webhookAddressProblem,
+} from './rules.ts';
+import {
+  certificate,
+  errorCode,
+  findVariables,
+  GATEWAY_LIMITS,
+  REHEARSAL_RULE,
+  text as ruledText,
+} from './variables.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
 
@@ -196,6 +215,25 @@ const changesSchema = z.strictObject({
     .max(100)
     .exactOptional(),
 });
+
+/** A limit on everything: each endpoint has a chain of its own for every journey. */
+const MOST_ENDPOINTS = 10;
+/** The old and the new secret during a rotation, and a third for a rotation that failed. */
+const MOST_SECRETS = 3;
+
+const webhooksSchema = z
+  .array(
+    z.strictObject({
+      name: messageFields().profileName,
+      url: text(2_000),
+      secretFile: text(4_096).exactOptional(),
+      secretFiles: z.array(text(4_096)).min(1).max(MOST_SECRETS).exactOptional(),
+      events: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).exactOptional(),
+      allowPrivateAddresses: z.boolean().exactOptional(),
+    }),
+  )
+  .max(MOST_ENDPOINTS);
+export type DeclaredWebhooks = z.infer<typeof webhooksSchema>;
 
 const additionsShape = {
   allowed: allowedSchema.exactOptional(),
@@ -389,4 +427,63 @@ function mergeProfile(
   };
   checkRehearsal(merged, (field, rule) => reader.report(VARIABLE, `${place}/${field} ${rule}`));
   return merged;
+}
+
+// The endpoints for a profile's events: `webhooks` in the profiles file, and `WEBHOOK_*` for one endpoint of the
+// default profile. Secrets come from files alone, in every environment.
+
+/** The endpoints of one profile. Their problems are reported under `variable` and `place`. */
+export function webhookEndpoints(
+  reader: EnvironmentReader,
+  declared: DeclaredWebhooks,
+  { environment, variable, place }: { environment: Environment; variable: string; place: string },
+): WebhookEndpoint[] {
+  const names = new Set<string>();
+  return declared.map(({ secretFile, secretFiles, ...endpoint }, index) => {
+    const report = (field: string, rule: string | null) =>
+      rule && reader.report(variable, `${place}/${index}/${field} ${rule}`);
+    if (names.has(endpoint.name)) report('name', 'must not be that of another endpoint of the profile');
+    names.add(endpoint.name);
+    report('url', webhookAddressProblem(endpoint.url, environment));
+    if ((secretFile === undefined) === (secretFiles === undefined)) {
+      report('secretFile', 'is required, or secretFiles in its place');
+    }
+    const files = [...(secretFile === undefined ? [] : [secretFile]), ...(secretFiles ?? [])];
+    const field = secretFile === undefined ? 'secretFiles' : 'secretFile';
+    for (const file of files) report(field, secretFileProblem(file, environment));
+    return toEndpoint(endpoint, files);
+  });
+}
+
+function toEndpoint(
+  { name, url, events, allowPrivateAddresses = false }: Omit<DeclaredWebhooks[number], 'secretFile' | 'secretFiles'>,
+  files: string[],
+): WebhookEndpoint {
+  const readSecrets = () => Promise.all(files.map(async (file) => (await readFile(file, 'utf8')).trim()));
+  return { name, url, readSecrets, allowPrivateAddresses, ...defined({ events }) };
+}
+
+/** The one endpoint that variables can name: `default`, of the default profile. */
+function webhookFromEnvironment(reader: EnvironmentReader): WebhookEndpoint[] {
+  const files = reader.get('WEBHOOK_SECRET_FILE');
+  const allowPrivateAddresses = reader.get('WEBHOOK_ALLOW_PRIVATE_ADDRESSES') === 'yes';
+  const url = reader.get('WEBHOOK_URL') ?? '';
+  if (reader.raw('WEBHOOK_URL') === undefined) {
+    if (files.length > 0) reader.report('WEBHOOK_URL', 'is required beside WEBHOOK_SECRET_FILE');
+    return [];
+  }
+  if (files.length === 0 || files.length > MOST_SECRETS) {
+    reader.report('WEBHOOK_SECRET_FILE', `must name 1 to ${MOST_SECRETS} files, with commas between`);
+  }
+  for (const file of files) reader.report('WEBHOOK_SECRET_FILE', secretFileProblem(file, reader.environment));
+  return [toEndpoint({ name: 'default', url, allowPrivateAddresses }, files)];
+}
+
+function secretFileProblem(path: string, environment: Environment): string | null {
+  try {
+    const secret = readFileSync(path, 'utf8').trim();
+    return secretProblem(secret) ?? (environment === 'production' ? openFileProblem(path) : null);
+  } catch (error) {
+    return `must name a file that can be read (${errorCode(error)})`;
+  }
 }

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { parseDurationMs } from '../base/durations.ts';
+import { parseDurationMs } from '../base/instants.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ACCENTS } from '../fields/accents.ts';
 import { alphanumericProblem } from '../fields/alphanumeric.ts';
@@ -389,7 +389,6 @@ function services(environment: Environment) {
     API_SIGN_OUT_PATH: form(OWN_PATH, OWN_PATH_RULE).optional(),
     API_TEMPORAL_UI: address().optional(),
     API_DECISION_KEY_FILE: text().optional(),
-    API_DECISION_KEY_ID: text().optional(),
     ...service('CODEC', environment),
     CODEC_SERVER_HOST: text().prefault('127.0.0.1'),
     CODEC_SERVER_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.codecServer)),

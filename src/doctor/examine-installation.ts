@@ -1,30 +1,40 @@
 /** `doctor`: every check, in the order in which it prints them. */
-
-import type { Config, DecisionKey } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { ConfigProblem } from '../model/problems.ts';
-import type { Check, CheckResult } from './checks/check.ts';
-import { clearStartsCheck } from './checks/clear-starts-check.ts';
-import { clockCheck } from './checks/clock-check.ts';
-import { codecServerChecks, type InspectedCodecServer } from './checks/codec-server-check.ts';
-import { configurationCheck } from './checks/configuration-check.ts';
-import { createContext } from './checks/context.ts';
-import { decisionSignerChecks } from './checks/decision-signer-check.ts';
-import { deploymentCheck } from './checks/deployment-check.ts';
-import type { Finding } from './checks/finding.ts';
-import { gatewayChecks } from './checks/gateway-checks.ts';
-import { failingRunsCheck, holdsCheck } from './checks/holds-check.ts';
-import { keyRingCheck, ledgerKeysCheck } from './checks/key-checks.ts';
-import { ledgerCheck, ledgerDurabilityCheck } from './checks/ledger-checks.ts';
-import { ledgerWatchCheck } from './checks/ledger-watch-check.ts';
-import { markerCheck } from './checks/marker-check.ts';
-import { pausesCheck } from './checks/pauses-check.ts';
-import { runChecks } from './checks/run-checks.ts';
-import { standingDecisionChecks } from './checks/standing-decision-checks.ts';
-import { namespaceCheck, searchAttributesCheck, temporalCheck } from './checks/temporal-checks.ts';
-import { tokenChecks } from './checks/token-checks.ts';
-import { trustChecks } from './checks/trust-checks.ts';
-import { webhookChecks } from './checks/webhook-checks.ts';
-import { webhookWorkerChecks, workerChecks } from './checks/worker-checks.ts';
+import {
+  type Check,
+  type CheckResult,
+  checksOfProfiles,
+  counted,
+  createContext,
+  type Finding,
+  fail,
+  NotCheckedError,
+  pass,
+  rulesOf,
+  runChecks,
+  warn,
+} from './check.ts';
+import { gatewayCheck, markerCheck, standingDecisionsCheck, tokenCheck, webhooksCheck } from './gateway-checks.ts';
+import { failingRunsCheck, holdsCheck } from './holds-check.ts';
+import {
+  codecServerChecks,
+  consentTrustCheck,
+  decisionSignerChecks,
+  decisionTrustCheck,
+  type InspectedCodecServer,
+  keyRingCheck,
+  ledgerKeysCheck,
+} from './key-checks.ts';
+import { ledgerCheck, ledgerDurabilityCheck, ledgerWatchCheck, pausesCheck } from './ledger-checks.ts';
+import {
+  clearStartsCheck,
+  deploymentCheck,
+  namespaceCheck,
+  searchAttributesCheck,
+  temporalCheck,
+  workerChecks,
+} from './temporal-checks.ts';
 
 export interface Examination {
   /** Every check was made and nothing fails; there may be warnings. */
@@ -40,8 +50,8 @@ interface Inspected {
   problems: readonly ConfigProblem[];
   /** Absent: clients here go through none, and nothing is asked. */
   codecServer?: InspectedCodecServer | undefined;
-  /** Absent: the HTTP API signs nothing here. */
-  signer?: DecisionKey | undefined;
+  /** The key that the HTTP API signs decisions with. Absent: it signs nothing here. */
+  signerFile?: string | undefined;
 }
 
 interface ExamineOptions {
@@ -56,13 +66,13 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * fetches one token for each profile.
  */
 export async function examine(
-  { config, problems, codecServer, signer }: Inspected,
+  { config, problems, codecServer, signerFile }: Inspected,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
 ): Promise<Examination> {
   const context = createContext(config, problems, timeoutMs);
   try {
-    const first = await runChecks(checksOf(config, codecServer, signer), context, { timeoutMs });
-    const checks = [...first, ...(await runChecks([clockCheck], context, { timeoutMs }))];
+    const first = await runChecks(checksOf(config, codecServer, signerFile), context, timeoutMs);
+    const checks = [...first, ...(await runChecks([clockCheck], context, timeoutMs))];
     return examinationOf(checks);
   } finally {
     await context.close();
@@ -75,7 +85,11 @@ export function examinationOf(checks: CheckResult[]): Examination {
   return { healthy: counts.fail + counts.unchecked === 0, counts, checks };
 }
 
-function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], signer: Inspected['signer']): Check[] {
+function checksOf(
+  { profiles }: Config,
+  codecServer: Inspected['codecServer'],
+  signerFile: Inspected['signerFile'],
+): Check[] {
   const all = [...profiles.values()];
   return [
     configurationCheck,
@@ -88,19 +102,60 @@ function checksOf({ profiles }: Config, codecServer: Inspected['codecServer'], s
     namespaceCheck,
     ledgerWatchCheck,
     searchAttributesCheck,
-    ...workerChecks(profiles.keys()),
-    ...webhookWorkerChecks(all),
+    ...workerChecks(all),
     deploymentCheck,
-    ...tokenChecks(all),
-    ...gatewayChecks(all),
+    ...checksOfProfiles([tokenCheck, gatewayCheck], all),
     ...all.slice(0, 1).map(markerCheck),
-    ...standingDecisionChecks(all),
-    ...trustChecks(all),
-    ...decisionSignerChecks(signer),
-    ...webhookChecks(all),
+    ...checksOfProfiles([standingDecisionsCheck, consentTrustCheck, decisionTrustCheck], all),
+    ...decisionSignerChecks(signerFile),
+    ...checksOfProfiles([webhooksCheck], all),
     clearStartsCheck,
     pausesCheck,
     failingRunsCheck,
     holdsCheck,
   ];
+}
+
+const configurationCheck: Check = {
+  name: 'configuration',
+  needs: [],
+  async run({ config, problems }) {
+    if (problems.length > 0) {
+      return fail(`${counted(problems.length, 'rule')} broken: ${rulesOf(problems)}`, 'see docs/configuration.md');
+    }
+    const { environment, taskQueue, profiles } = config;
+    const rehearsals = [...profiles.values()].filter(({ rehearsal }) => rehearsal).map(({ name }) => name);
+    const rehearsed = rehearsals.length === 0 ? '' : `, a rehearsal against a sandbox: ${rehearsals.join(', ')}`;
+    const what = `${environment}, task queue ${taskQueue}, ${counted(profiles.size, 'profile')}${rehearsed}`;
+    return config.payloadsAreEncrypted
+      ? pass(what)
+      : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');
+  },
+};
+
+/** Servers that keep their time differ by less. */
+const MAX_SKEW_MS = 30_000;
+
+/**
+ * Whether our clock agrees with those of the servers: dates of consents and of secondary uses are compared with it.
+ * Runs after the other checks, which collect the clocks.
+ */
+const clockCheck: Check = {
+  name: 'clock',
+  needs: [],
+  async run({ clocks }) {
+    if (clocks.length === 0) throw new NotCheckedError('no server could be asked for the time');
+    const told = clocks
+      .toSorted((one, other) => (one.whose < other.whose ? -1 : 1))
+      .map(({ whose, aheadMs }) => `${whose} ${seconds(aheadMs)}`);
+    const detail = `others compared with ours: ${told.join(', ')}`;
+    return clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= MAX_SKEW_MS)
+      ? pass(detail)
+      : warn(detail, 'set the clocks by NTP: the one that differs from all others is wrong');
+  },
+};
+
+function seconds(ms: number): string {
+  const rounded = Math.round(ms / 1000);
+  return `${rounded > 0 ? '+' : ''}${rounded} s`;
 }

@@ -25,7 +25,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 };
 
 /** The text without accents. A letter that has no spelling in ASCII stays, and is refused where the request is built. */
-export function withoutAccents(text: string): string {
+function withoutAccents(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;
   return Array.from(text.normalize('NFD').replace(MARKS, ''), (letter) => SPELLINGS[letter] ?? letter).join('');
 }

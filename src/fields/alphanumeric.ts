@@ -47,7 +47,7 @@ export function isAlphanumeric(value: unknown, maxLength: number): value is stri
 }
 
 export function alphanumeric(maxLength: number) {
-  return checkedText(alphanumericProblem, maxLength, ALPHANUMERIC);
+  return ruledText((value) => alphanumericProblem(value, maxLength)).meta({ maxLength, pattern: ALPHANUMERIC });
 }
 
 /** AN that names something: signs alone cannot be the code of anybody. */
@@ -61,15 +61,13 @@ export function code(maxLength: number) {
 
 /** AN of names and addresses, whose accents a profile may transliterate or pass on (accents.ts). */
 export function latinText(maxLength: number) {
-  return checkedText(latinTextProblem, maxLength, LATIN_TEXT);
+  return ruledText((value) => latinTextProblem(value, maxLength)).meta({ maxLength, pattern: LATIN_TEXT });
 }
 
-function checkedText(problem: (value: string, maxLength: number) => string | null, maxLength: number, pattern: string) {
-  return z
-    .string()
-    .superRefine((value, context) => {
-      const rule = problem(value, maxLength);
-      if (rule) context.addIssue({ code: 'custom', message: rule });
-    })
-    .meta({ maxLength, pattern });
+/** @param problem returns the rule that a text breaks, or `null` */
+export function ruledText(problem: (value: string) => string | null) {
+  return z.string().superRefine((value, context) => {
+    const rule = problem(value);
+    if (rule) context.addIssue({ code: 'custom', message: rule });
+  });
 }

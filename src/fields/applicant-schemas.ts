@@ -112,7 +112,7 @@ export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').r
   'must be a number that can be issued: none begins with 000',
 );
 
-export const applicantShape = {
+const applicantShape = {
   applicantId: messageFields().applicantId,
   names: list(nameSchema),
   ssn: ssnSchema,
@@ -126,25 +126,29 @@ export const applicantShape = {
 /** `applicants[]` of table 2.3; the result has `zip` and `zip4` apart and the state in capitals. */
 const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
-function tooManyApplicants(maxApplicants: number): string {
-  const entries = maxApplicants === 1 ? '1 entry' : `${maxApplicants} entries`;
-  return `must have at most ${entries}, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"`;
-}
-
 /**
  * One to `maxApplicants` applicants with different identifiers and different SSNs. The interface says "typically 1 to 2"
  * (2.3) and nothing of SSNs: both rules are ours. With one SSN for two applicants, an answer's consumers could not be
  * matched to them.
  */
-export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
+function listApplicants<T extends z.ZodType<{ applicantId: string; ssn: string }>>(
+  applicant: T,
+  maxApplicants: number,
+) {
+  const entries = maxApplicants === 1 ? '1 entry' : `${maxApplicants} entries`;
+  const rule = `must have at most ${entries}, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"`;
   return z
-    .array(applicantSchema)
+    .array(applicant)
     .min(1)
-    .max(maxApplicants, tooManyApplicants(maxApplicants))
+    .max(maxApplicants, rule)
     .superRefine(refuseRepeated(['applicantId', 'ssn']));
 }
 
-const failsafeApplicantSchema = z
+export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
+  return listApplicants(applicantSchema, maxApplicants);
+}
+
+export const failsafeApplicantSchema = z
   .strictObject({
     ...applicantShape,
     emailAddress: applicantShape.emailAddress.exactOptional(),
@@ -157,11 +161,7 @@ const failsafeApplicantSchema = z
 
 /** The same of FAILSAFE's applicants. */
 export function failsafeApplicantsSchema(maxApplicants: number): z.ZodType<FailsafeApplicant[]> {
-  return z
-    .array(failsafeApplicantSchema)
-    .min(1)
-    .max(maxApplicants, tooManyApplicants(maxApplicants))
-    .superRefine(refuseRepeated(['applicantId', 'ssn']));
+  return listApplicants(failsafeApplicantSchema, maxApplicants);
 }
 
 /** A refinement of a list: no value of these fields occurs in two entries. */

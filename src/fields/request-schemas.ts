@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
 import { alphanumeric, latinText } from './alphanumeric.ts';
 import {
-  applicantShape,
   applicantsSchema,
   dateOfBirthSchema,
   digits,
+  failsafeApplicantSchema,
   isRealDate,
   list,
   phoneSchema,
@@ -28,17 +28,19 @@ export function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicant
   };
 }
 
-const { customerTraceNumber, endUserCode, endUser, permissiblePurposeCode, reportReferenceNumber, consumerId } =
-  messageFields();
+const {
+  applicantId,
+  customerTraceNumber,
+  endUserCode,
+  endUser,
+  permissiblePurposeCode,
+  reportReferenceNumber,
+  consumerId,
+} = messageFields();
 
 /** What a FAILSAFE caller may give of an applicant: table 2.3. Table 4.3 sends a part of it. */
 export const failsafeInputSchema = perMaximum((maxApplicants) => {
-  const applicant = z.strictObject({
-    ...applicantShape,
-    applicantId: applicantShape.applicantId.exactOptional(),
-    emailAddress: applicantShape.emailAddress.exactOptional(),
-    ipAddress: applicantShape.ipAddress.exactOptional(),
-  });
+  const applicant = z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.exactOptional() });
   return z.strictObject({
     customerTraceNumber,
     applicants: z

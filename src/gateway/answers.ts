@@ -9,15 +9,13 @@ import { type Answer, SSN_MISMATCH } from '../model/inquiry.ts';
 import { type Problem, problemsShown } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
+import { attribute, compareEchoes, entryDetails, outcomeOf, returnDetailsOf, unsentFields } from './answer-details.ts';
 import { type EntryReading, hasReport, isGiven, readEntries } from './entry-meanings.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
-import { compareEchoes, unsentFields } from './remarks.ts';
 import type { GatewayRequest } from './requests.ts';
 import { consumerProblems } from './responses.ts';
-import { outcomeOf } from './return-codes.ts';
-import { attribute, entryDetails, returnDetailsOf } from './return-details.ts';
 import { type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
+import { retryAfterMs } from '../base/instants.ts';
 import type { Answer, RefusalBody } from '../model/inquiry.ts';
-import { foreignProblem, requestUrl } from './addresses.ts';
 import { readAnswer } from './answers.ts';
 import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
@@ -8,9 +8,8 @@ import type { ExpectedApplicant } from './entry-verdict.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
 import { type ExchangeObserver, observed } from './observer.ts';
-import type { GatewayProfile } from './profile.ts';
+import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 export interface SubmitOptions {
   /** A request from one of the builders in `requests.ts`. */

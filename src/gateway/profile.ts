@@ -3,6 +3,7 @@
  * it.
  */
 
+import { createHash } from 'node:crypto';
 import type { Accents } from '../fields/accents.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
@@ -93,4 +94,55 @@ export interface GatewayProfile {
   formerly?: readonly Pick<GatewayProfile, 'authUrl' | 'baseUrl' | 'audience' | 'apiVersion'>[];
   /** The receivers of events of its journeys. No request to the gateway depends on them. */
   webhooks?: readonly WebhookEndpoint[];
+}
+
+// The two addresses of a gateway profile.
+
+/** `{auth_url}/oauth/token` (interface 4.1). */
+export function tokenUrl(profile: Pick<GatewayProfile, 'authUrl'>): URL {
+  return append(profile.authUrl, '/oauth/token');
+}
+
+/** `{base_url}/ServiceGateway/orest/<version>/request` (interface 4.2, 9). */
+export function requestUrl(profile: Pick<GatewayProfile, 'baseUrl' | 'apiVersion'>): URL {
+  return append(profile.baseUrl, `/ServiceGateway/orest/${encodeURIComponent(profile.apiVersion)}/request`);
+}
+
+function append(base: string, path: string): URL {
+  return new URL(base.replace(/\/+$/, '') + path);
+}
+
+/** Where another kind of gateway answers than the profile's: the rule that its answer breaks, else `null`. */
+export function foreignProblem({ environment, rehearsal = false }: GatewayProfile, isSandbox: boolean): string | null {
+  if (environment === 'sandbox' || isSandbox === rehearsal) return null;
+  return rehearsal
+    ? '/ must be the answer of a sandbox: the profile is a rehearsal'
+    : "/ is the sandbox's answer, and the profile is not the sandbox's";
+}
+
+// What a run is bound to, as one digest: the customer, and the way to the gateway. The profile may name former ways, under
+// which runs go on. The customer never changes under a run.
+
+const fingerprints = new WeakMap<GatewayProfile, string>();
+
+/**
+ * The SHA-256 of environment, customer, software provider, both addresses, API version and audience, in hex. It contains
+ * nothing secret, so that operators may rotate credentials while a journey runs.
+ */
+export function profileFingerprint(profile: GatewayProfile): string {
+  const known = fingerprints.get(profile);
+  if (known !== undefined) return known;
+  const customer = [profile.environment, profile.customerId, profile.softwareProviderId];
+  const way = [tokenUrl(profile).href, requestUrl(profile).href, profile.apiVersion, profile.audience];
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([customer, way]))
+    .digest('hex');
+  fingerprints.set(profile, fingerprint);
+  return fingerprint;
+}
+
+/** Whether a run that began with the fingerprint goes on under the profile: as it is, or by one of its former ways. */
+export function hasFingerprint(profile: GatewayProfile, fingerprint: string): boolean {
+  if (profileFingerprint(profile) === fingerprint) return true;
+  return (profile.formerly ?? []).some((way) => profileFingerprint({ ...profile, ...way }) === fingerprint);
 }

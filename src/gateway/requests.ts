@@ -90,7 +90,7 @@ export interface FailsafeRequestParts {
   applicants: readonly FailsafeRequestApplicant[];
 }
 
-/** FAILSAFE: the fields of the sample in interface 4.3 and no others. `remarks.ts` tells what is left out. */
+/** FAILSAFE: the fields of the sample in interface 4.3 and no others. `answer-details.ts` tells what is left out. */
 export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeRequest {
   const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
   const body = {

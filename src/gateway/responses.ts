@@ -65,7 +65,7 @@ export interface Consumer {
   [unknown: string]: unknown;
 }
 
-/** What the interface shows of a consumer (2.4). An SSN may come as a number too (same-person.ts). */
+/** What the interface shows of a consumer (2.4). An SSN may come as a number too (entry-verdict.ts). */
 const SHOWN_MEMBERS = { names: 'list', ssn: 'ssn', dob: 'text', addresses: 'list', accounts: 'list' } as const;
 
 type MemberForm = (typeof SHOWN_MEMBERS)[keyof typeof SHOWN_MEMBERS];
@@ -139,21 +139,12 @@ const LISTS: Record<RefKind, readonly string[]> = {
 };
 
 /**
- * The identification entry that a REFUPD cross-reference points to (2.5).
+ * Finds the identification entries that the REFUPD cross-references of one consumer point to (2.5). Reads each list once.
  *
  * `undefined` for 0, which means "none" by our decision: the interface does not say, and its sample uses 0 for phone
  * and related address. Also `undefined` for a `refId` that no entry has, and for one that several entries of a list
  * have.
  */
-export function resolveRefId(
-  consumer: Consumer,
-  kind: RefKind,
-  refId: number | undefined,
-): Record<string, unknown> | undefined {
-  return refIdResolver(consumer)(kind, refId);
-}
-
-/** As `resolveRefId`, for many cross-references of one consumer: reads each list only once. */
 export function refIdResolver(
   consumer: Consumer,
 ): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {

@@ -3,13 +3,11 @@
  * number of callers, and renewed before it expires. docs/protocol.md, "Token"; interface 5.
  */
 import type { Agent } from 'undici';
-import { tokenUrl } from './addresses.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeObserver, observed } from './observer.ts';
-import type { Credentials, CredentialsSource, GatewayProfile } from './profile.ts';
-import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from './token-request.ts';
-import type { TokenResponse } from './token-response.ts';
+import { type Credentials, type CredentialsSource, type GatewayProfile, tokenUrl } from './profile.ts';
+import { MAX_TOKEN_RESPONSE_BYTES, requestToken, type TokenResponse } from './token-request.ts';
 
 interface AccessToken {
   accessToken: string;

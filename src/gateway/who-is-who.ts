@@ -9,13 +9,14 @@ import {
   consumerOf,
   type Entries,
   type ExpectedApplicant,
+  isSurely,
   type MatchContext,
+  mayBe,
   ssnAgainst,
   type Told,
   type Verdict,
   verdictOf,
 } from './entry-verdict.ts';
-import { isSurely, mayBe } from './same-person.ts';
 
 /** An entry's applicant. Not `told`: one of several entries that cannot be told apart, and whose outcome is the same. */
 export interface Match {

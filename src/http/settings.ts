@@ -1,7 +1,7 @@
 /** The variables that HTTP services share, each with its service's prefix: `CODEC_…`, `API_…`. docs/configuration.md */
 import type { EnvironmentReader } from '../config/environment.ts';
 import { errorCode } from '../config/variables.ts';
-import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
+import { ALGORITHMS, readKeySet } from '../protection/proofs.ts';
 import type { HttpLimits } from './limits.ts';
 import { isLoopbackHost, isProxyAddress } from './server.ts';
 import type { TokenSettings } from './token-verifier.ts';

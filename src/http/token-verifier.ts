@@ -1,6 +1,6 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { ALGORITHMS, keySetFile } from '../protection/proofs/key-set.ts';
+import { ALGORITHMS, keySetFile } from '../protection/proofs.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { type Refusal, unauthenticated, unavailable } from './refusal.ts';
 

@@ -22,7 +22,7 @@ export async function openLedgerAccess({ ledger, environment, keyRingFile }: Led
   // Loaded when needed: most callers never read a report, and need neither a database nor a key.
   const [{ openLedger }, { WatchedKeyRing }] = await Promise.all([
     import('../ledger/open-ledger.ts'),
-    import('../protection/keys/watched-key-ring.ts'),
+    import('../protection/keys/key-ring.ts'),
   ]);
   const keyRing = await WatchedKeyRing.open(keyRingFile);
   try {

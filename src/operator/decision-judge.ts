@@ -2,7 +2,7 @@
 import { loadDecisionTrust } from '../config/config.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
-import type { DecisionProofVerdict } from '../protection/proofs/decision-proof.ts';
+import type { DecisionProofVerdict } from '../protection/proofs.ts';
 
 export type DecisionJudge = (
   inquiry: Pick<InquiryDescription, 'environment' | 'profile'>,
@@ -18,7 +18,7 @@ export function configuredDecisionJudge(env: NodeJS.ProcessEnv): DecisionJudge {
       return { accepted: false, rule: 'cannot be judged: this configuration lacks the profile of the inquiry' };
     }
     // Loaded when needed: most callers decide about open runs, whose workers judge.
-    const { createDecisionProofVerifier } = await import('../protection/proofs/decision-proof.ts');
+    const { createDecisionProofVerifier } = await import('../protection/proofs.ts');
     const content = decisionContent(environment, message);
     return createDecisionProofVerifier(keysFile)({ content, proof: message.proof, receivedAt }, trust);
   };

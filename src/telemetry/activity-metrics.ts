@@ -36,6 +36,12 @@ export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
   });
 }
 
+const RESULTS = {
+  outcome: 'answered',
+  returnCodeUnknown: 'ReturnCodeUnknown',
+  unexpectedResponse: 'UnexpectedResponse',
+} as const;
+
 type CountedArgs = { inquiry?: { productCode?: ProductCode } } | undefined;
 
 async function countAttempt<Result>(
@@ -51,23 +57,13 @@ async function countAttempt<Result>(
     // The call that made that attempt has already counted `latest`.
     if (submitted?.kind === 'answered') {
       const { answer } = submitted;
-      switch (answer.kind) {
-        case 'outcome':
-          metrics.attempt(product, 'answered');
-          metrics.inquiry(product, answer.outcome);
-          break;
-        case 'returnCodeUnknown':
-          metrics.attempt(product, 'ReturnCodeUnknown');
-          break;
-        case 'unexpectedResponse':
-          metrics.attempt(product, 'UnexpectedResponse');
-          break;
-      }
+      metrics.put('attempts', 1, { product, result: RESULTS[answer.kind] });
+      if (answer.kind === 'outcome') metrics.put('inquiries', 1, { product, outcome: answer.outcome });
     }
     return ended;
   } catch (error) {
     const { type, details } = error as { type?: unknown; details?: SubmitFailureDetails[] };
-    if (isFailureType(type) && details?.[0]?.claimed) metrics.attempt(product, type);
+    if (isFailureType(type) && details?.[0]?.claimed) metrics.put('attempts', 1, { product, result: type });
     throw error;
   }
 }
@@ -75,10 +71,10 @@ async function countAttempt<Result>(
 async function countWebhook(metrics: Metrics, result: Promise<unknown>) {
   try {
     const delivered = await result;
-    metrics.webhook('delivered');
+    metrics.put('webhooks', 1, { result: 'delivered' });
     return delivered;
   } catch (error) {
-    metrics.webhook((error as { type?: unknown }).type);
+    metrics.put('webhooks', 1, { result: (error as { type?: unknown }).type });
     throw error;
   }
 }
@@ -91,9 +87,10 @@ interface DecisionArgs {
 async function countDecision(metrics: Metrics, { inquiry, decision }: DecisionArgs, result: Promise<DecisionVerdict>) {
   const verdict = await result;
   if (verdict.kind !== 'recorded') return verdict;
-  if (decision?.action === 'abandon') metrics.inquiry(inquiry?.productCode, 'abandoned');
+  if (decision?.action === 'abandon')
+    metrics.put('inquiries', 1, { product: inquiry?.productCode, outcome: 'abandoned' });
   if (decision?.action === 'accept' && decision.answer?.kind === 'outcome') {
-    metrics.inquiry(inquiry?.productCode, decision.answer.outcome);
+    metrics.put('inquiries', 1, { product: inquiry?.productCode, outcome: decision.answer.outcome });
   }
   return verdict;
 }

@@ -2,8 +2,11 @@
  * One logger for our own lines, the SDK's and its native core's: JSON on standard error. Every line, of any author,
  * contains only what log-fields.ts permits.
  */
+export type { LogLevel } from '../config/variables.ts';
+
+import { isIPv6 } from 'node:net';
 import { types } from 'node:util';
-import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
+import { DefaultLogger, type LogEntry, type MetricsExporterConfig, Runtime } from '@temporalio/worker';
 import {
   type Bindings,
   type ChildLoggerOptions,
@@ -15,9 +18,7 @@ import {
 } from 'pino';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { fieldsOf, foreignMessageOf, messageOf } from './log-fields.ts';
-import { prometheusExporter } from './metrics-exporter.ts';
-
-export type { LogLevel } from '../config/variables.ts';
+import { HISTOGRAM_BUCKETS } from './metrics.ts';
 
 /** @param to default: standard error */
 export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = standardError()): Logger {
@@ -81,4 +82,32 @@ export function writeEntry(
   const isOwn = OWN_COMPONENTS.includes(meta?.sdkComponent);
   const text = isOwn ? messageOf(message) : foreignMessageOf(message);
   logger[level.toLowerCase() as Lowercase<LogLevel>](meta ?? {}, text);
+}
+
+// Serves all metrics, the SDK's and ours, to Prometheus by the SDK's own exporter: one scrape for the whole worker.
+
+export function prometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {
+  return {
+    prometheus: {
+      bindAddress: isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,
+      // Prometheus naming: counters end in _total, times are seconds and say so.
+      countersTotalSuffix: true,
+      unitSuffix: true,
+      useSecondsForDurations: true,
+      histogramBucketOverrides: { ...HISTOGRAM_BUCKETS },
+    },
+  };
+}
+
+/**
+ * Makes the SDK's runtime, which listens for Prometheus from then on.
+ *
+ * @throws Error that names the variable of the address that the SDK refuses
+ */
+export function makeRuntime(): Runtime {
+  try {
+    return Runtime.instance();
+  } catch {
+    throw new Error('nothing can listen at METRICS_ADDRESS: it is not this machine’s, or its port is taken');
+  }
 }

@@ -13,8 +13,7 @@ import type { Sinks } from '@temporalio/workflow';
 import type { ExchangeObserver } from '../gateway/observer.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import type { Environment } from '../model/products.ts';
-import { SPAN_ATTRIBUTES } from './safe-spans.ts';
-import { startTracing } from './tracing.ts';
+import { SPAN_ATTRIBUTES, startTracing } from './tracing.ts';
 
 export interface WorkerTracing {
   activityInterceptors: ActivityInterceptorsFactory[];

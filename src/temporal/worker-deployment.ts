@@ -1,5 +1,6 @@
 /** Worker Deployments: reads which version of the workers gets the work, and promotes the first one. docs/versioning.md */
 import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
+import type { Logger } from 'pino';
 
 /** The name that one build of the workers gives itself. */
 export interface DeploymentVersion {
@@ -104,4 +105,107 @@ export async function promote(
 /** The command by which an operator makes a version current. */
 export function promotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
   return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
+}
+
+// Watches whether this worker's version gets the work, and logs where it does not.
+
+/** How soon a promotion is noticed; asking costs the server a query. */
+const ASK_EVERY_MS = 15_000;
+
+export interface DeploymentWatch {
+  /** The last known state; `unknown` until the server has answered. */
+  state(): VersionState;
+  close(): void;
+}
+
+interface WatchedDeployment {
+  service: Parameters<typeof describeDeployment>[0];
+  namespace: string;
+  version: DeploymentVersion;
+  logger: Pick<Logger, 'warn'> & Partial<Pick<Logger, 'info'>>;
+  askEveryMs?: number;
+  /** With each answer; `hasCurrent`: some version of the deployment gets the work. */
+  onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
+}
+
+/** Asks at once, then regularly. While the server does not answer, its last answer holds. */
+export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
+  const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
+  let state: VersionState = 'unknown';
+  let said: string | undefined;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const ask = async () => {
+    const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
+    if (isClosed) return;
+    if (view !== undefined) {
+      state = stateIn(view, version.buildId);
+      onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
+      const text = describeState(state, version);
+      if (text !== said) say(watched, state, text);
+      said = text;
+    }
+    timer = setTimeout(ask, askEveryMs);
+    timer.unref();
+  };
+  void ask();
+  return {
+    state: () => state,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function say({ version, logger }: WatchedDeployment, state: VersionState, text: string): void {
+  const fields = { ...version, state };
+  if (getsWork(state)) logger.info?.(fields, text);
+  else logger.warn(fields, text);
+}
+
+/** Whether workers of this version get new runs. */
+export function getsWork(state: VersionState): boolean {
+  return state === 'current' || state === 'ramping';
+}
+
+/**
+ * Describes a state in words. A version that no worker has polled for yet counts as never promoted: this worker is
+ * about to poll.
+ */
+function describeState(state: VersionState, version: DeploymentVersion): string {
+  if (getsWork(state)) return 'this version of the workers gets the work';
+  return state === 'draining' || state === 'drained'
+    ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
+    : `this version of the workers gets no work until it is made current: \`${promotionCommand(version)}\``;
+}
+
+// Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
+
+/** `temporal.api.enums.v1.TaskQueueType` */
+const WORKFLOW = 1;
+
+interface Fleet {
+  namespace: string;
+  taskQueue: string;
+  /** Absent where workers are unversioned. */
+  version: DeploymentVersion | undefined;
+}
+
+/** The server remembers a poller for five minutes: one that was just moved to another machine still counts. */
+export async function fleetIsRunning(
+  service: Pick<WorkflowService, 'describeTaskQueue'>,
+  { namespace, taskQueue, version }: Fleet,
+): Promise<boolean> {
+  const { pollers } = await service.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: WORKFLOW,
+  });
+  return (pollers ?? []).some(({ deploymentOptions }) => {
+    const { deploymentName, buildId } = deploymentOptions ?? {};
+    return version === undefined
+      ? !deploymentName
+      : deploymentName === version.deploymentName && buildId === version.buildId;
+  });
 }

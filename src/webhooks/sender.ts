@@ -4,7 +4,7 @@ import { type LookupAddress, lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { retryAfterMs } from '../gateway/retry-after.ts';
+import { retryAfterMs } from '../base/instants.ts';
 import type { WebhookEndpoint, WebhookFailureType } from '../messages/webhooks/delivery.ts';
 import { secretProblem, signedHeaders } from './signature.ts';
 

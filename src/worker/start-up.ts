@@ -1,8 +1,18 @@
-/** Reports everything that keeps a worker from starting, at once. */
+/** What must be right before a worker polls: each of its parts, its keys, and its ledger. */
 
+import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { seenByWatch } from '../client/seen-by-watch.ts';
+import type { Config } from '../config/config.ts';
+import { judgeDurability } from '../ledger/database/durability.ts';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
+import { inspectDurability } from '../ledger/inspect-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
-import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-age.ts';
+import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 
 /** Thrown when several things keep a worker from starting. Names the variable of each, never a value. */
 export class StartRefusedError extends Error {
@@ -64,4 +74,97 @@ export async function requireFreshKeys(
     );
   }
   for (const key of ages) if (key.verdict === 'overdue' || key.verdict === 'due') warn(key);
+}
+
+// A ledger whose confirmed commits can be lost when another server takes over: production does not start on it, and is
+// not ready once it has become one.
+
+/** Thrown where a claim that was confirmed can be lost, and the inquiry then sent twice. */
+class LedgerNotDurableError extends Error {
+  override readonly name = 'LedgerNotDurableError';
+}
+
+type JudgedConfig = Pick<Config, 'environment' | 'ledger'>;
+
+function isJudged({ environment, ledger }: JudgedConfig): boolean {
+  return environment !== 'sandbox' && !ledger.url.startsWith('file:');
+}
+
+/**
+ * Looks before the worker claims anything. What a person has accepted is logged at each
+ * start, with the name that was given.
+ *
+ * @throws LedgerNotDurableError in production
+ */
+export async function requireDurableLedger(
+  config: JudgedConfig,
+  logger: { warn(fields: object, message: string): void } | undefined,
+): Promise<void> {
+  const { environment, ledger } = config;
+  if (!isJudged(config)) return;
+  const found = await inspectDurability(ledger.url).catch((error: unknown) => {
+    // `LEDGER_URL` reports it.
+    if (error instanceof LedgerUnavailableError || error instanceof LedgerNotFoundError) return null;
+    throw error;
+  });
+  if (found === null) return;
+  const { kind, detail, toDo } = judgeDurability(found, ledger.durability);
+  if (kind === 'loses' && environment === 'production') throw new LedgerNotDurableError(`${detail}: ${toDo}`);
+  const { kind: durability } = ledger.durability;
+  if (kind !== 'sound' || durability !== 'replication') {
+    logger?.warn({ durability, finding: detail }, 'whether the ledger keeps what it has confirmed');
+  }
+}
+
+/**
+ * Whether confirmed commits can be lost by now. The ledger of the sandbox, and one in a file, is not judged.
+ *
+ * @throws LedgerUnavailableError
+ */
+export async function losesCommits(ledger: Pick<Ledger, 'durability'>, config: JudgedConfig): Promise<boolean> {
+  return isJudged(config) && judgeDurability(await ledger.durability(), config.ledger.durability).kind === 'loses';
+}
+
+// Checks a worker's ledger before the worker polls. Asks the watch for the newest attempt it has seen, and stops all
+// claims where the ledger lacks it. Starts the watch where none runs.
+
+interface WatchedLedger {
+  connection: ConnectionLike;
+  namespace: string;
+  taskQueue: string;
+  dataConverter: DataConverter;
+  ledger: Pick<Ledger, 'identity' | 'watch'>;
+  everyMs: number;
+  logger: Pick<Logger, 'warn' | 'error'> | undefined;
+}
+
+/** @throws the server's error where it does not answer: the worker claims nothing before this check */
+export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
+  const { connection, namespace, taskQueue, dataConverter, ledger, everyMs, logger } = watched;
+  const client = new Client({ connection, namespace, dataConverter });
+  const { ledgerId } = ledger.identity;
+  const workflowId = ledgerWatchId(ledgerId, taskQueue);
+  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, { ledgerId, taskQueue }, logger));
+  if (lost)
+    logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
+  const input: LedgerWatchInput = { ledgerId, everyMs };
+  await client.workflow.start(WATCH_LEDGER, {
+    ...{ workflowId, taskQueue, args: [input], workflowIdConflictPolicy: 'USE_EXISTING' },
+    staticSummary: 'watches whether the ledger is an older copy',
+  });
+}
+
+async function seenBefore(
+  client: Client,
+  watched: { ledgerId: string; taskQueue: string },
+  logger: WatchedLedger['logger'],
+): Promise<SeenAttempt | undefined> {
+  try {
+    return await seenByWatch(client, watched);
+  } catch (error) {
+    if (isGrpcServiceError(error)) throw error;
+    // Encrypted under a key that is gone. The watch itself finds an older copy within a minute.
+    logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
+    return undefined;
+  }
 }

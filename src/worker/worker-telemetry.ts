@@ -19,17 +19,15 @@ import type { OpenWork } from '../ledger/records.ts';
 import { MAY_BE_POSTED } from '../model/failure-types.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
-import { keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-age.ts';
-import type { KeyRing } from '../protection/keys/key-ring.ts';
+import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
-import { watchEventLoop } from '../telemetry/event-loop.ts';
 import {
   ATTENTION_REASONS,
   type AttentionWord,
   Metrics,
   type QueueKind,
   RUN_STAGES,
-  type RunStage,
+  watchEventLoop,
 } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
@@ -38,68 +36,79 @@ import { countFailingRuns } from '../temporal/failing-runs.ts';
 // copy, of Temporal which runs there are and what waits on the queues, of the key ring how long its keys may still
 // encrypt.
 
-interface FleetFigures {
-  ledger: Pick<Ledger, 'work' | 'restoreState'>;
-  client: Pick<Client, 'workflow' | 'workflowService' | 'options'>;
-  keys: { readonly ring: Pick<KeyRing, 'keys'> };
+interface Watched {
+  client: Client;
   taskQueue: string;
-  profiles: readonly string[];
   metrics: Metrics;
   everyMs: number;
   /** Ends it. */
   signal: AbortSignal;
-  /** Whether the search attribute JourneyStage can be asked for. */
-  knowsStages(): Promise<boolean>;
+  /** Whether runs can be searched by the attribute. */
+  knows(name: SearchAttributeName): Promise<boolean>;
+}
+
+interface FleetFigures extends Watched {
+  ledger: Pick<Ledger, 'work' | 'restoreState'>;
+  keys: { readonly ring: Pick<KeyRing, 'keys'> };
+  profiles: readonly string[];
+}
+
+/** Reads at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
+async function repeat({ everyMs, signal }: Watched, read: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) {
+    await read().catch(() => {});
+    await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
+  }
 }
 
 /** `temporal.api.enums.v1.TaskQueueType` */
 const WORKFLOW = 1;
 const ACTIVITY = 2;
 
-/** Reads at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
-export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
-  const { everyMs, signal } = figures;
-  while (!signal.aborted) {
+export function watchFleetFigures(figures: FleetFigures): Promise<void> {
+  return repeat(figures, async () => {
+    readKeys(figures);
     await Promise.allSettled([
       ...[readWork(figures), readCopy(figures)],
       ...[readRuns(figures), readFailingRuns(figures), readBacklogs(figures)],
     ]);
-    readKeys(figures);
-    await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
-  }
+  });
 }
 
 async function readWork({ ledger, metrics }: FleetFigures): Promise<void> {
-  metrics.needsPerson(await ledger.work.counts());
+  const counts = await ledger.work.counts();
+  metrics.setEach('needsPerson', ({ kind, reason }) => {
+    return counts.find((found) => found.kind === kind && found.reason === reason)?.count ?? 0;
+  });
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
   const { lost } = await ledger.restoreState();
-  metrics.ledgerOlderCopy(lost !== undefined);
+  metrics.put('ledgerOlderCopy', lost !== undefined, {});
 }
 
-async function readRuns({ client, taskQueue, metrics, knowsStages }: FleetFigures): Promise<void> {
-  if (!(await knowsStages())) return;
+async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Promise<void> {
+  if (!(await knows('JourneyStage'))) return;
   const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
-    RUN_STAGES.map(async (stage): Promise<[RunStage, number]> => {
+    RUN_STAGES.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
-      return [stage, (await client.workflow.count(query)).count];
+      return { stage, count: (await client.workflow.count(query)).count };
     }),
   );
-  metrics.runningRuns(new Map(counts));
+  for (const { stage, count } of counts) metrics.put('runningRuns', count, { stage });
 }
 
 async function readFailingRuns({ client, taskQueue, metrics }: FleetFigures): Promise<void> {
   const count = await countFailingRuns(client, taskQueue);
-  if (count !== null) metrics.failingRuns(count);
+  if (count !== null) metrics.put('failingRuns', count, {});
 }
 
 /** The SDK's own count of pollers stays as it was while the server is away: its polls are tried again and again. */
 async function readBacklogs(figures: FleetFigures): Promise<void> {
   await countBacklogs(figures).then(
-    () => figures.metrics.temporalUp(true),
-    () => figures.metrics.temporalUp(false),
+    () => figures.metrics.put('temporalUp', true, {}),
+    () => figures.metrics.put('temporalUp', false, {}),
   );
 }
 
@@ -114,10 +123,8 @@ async function countBacklogs({ client, taskQueue, profiles, metrics }: FleetFigu
     queues.map(async ([kind, names, types]) => {
       const asked = names.flatMap((name) => types.map((type) => backlogOf(client, name, type)));
       const tasks = await Promise.all(asked);
-      metrics.taskBacklog(
-        kind,
-        tasks.reduce((sum, one) => sum + one, 0),
-      );
+      const total = tasks.reduce((sum, count) => sum + count, 0);
+      metrics.put('taskBacklog', total, { queue: kind });
     }),
   );
 }
@@ -131,23 +138,15 @@ async function backlogOf(client: FleetFigures['client'], name: string, taskQueue
 
 function readKeys({ keys, metrics }: FleetFigures): void {
   for (const { use, ageDays, status } of keyAges(keys.ring)) {
-    if (status === 'current') metrics.keyDaysLeft(use, MAX_ENCRYPTING_DAYS - ageDays);
+    if (status === 'current') metrics.put('keyDaysLeft', MAX_ENCRYPTING_DAYS - ageDays, { use });
   }
 }
 
 // Counts what needs a person, at intervals: from the ledger, and from the search attribute of journeys. Every worker
 // of a ledger counts the same, so that alerts take the greatest.
 
-interface OpenWorkOptions {
+interface OpenWorkOptions extends Watched {
   ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept' | 'pauses'>;
-  client: Client;
-  taskQueue: string;
-  metrics: Metrics;
-  everyMs: number;
-  /** Ends it. */
-  signal: AbortSignal;
-  /** Whether the search attribute NeedsAttention can be asked for. */
-  knowsAttention(): Promise<boolean>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
 }
@@ -166,13 +165,9 @@ const LEFT_AFTER_MS = 5 * 60_000;
 /** Nothing waits for these: their run may have closed. */
 const LATE_NEWS: ReadonlySet<AttentionWord> = new Set(['lateAnswer', 'lateConsent']);
 
-/** Counts at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
-export async function watchOpenWork(options: OpenWorkOptions): Promise<void> {
+export function watchOpenWork(options: OpenWorkOptions): Promise<void> {
   const runs = new KnownRuns(options.client);
-  while (!options.signal.aborted) {
-    await count(options, runs).catch(() => {});
-    await delay(options.everyMs, undefined, { signal: options.signal, ref: false }).catch(() => {});
-  }
+  return repeat(options, () => count(options, runs));
 }
 
 async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
@@ -181,7 +176,12 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   if (!rows) return;
   await countConsents(options).catch(() => {});
   const pauses = await options.ledger.pauses.list().catch(() => undefined);
-  if (pauses) metrics.paused(pauses.some(({ ended }) => !ended));
+  if (pauses)
+    metrics.put(
+      'paused',
+      pauses.some(({ ended }) => !ended),
+      {},
+    );
   const attention = journeys && tally([...journeys.values()].map((reason) => ({ reason })));
   const waiting = rows.filter(({ reason }) => !LATE_NEWS.has(reason));
   await runs.learn(waiting.flatMap(({ workflowId }) => (workflowId && !journeys?.has(workflowId) ? [workflowId] : [])));
@@ -192,11 +192,10 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   const left = waiting.filter(
     (row) => mayBePosted(row) && isGone(row) && nowMs - Date.parse(row.since) >= LEFT_AFTER_MS,
   );
-  metrics.openWork({
-    holds,
-    attention: attention && new Map([...attention].map(([reason, { count: many }]) => [reason, many])),
-    withoutRun: left.length,
-  });
+  metrics.setEach('openHolds', ({ reason }) => holds.get(String(reason))?.count ?? 0);
+  metrics.setEach('oldestHoldAge', ({ reason }) => (holds.get(String(reason))?.oldestMs ?? 0) / 1_000);
+  if (attention) metrics.setEach('journeysNeedingAttention', ({ reason }) => attention.get(String(reason))?.count ?? 0);
+  metrics.put('inquiriesWithoutRun', left.length, {});
 }
 
 function mayBePosted({ reason }: OpenWork): boolean {
@@ -206,19 +205,22 @@ function mayBePosted({ reason }: OpenWork): boolean {
 /** Counts the consents that match nothing. */
 async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOptions): Promise<void> {
   const found = await ledger.kept.unmatched({ limit: MAX_ROWS });
-  const counts = new Map([...Map.groupBy(found, ({ unmatched }) => unmatched)].map(([word, of]) => [word, of.length]));
   const oldestMs = Math.max(0, ...found.slice(0, 1).map(({ since }) => now() - Date.parse(since)));
-  metrics.unmatchedConsents({ counts, oldestMs });
+  metrics.setEach(
+    'unmatchedConsents',
+    (labels) => found.filter(({ unmatched }) => unmatched === labels.unmatched).length,
+  );
+  metrics.put('oldestUnmatchedConsentAge', oldestMs / 1_000, {});
 }
 
 /** `undefined` where the ledger does not answer, for which there is another metric. */
 async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWork[] | undefined> {
   try {
     await ledger.ping();
-    metrics.ledgerUp(true);
+    metrics.put('ledgerUp', true, {});
     return await ledger.oldestOpen(MAX_ROWS);
   } catch {
-    metrics.ledgerUp(false);
+    metrics.put('ledgerUp', false, {});
     return undefined;
   }
 }
@@ -226,7 +228,7 @@ async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWor
 /** By workflow id, why each needs a person; `undefined` where the attribute is not registered. */
 async function readJourneys(options: OpenWorkOptions): Promise<Map<string, AttentionWord> | undefined> {
   const { client, taskQueue } = options;
-  if (!(await options.knowsAttention())) return undefined;
+  if (!(await options.knows('NeedsAttention'))) return undefined;
   const queue = taskQueue.replaceAll("'", "''");
   const query = `NeedsAttention IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
   const journeys = new Map<string, AttentionWord>();
@@ -239,7 +241,7 @@ async function readJourneys(options: OpenWorkOptions): Promise<Map<string, Atten
 }
 
 function tally(items: readonly { reason: AttentionWord; ageMs?: number }[]) {
-  const found = new Map<AttentionWord, { count: number; oldestMs: number }>();
+  const found = new Map<string, { count: number; oldestMs: number }>();
   for (const { reason, ageMs = 0 } of items) {
     const before = found.get(reason) ?? { count: 0, oldestMs: 0 };
     found.set(reason, { count: before.count + 1, oldestMs: Math.max(before.oldestMs, ageMs) });
@@ -315,7 +317,8 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
     ...(tracing ? { sinks: tracing.sinks } : {}),
     observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
     observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
-    observeLedger: (ledger) => observedLedger(ledger, (operation) => metrics.ledgerOperation(operation)),
+    observeLedger: (ledger) =>
+      observedLedger(ledger, ({ durationMs, ...labels }) => metrics.put('ledgerLatency', durationMs / 1_000, labels)),
     watch({ ledger, connection, keys, registeredSearchAttributes }) {
       if (!telemetry.metricsAddress) return;
       const watched = {
@@ -325,16 +328,11 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
         metrics,
         everyMs: telemetry.metricsRefreshMs,
         signal: end.signal,
+        knows: async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name),
       };
-      const knows = async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name);
       watching = Promise.all([
-        watchOpenWork({ ...watched, knowsAttention: () => knows('NeedsAttention') }),
-        watchFleetFigures({
-          ...watched,
-          keys,
-          profiles: [...profiles.keys()],
-          knowsStages: () => knows('JourneyStage'),
-        }),
+        watchOpenWork(watched),
+        watchFleetFigures({ ...watched, keys, profiles: [...profiles.keys()] }),
       ]);
     },
     async close() {
@@ -358,15 +356,16 @@ async function loadTracing(
 function exchangeMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile, productCode }) =>
     ({ httpStatus, durationMs, markersBroken }) => {
-      if (httpStatus !== undefined && productCode) metrics.timeToAnswer(productCode, durationMs);
-      metrics.markersBroken(profile.name, markersBroken === true);
+      if (httpStatus !== undefined && productCode)
+        metrics.put('timeToAnswer', durationMs / 1_000, { product: productCode });
+      metrics.put('markersBroken', markersBroken === true, { profile: profile.name });
     };
 }
 
 function tokenMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile }) =>
     ({ failure }) =>
-      metrics.tokenFetch(profile.name, failure);
+      metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
 }
 
 function both(one: ExchangeObserver, other: ExchangeObserver | undefined): ExchangeObserver {

@@ -12,7 +12,7 @@ import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
 import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
-import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { profileFingerprint } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';

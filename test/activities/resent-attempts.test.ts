@@ -16,8 +16,7 @@ import type { ActivityDependencies } from '../../src/activities/dependencies.ts'
 import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
-import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { type GatewayProfile, profileFingerprint } from '../../src/gateway/profile.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { applicant, profileFor, recordBody } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';

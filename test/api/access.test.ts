@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type PathParameter, parametersIn } from '../../src/api/parameters.ts';
-import { isMessage, type Route } from '../../src/api/route.ts';
+import { isMessage, type PathParameter, parametersIn, type Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { ownerIdOf, type RunKind, workflowIdOf } from '../../src/model/owner-id.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';

@@ -9,7 +9,7 @@ import { type RunningApi, startApi } from '../../src/api/server.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { type HttpAnswer, httpCall } from '../support/http-call.ts';
 import type { Harness } from '../support/journey-harness.ts';

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
-import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+import { exportJWK, generateKeyPair } from 'jose';
+import { loadDecisionSigner } from '../../src/protection/keys/signing-keys.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
 import {
   applicant,
@@ -29,13 +29,13 @@ let signing: TestApi;
 
 before(async () => {
   const pair = await generateKeyPair('ES256', { extractable: true });
-  writeFileSync(keyFile, await exportPKCS8(pair.privateKey));
+  writeFileSync(keyFile, JSON.stringify({ ...(await exportJWK(pair.privateKey)), kid: 'api-1' }));
   const jwk = await exportJWK(pair.publicKey);
   writeFileSync(keySet, JSON.stringify({ keys: [{ ...jwk, kid: 'api-1', alg: 'ES256', use: 'sig' }] }));
   harness = await startHarness({ proving: true, env: { DECISION_JWKS_FILE: keySet } });
   [api, signing] = await Promise.all([
     startTestApi(harness),
-    startTestApi(harness, { signer: await loadDecisionSigner(keyFile, 'api-1') }),
+    startTestApi(harness, { signer: await loadDecisionSigner(keyFile) }),
   ]);
 });
 after(async () => {

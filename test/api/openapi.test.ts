@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { incompatibilities } from '../../scripts/openapi-compatibility.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
-import { parametersIn } from '../../src/api/parameters.ts';
+import { parametersIn } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { isScope } from '../../src/operations/scopes.ts';
 

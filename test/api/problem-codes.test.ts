@@ -1,10 +1,9 @@
 /** The closed list of problems: each has one title, one meaning, and a place in the reference that its `type` names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { referencePage } from '../../src/api/documents.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
-import { problemDocument } from '../../src/api/problem.ts';
-import { referencePage } from '../../src/api/reference-page.ts';
-import { causeIn, refusedMessage } from '../../src/api/update-refusals.ts';
+import { causeIn, problemDocument, refusedMessage } from '../../src/api/problem.ts';
 import type { GrantFault } from '../../src/consent/consent-record.ts';
 import { describeFault, GRANT_FAULTS } from '../../src/consent/refusals.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/problem-codes.ts';

@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { POLICY } from '../../src/api/documents.ts';
+import { POLICY, referencePage } from '../../src/api/documents.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
-import { referencePage } from '../../src/api/reference-page.ts';
 import { chromiumPath } from '../browser/ui-world.ts';
 
 const ADDRESS = 'http://127.0.0.1/v1/reference';

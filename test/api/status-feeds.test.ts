@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedReads } from '../../src/api/status/shared-reads.ts';
-import { StatusFeeds } from '../../src/api/status/status-feeds.ts';
+import { SharedReads, StatusFeeds } from '../../src/api/status/status-feeds.ts';
 import { WorkerUnavailableError } from '../../src/client/connection/errors.ts';
 import { Refusal } from '../../src/http/refusal.ts';
 

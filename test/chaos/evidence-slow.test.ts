@@ -8,7 +8,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { WATCH_LEDGER } from '../../src/messages/ledger-watch.ts';
 import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import {
   applicant,

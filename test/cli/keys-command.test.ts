@@ -7,8 +7,8 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { decisionContent, type ProvableDecision } from '../../src/model/decision-content.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
-import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
+import { loadDecisionSigner } from '../../src/protection/keys/signing-keys.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { runCli } from './run-cli.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-keys-command-'));

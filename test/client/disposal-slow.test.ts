@@ -16,7 +16,7 @@ import { startTemporalServer, type TemporalServer } from '../../src/local/tempor
 import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { type DisposalContext, disposeOf, planDisposal } from '../../src/operator/disposal.ts';
 import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
 import { attempted, SHARE } from '../ledger/fixtures.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { inspectConfig, loadConfig } from '../../src/config/config.ts';
 import { EnvironmentReader } from '../../src/config/environment.ts';
-import { type DeclaredWebhooks, webhookEndpoints } from '../../src/config/webhooks.ts';
+import { type DeclaredWebhooks, webhookEndpoints } from '../../src/config/gateway-profiles.ts';
 import type { Environment } from '../../src/model/products.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 

@@ -8,7 +8,7 @@ import { loadCodecServerSettings } from '../../src/codec/settings.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { loadLedgerAccess } from '../../src/config/ledger.ts';
-import { PINNED_BINARIES } from '../../src/local/temporal/pinned-binaries.ts';
+import { PINNED_BINARIES } from '../../src/local/temporal/temporal-binaries.ts';
 import { ENVIRONMENTS } from '../../src/model/products.ts';
 import { gatewayQueueOf } from '../../src/model/work-class.ts';
 import { ROOT } from './checks.ts';

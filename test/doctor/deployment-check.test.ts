@@ -1,8 +1,8 @@
 /** What `doctor` says of a version, by where it stands among the others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DoctorContext } from '../../src/doctor/checks/context.ts';
-import { deploymentCheck } from '../../src/doctor/checks/deployment-check.ts';
+import type { DoctorContext } from '../../src/doctor/check.ts';
+import { deploymentCheck } from '../../src/doctor/temporal-checks.ts';
 
 /** `temporal.api.enums.v1.WorkerDeploymentVersionStatus` */
 const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
 import { doctorLines } from '../../src/cli/commands/programs/doctor-command.ts';
-import type { CheckResult } from '../../src/doctor/checks/check.ts';
+import type { CheckResult } from '../../src/doctor/check.ts';
 import { examinationOf } from '../../src/doctor/examine-installation.ts';
 
 const CHECKS: CheckResult[] = [

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { type Config, inspectConfig } from '../../src/config/config.ts';
-import { createContext } from '../../src/doctor/checks/context.ts';
-import type { Finding } from '../../src/doctor/checks/finding.ts';
-import { workerChecks } from '../../src/doctor/checks/worker-checks.ts';
+import { createContext, type Finding } from '../../src/doctor/check.ts';
 import { examine } from '../../src/doctor/examine-installation.ts';
+import { workerChecks } from '../../src/doctor/temporal-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConfigProblem } from '../../src/model/problems.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -181,7 +180,7 @@ describe('what is wrong is named', () => {
 
   test('workers of one queue that were started with different limits', async (t) => {
     const taskQueue = `test-${randomUUID()}`;
-    const check = workerChecks(['default']).at(-1) ?? assert.fail();
+    const check = workerChecks([{ name: 'default' }]).at(-1) ?? assert.fail();
     const look = async (maxInquiriesPerSecond?: number) => {
       const { maxInquiriesPerSecond: _, ...worker } = harness.config.worker;
       const limited = { ...worker, ...(maxInquiriesPerSecond === undefined ? {} : { maxInquiriesPerSecond }) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DoctorContext } from '../../src/doctor/checks/context.ts';
-import { ledgerDurabilityCheck } from '../../src/doctor/checks/ledger-checks.ts';
+import type { DoctorContext } from '../../src/doctor/check.ts';
+import { ledgerDurabilityCheck } from '../../src/doctor/ledger-checks.ts';
 import {
   type Durability,
   type DurabilitySetting,

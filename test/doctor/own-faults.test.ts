@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Check } from '../../src/doctor/checks/check.ts';
-import { clearStartsCheck } from '../../src/doctor/checks/clear-starts-check.ts';
-import type { DoctorContext } from '../../src/doctor/checks/context.ts';
-import { NotCheckedError, pass } from '../../src/doctor/checks/finding.ts';
-import { gatewayChecks } from '../../src/doctor/checks/gateway-checks.ts';
-import { holdsCheck } from '../../src/doctor/checks/holds-check.ts';
-import { runChecks } from '../../src/doctor/checks/run-checks.ts';
-import { searchAttributesCheck } from '../../src/doctor/checks/temporal-checks.ts';
+import {
+  type Check,
+  checksOfProfiles,
+  type DoctorContext,
+  NotCheckedError,
+  pass,
+  runChecks,
+} from '../../src/doctor/check.ts';
 import { examinationOf } from '../../src/doctor/examine-installation.ts';
+import { gatewayCheck } from '../../src/doctor/gateway-checks.ts';
+import { holdsCheck } from '../../src/doctor/holds-check.ts';
+import { clearStartsCheck, searchAttributesCheck } from '../../src/doctor/temporal-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 
@@ -19,7 +22,7 @@ function contextWith(parts: Record<string, unknown>): DoctorContext {
 }
 
 async function findingOf(check: Pick<Check, 'run'>, context = contextWith({}), timeoutMs = 2_000) {
-  const [found] = await runChecks([{ name: 'a-check', needs: ['X_'], ...check }], context, { timeoutMs });
+  const [found] = await runChecks([{ name: 'a-check', needs: ['X_'], ...check }], context, timeoutMs);
   return found ?? assert.fail();
 }
 
@@ -136,7 +139,7 @@ for (const [rows, runs, status, detail] of [
 
 test('a certificate that doctor itself cannot use is no fault of the gateway', async () => {
   const profile = { name: 'default', baseUrl: 'https://127.0.0.1:1', apiVersion: 'v', caCertificate: 5 };
-  const [check = assert.fail()] = gatewayChecks([profile as unknown as GatewayProfile]);
+  const [check = assert.fail()] = checksOfProfiles([gatewayCheck], [profile as unknown as GatewayProfile]);
   assert.equal((await findingOf(check)).status, 'unchecked');
 });
 

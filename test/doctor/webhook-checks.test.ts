@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DoctorContext } from '../../src/doctor/checks/context.ts';
-import { webhookChecks } from '../../src/doctor/checks/webhook-checks.ts';
+import { checksOfProfiles, type DoctorContext } from '../../src/doctor/check.ts';
+import { webhooksCheck } from '../../src/doctor/gateway-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { WebhookEndpoint } from '../../src/messages/webhooks/delivery.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
@@ -11,10 +11,13 @@ test('endpoints are told by name and host; one that leads inside, nowhere, or ca
   const look = async (change: Partial<WebhookEndpoint>) => {
     const url = 'http://127.0.0.1:8080/hooks/TOKEN-IN-PATH';
     const endpoint = { name: 'ops', url, readSecrets: async () => [secret], allowPrivateAddresses: true, ...change };
-    const [check, ...more] = webhookChecks([
-      { name: 'default', webhooks: [endpoint] } as unknown as GatewayProfile,
-      { name: 'silent' } as unknown as GatewayProfile,
-    ]);
+    const [check, ...more] = checksOfProfiles(
+      [webhooksCheck],
+      [
+        { name: 'default', webhooks: [endpoint] } as unknown as GatewayProfile,
+        { name: 'silent' } as unknown as GatewayProfile,
+      ],
+    );
     assert.equal(check?.name, 'webhooks/default');
     assert.equal(more.length, 0);
     const finding = await check.run({} as DoctorContext, new AbortController().signal);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { openApiDocument } from '../../src/api/openapi.ts';
-import { parametersIn } from '../../src/api/parameters.ts';
+import { parametersIn } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { startTestApi, type TestApi, token } from '../api/fixtures.ts';
 import { journeyInput, startHarness } from '../support/journey-harness.ts';

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import { KeyRingError } from '../../src/protection/errors.ts';
 import { readKeyRing } from '../../src/protection/keys/key-ring-file.ts';
-import { readKeySet } from '../../src/protection/proofs/key-set.ts';
+import { readKeySet } from '../../src/protection/proofs.ts';
 import {
   type ByteMutation,
   byteMutations,

@@ -1,12 +1,12 @@
 /** Answers that a gateway should never give, against what reads them. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { retryAfterMs } from '../../src/base/instants.ts';
 import { readAnswer } from '../../src/gateway/answers.ts';
 import { bodyText } from '../../src/gateway/body-text.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { resolveRefId } from '../../src/gateway/responses.ts';
-import { retryAfterMs } from '../../src/gateway/retry-after.ts';
-import { readTokenResponse } from '../../src/gateway/token-response.ts';
+import { refIdResolver } from '../../src/gateway/responses.ts';
+import { readTokenResponse } from '../../src/gateway/token-request.ts';
 import { answerCases, knownOf, wireOf } from './answer-cases.ts';
 import { assertHonest } from './gateway-answers.ts';
 import { openGatewaySockets } from './gateway-sockets.ts';
@@ -41,7 +41,7 @@ const answers = property({
     const stored = readResponse(text);
     for (const { consumer } of stored?.applicants ?? []) {
       if (typeof consumer !== 'object' || consumer === null) continue;
-      for (const kind of ['name', 'address', 'ssn', 'phone'] as const) resolveRefId(consumer, kind, 1);
+      for (const kind of ['name', 'address', 'ssn', 'phone'] as const) refIdResolver(consumer)(kind, 1);
     }
   },
 });

@@ -1,8 +1,7 @@
 /** JSON that may come as a message, or as the input of a run: what workflow code takes, what zod takes, and what falls over. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseDurationMs } from '../../src/base/durations.ts';
-import { parseInstantMs } from '../../src/base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../src/base/instants.ts';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';

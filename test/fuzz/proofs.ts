@@ -7,8 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import { decisionContent, type ProvableDecision } from '../../src/model/decision-content.ts';
-import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
-import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
+import { createConsentProofVerifier, createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { aConsent, anApplicant } from '../validation/sample-messages.ts';
 import {
   type ByteMutation,

@@ -12,9 +12,9 @@ import {
   type ConsumerName,
   type RefKind,
   type ResponseEntry,
-  resolveRefId,
+  refIdResolver,
 } from '../../src/gateway/responses.ts';
-import { readTokenResponse } from '../../src/gateway/token-response.ts';
+import { readTokenResponse } from '../../src/gateway/token-request.ts';
 import { ADA, failsafeContext, failsafeEntry, read } from './reading-answers.ts';
 
 const TOKEN_REQUEST = {
@@ -133,8 +133,8 @@ for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference
     const { kind, list } = REFERRED[field];
     const consumer = { [list]: [{ refId: 1 }, { refId: 2, found: field }], names: [{ refId: 2 }], accounts: [] };
     const named = list === 'names' ? { ...consumer, names: [{ refId: 2, found: field }] } : consumer;
-    assert.deepEqual(resolveRefId(named as Consumer, kind, 2), { refId: 2, found: field });
-    assert.equal(resolveRefId(named as Consumer, kind, 0), undefined);
+    assert.deepEqual(refIdResolver(named as Consumer)(kind, 2), { refId: 2, found: field });
+    assert.equal(refIdResolver(named as Consumer)(kind, 0), undefined);
   });
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { hasFingerprint, profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { type GatewayProfile, hasFingerprint, profileFingerprint } from '../../src/gateway/profile.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,

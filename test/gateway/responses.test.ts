@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Consumer, type RefKind, resolveRefId } from '../../src/gateway/responses.ts';
+import { type Consumer, type RefKind, refIdResolver } from '../../src/gateway/responses.ts';
 
 const CONSUMER: Consumer = {
   names: [
@@ -16,15 +16,15 @@ const CONSUMER: Consumer = {
 };
 
 test('resolves a cross-reference to the entry of its own list that has this refId', () => {
-  assert.equal(resolveRefId(CONSUMER, 'name', 2)?.last, 'OBRIEN');
-  assert.equal(resolveRefId(CONSUMER, 'address', 1)?.line1, '1 MAIN STREET');
-  assert.equal(resolveRefId(CONSUMER, 'relatedAddress', 3)?.line1, '2 SIDE STREET');
-  assert.equal(resolveRefId(CONSUMER, 'phone', 4)?.phoneNumber, '2025550123');
+  assert.equal(refIdResolver(CONSUMER)('name', 2)?.last, 'OBRIEN');
+  assert.equal(refIdResolver(CONSUMER)('address', 1)?.line1, '1 MAIN STREET');
+  assert.equal(refIdResolver(CONSUMER)('relatedAddress', 3)?.line1, '2 SIDE STREET');
+  assert.equal(refIdResolver(CONSUMER)('phone', 4)?.phoneNumber, '2025550123');
 });
 
 test('takes 0 for none, even where an entry has it', () => {
   const consumer: Consumer = { names: [{ first: 'ADA', refId: 0 }] };
-  assert.equal(resolveRefId(consumer, 'name', 0), undefined);
+  assert.equal(refIdResolver(consumer)('name', 0), undefined);
 });
 
 test('resolves nothing for what is absent, unknown, or not a list', () => {
@@ -34,7 +34,7 @@ test('resolves nothing for what is absent, unknown, or not a list', () => {
     ['ssn', 1],
     ['dob', 1],
   ];
-  for (const [kind, refId] of cases) assert.equal(resolveRefId(CONSUMER, kind, refId), undefined);
+  for (const [kind, refId] of cases) assert.equal(refIdResolver(CONSUMER)(kind, refId), undefined);
 });
 
 test('does not choose between two entries with one refId', () => {
@@ -44,5 +44,5 @@ test('does not choose between two entries with one refId', () => {
       { first: 'EVE', refId: 1 },
     ],
   };
-  assert.equal(resolveRefId(consumer, 'name', 1), undefined);
+  assert.equal(refIdResolver(consumer)('name', 1), undefined);
 });

@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { startHarness, untilStatus } from '../support/journey-harness.ts';
 import {
   assertOwnRecord,

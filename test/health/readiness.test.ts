@@ -4,13 +4,11 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Readiness, type ReadinessCheck } from '../../src/health/readiness.ts';
+import { Readiness, type ReadinessCheck, startHealthServer } from '../../src/health/readiness.ts';
 import { readinessChecks, type WorkerParts } from '../../src/health/readiness-checks.ts';
-import { startHealthServer } from '../../src/health/server.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
+import { createKeyRing, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
 
 async function served(t: TestContext, readiness: Readiness): Promise<string> {
   const [port = 0] = await freePorts(1);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DurabilitySetting, judgeDurability } from '../../src/ledger/database/durability.ts';
 import { inspectDurability } from '../../src/ledger/inspect-ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { losesCommits, requireDurableLedger } from '../../src/worker/durable-ledger.ts';
+import { losesCommits, requireDurableLedger } from '../../src/worker/start-up.ts';
 import { makeLedgerRoles } from '../support/ledger-roles.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
 import { keyRing } from './fixtures.ts';

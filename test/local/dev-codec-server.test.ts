@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type DevCodecServerOptions, startDevCodecServer } from '../../src/local/dev/dev-codec-server.ts';
+import { type DevCodecServerOptions, startDevCodecServer } from '../../src/local/dev/dev-services.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { temporaryDirectory } from './fake-programs.ts';

@@ -11,7 +11,7 @@ import {
   PortTakenError,
   readDevMemory,
   writeDevMemory,
-} from '../../src/local/dev/dev-memory.ts';
+} from '../../src/local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeReadyFile } from '../../src/local/dev/dev-variables.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { PINNED_BINARIES, type PinnedBinary } from '../../src/local/temporal/pinned-binaries.ts';
+import { PINNED_BINARIES, type PinnedBinary } from '../../src/local/temporal/temporal-binaries.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDurationMs } from '../../src/base/durations.ts';
+import { parseDurationMs } from '../../src/base/instants.ts';
 
 const DAY_MS = 86_400_000;
 

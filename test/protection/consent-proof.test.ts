@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
-import { readKeySet } from '../../src/protection/proofs/key-set.ts';
+import { createConsentProofVerifier, readKeySet } from '../../src/protection/proofs.ts';
 import { CONSENT_KEYS, type ProofParts, proved } from '../support/consent-proofs.ts';
 import { aConsent } from '../validation/sample-messages.ts';
 

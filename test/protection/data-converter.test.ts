@@ -17,9 +17,8 @@ import {
 import { ApplicationFailure, type DataConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
-import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createKeyRing, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
-import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
 import {
   bundleHasFailureConverter,
   createDataConverter,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { contentDigest, decisionContent, type ProvableDecision, repeatContent } from '../../src/client.ts';
-import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
 import { DECISION_KEYS, signedDecision } from '../support/decision-proofs.ts';
 

@@ -4,12 +4,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { DoctorContext } from '../../src/doctor/checks/context.ts';
-import { decisionSignerChecks } from '../../src/doctor/checks/decision-signer-check.ts';
+import type { DoctorContext } from '../../src/doctor/check.ts';
+import { decisionSignerChecks } from '../../src/doctor/key-checks.ts';
 import { decisionContent } from '../../src/model/decision-content.ts';
-import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
-import { loadDecisionSigner } from '../../src/protection/proofs/decision-signer.ts';
-import { makeSigningKey, prepareSigningKey } from '../../src/protection/proofs/signing-key-files.ts';
+import { loadDecisionSigner, makeSigningKey, prepareSigningKey } from '../../src/protection/keys/signing-keys.ts';
+import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-signer-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -41,11 +40,7 @@ for (const [name, { publicKey, privateKey }] of Object.entries(PAIRS)) {
   test(`a proof by a key of ${name} is good, from a PEM file and from a JWK`, async () => {
     const pem = file(`${name}.pem`, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
     const jwk = file(`${name}.json`, JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'own' }));
-    for (const signer of [
-      await loadDecisionSigner(pem),
-      await loadDecisionSigner(pem, 'given'),
-      await loadDecisionSigner(jwk),
-    ]) {
+    for (const signer of [await loadDecisionSigner(pem), await loadDecisionSigner(jwk)]) {
       const verify = createDecisionProofVerifier(keySetOf(name, publicKey.export({ format: 'jwk' }), signer.keyId));
       const proof = await signer.sign(CONTENT);
       const verdict = await verify({ content: CONTENT, proof, receivedAt: new Date().toISOString() }, 'proof');
@@ -91,8 +86,8 @@ test('a key that may not sign is refused, and nothing of the file is told', asyn
 
 test('doctor says whether workers take what the API signs', async () => {
   const { privateKey, publicKey } = PAIRS['P-256'];
-  const pem = file('doctor.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
-  const [check] = decisionSignerChecks({ file: pem, keyId: 'api-1' });
+  const named = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'api-1' });
+  const [check] = decisionSignerChecks(file('doctor.json', named));
   const found = (decisionKeysFile: string | undefined) => {
     const config = { environment: 'sandbox', ...(decisionKeysFile ? { decisionKeysFile } : {}) };
     return check?.run({ config } as unknown as DoctorContext, new AbortController().signal);
@@ -101,7 +96,7 @@ test('doctor says whether workers take what the API signs', async () => {
   assert.equal((await found(keySetOf('known', jwk, 'api-1')))?.status, 'pass');
   assert.match((await found(keySetOf('other', jwk, 'other')))?.detail ?? '', /unknownKey/);
   assert.match((await found(undefined))?.detail ?? '', /notCheckable/);
-  const [unusable] = decisionSignerChecks({ file: join(directory, 'none.pem') });
+  const [unusable] = decisionSignerChecks(join(directory, 'none.pem'));
   const missing = await unusable?.run({ config: {} } as unknown as DoctorContext, new AbortController().signal);
   assert.equal(missing?.status, 'fail');
   assert.deepEqual(decisionSignerChecks(undefined), []);
@@ -112,7 +107,7 @@ test('doctor says whether workers take the key that is prepared to follow', asyn
   await makeSigningKey({ file: signer, keySet });
   const before = readFileSync(keySet, 'utf8');
   const { next } = await prepareSigningKey({ file: signer, keySet });
-  const [check] = decisionSignerChecks({ file: signer });
+  const [check] = decisionSignerChecks(signer);
   const found = async (environment: string) => {
     const context = { config: { environment, decisionKeysFile: keySet } } as unknown as DoctorContext;
     const { status, detail } = (await check?.run(context, new AbortController().signal)) ?? {};

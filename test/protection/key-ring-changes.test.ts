@@ -5,10 +5,15 @@ import { dirname, join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeyRingError, SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { keyAges } from '../../src/protection/keys/key-age.ts';
-import { createKeyRing, KeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
+import {
+  createKeyRing,
+  KeyRing,
+  type KeyRingWatchOptions,
+  keyAges,
+  loadKeyRing,
+  WatchedKeyRing,
+} from '../../src/protection/keys/key-ring.ts';
 import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
-import { type KeyRingWatchOptions, WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
 import { ringKey } from './codec-fixtures.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-rotation-'));

@@ -18,8 +18,7 @@ import type { LendingJourneyInput } from '../../src/messages/inputs/lending-jour
 import type { JourneyResult, JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
-import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { createKeyRing, openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { runWorker } from '../../src/worker.ts';

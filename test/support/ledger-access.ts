@@ -4,7 +4,7 @@ import type { CreditJourneys } from '../../src/client.ts';
 import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { connectTo } from './harness-client.ts';
 import type { Harness } from './journey-harness.ts';
 

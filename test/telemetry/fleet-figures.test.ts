@@ -1,8 +1,8 @@
 /** What every worker reads alike: of a ledger that was put back, queues that wait, keys that grow old, a server that fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { watchFleetFigures } from '../../src/worker/worker-telemetry.ts';
+import { aboveZero, recordMetrics } from './recorded-metrics.ts';
 
 type Figures = Parameters<typeof watchFleetFigures>[0];
 
@@ -11,14 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** What was put into which metric, in one round. */
 async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflowService' | 'keys', object>>) {
   const end = new AbortController();
-  const put: Record<string, unknown[]> = {};
-  const metrics = new Proxy({} as Metrics, {
-    get:
-      (_target, name: string) =>
-      (...args: unknown[]) => {
-        put[name] = [...(put[name] ?? []), args];
-      },
-  });
+  const { metrics, of } = recordMetrics();
   const figures = {
     ledger: { work: { counts: async () => [] }, restoreState: async () => ({}), ...parts.ledger },
     client: {
@@ -28,13 +21,13 @@ async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflow
     },
     keys: { ring: { keys: [], ...parts.keys } },
     ...{ taskQueue: 'q', profiles: ['default', 'east'], metrics, everyMs: 60_000, signal: end.signal },
-    knowsStages: async () => true,
+    knows: async () => true,
   } as unknown as Figures;
   const watching = watchFleetFigures(figures);
   await new Promise((resolve) => setTimeout(resolve, 50));
   end.abort();
   await watching;
-  return put;
+  return of;
 }
 
 test('an older copy of the ledger, and how long each current key may still encrypt', async () => {
@@ -43,14 +36,11 @@ test('an older copy of the ledger, and how long each current key may still encry
     ...{ id: `${use}-${days}`, use, status, createdAt: new Date(Date.now() - days * DAY_MS - 60_000).toISOString() },
   });
   const keys = [aged('payload', 'current', 80), aged('ledger', 'current', 95), aged('ledger', 'retired', 200)];
-  const put = await figuresOf({ ledger: { restoreState: async () => ({ lost }) }, keys: { keys } });
-  assert.deepEqual(put.ledgerOlderCopy, [[true]]);
-  assert.deepEqual(put.keyDaysLeft, [
-    ['payload', 10],
-    ['ledger', -5],
-  ]);
-  const { ledgerOlderCopy, temporalUp } = await figuresOf({});
-  assert.deepEqual([ledgerOlderCopy, temporalUp], [[[false]], [[true]]]);
+  const of = await figuresOf({ ledger: { restoreState: async () => ({ lost }) }, keys: { keys } });
+  assert.deepEqual(of('ledgerOlderCopy'), { '': 1 });
+  assert.deepEqual(of('keyDaysLeft'), { payload: 10, ledger: -5 });
+  const sound = await figuresOf({});
+  assert.deepEqual([sound('ledgerOlderCopy'), sound('temporalUp')], [{ '': 0 }, { '': 1 }]);
 });
 
 test('tasks are added up by what their queue is for', async () => {
@@ -58,20 +48,16 @@ test('tasks are added up by what their queue is for', async () => {
   const describeTaskQueue = async ({ taskQueue }: { taskQueue: { name: string } }) => ({
     stats: { approximateBacklogCount: backlogs[taskQueue.name] ?? assert.fail(taskQueue.name) },
   });
-  const put = await figuresOf({ workflowService: { describeTaskQueue } });
+  const of = await figuresOf({ workflowService: { describeTaskQueue } });
   // Workflow tasks and activities of the first queue.
-  assert.deepEqual(Object.fromEntries(put.taskBacklog as [string, number][]), {
-    journeys: 6,
-    gateway: 12,
-    webhooks: 2,
-  });
+  assert.deepEqual(of('taskBacklog'), { journeys: 6, gateway: 12, webhooks: 2 });
 });
 
 test('what cannot be read stands as it was, and nothing else with it', async () => {
   const away = async () => {
     throw new Error('the server does not answer');
   };
-  const put = await figuresOf({ workflow: { count: away }, workflowService: { describeTaskQueue: away } });
-  assert.deepEqual([put.runningRuns, put.taskBacklog, put.temporalUp], [undefined, undefined, [[false]]]);
-  assert.deepEqual([put.needsPerson, put.ledgerOlderCopy], [[[[]]], [[false]]]);
+  const of = await figuresOf({ workflow: { count: away }, workflowService: { describeTaskQueue: away } });
+  assert.deepEqual([of('runningRuns'), of('taskBacklog'), of('temporalUp')], [undefined, undefined, { '': 0 }]);
+  assert.deepEqual([aboveZero(of('needsPerson')), of('ledgerOlderCopy')], [{}, { '': 0 }]);
 });

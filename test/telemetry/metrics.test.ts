@@ -8,8 +8,7 @@ import { ApplicationFailure, type MetricMeter, type MetricTags } from '@temporal
 import type { Answer } from '../../src/model/inquiry.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { activityMetrics } from '../../src/telemetry/activity-metrics.ts';
-import { METRICS } from '../../src/telemetry/metric-names.ts';
-import { Metrics } from '../../src/telemetry/metrics.ts';
+import { METRICS, Metrics } from '../../src/telemetry/metrics.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 
 /** As the SDK's meter, and what was put into it that is not 0. */
@@ -134,7 +133,7 @@ test('a meter that fails costs nothing', () => {
   const meter = { createCounter: instrument, createGauge: instrument, createHistogram: instrument };
   const metrics = new Metrics(meter as unknown as MetricMeter);
   metrics.begin(['default']);
-  metrics.unknownKey();
+  metrics.put('unknownKey', 1, {});
 });
 
 test('a payload that cannot be decoded is told of by why, and by nothing of it', async () => {
@@ -143,7 +142,7 @@ test('a payload that cannot be decoded is told of by why, and by nothing of it',
     keys: keyRing(),
     namespace: 'default',
     mode: 'worker',
-    onUndecodable: (reason) => metrics.undecodable(reason),
+    onUndecodable: (reason) => metrics.put('undecodable', 1, { reason }),
   });
   const encoding = (name: string) => ({ metadata: { encoding: Buffer.from(name) }, data: Buffer.from('Zaphod') });
   await codec.decode([encoding('json/plain'), encoding('binary/strange')]);
@@ -159,7 +158,9 @@ test('every name is of ours, says its unit, tells what it counts, and is documen
     assert.match(name, /^credit_journey_[a-z_]+$/);
     assert.equal(name.endsWith('_total'), kind === 'counter');
     assert.ok(help.length > 20);
-    const shown = labels.map((label) => `\`${label}\``).join(', ');
+    const shown = Object.keys(labels)
+      .map((label) => `\`${label}\``)
+      .join(', ');
     assert.ok(page.includes(`| \`${name}\` | ${kind} | ${shown}${shown && ' '}|`), name);
   }
 });

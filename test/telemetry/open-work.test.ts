@@ -9,9 +9,9 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import type { Metrics, OpenWorkCounts, UnmatchedCounts } from '../../src/telemetry/metrics.ts';
 import { watchOpenWork } from '../../src/worker/worker-telemetry.ts';
 import { attempted, consentOf, keyRing } from '../ledger/fixtures.ts';
+import { aboveZero, recordMetrics } from './recorded-metrics.ts';
 
 /** As Temporal knows them: held journeys are listed, the others only answer when they are asked for. */
 interface Runs {
@@ -57,21 +57,11 @@ async function counted(
   for (const consent of kept) await ledger.kept.keep(ledger.identity.ledgerId, consent);
   const { client, asked } = clientWith(runs);
   const end = new AbortController();
-  let counts: OpenWorkCounts | undefined;
-  let unmatched: UnmatchedCounts | undefined;
-  const ups: boolean[] = [];
-  const metrics = {
-    ledgerUp: (isUp: boolean) => ups.push(isUp),
-    paused: (isPaused: boolean) => assert.equal(isPaused, false),
-    unmatchedConsents: (found: UnmatchedCounts) => {
-      unmatched = found;
-    },
-    openWork: (found: OpenWorkCounts) => {
-      counts = found;
-      end.abort();
-    },
-  } as unknown as Metrics;
-  const knowsAttention = async () => runs.held !== undefined;
+  const { metrics, of } = recordMetrics((key) => {
+    // The last of a round.
+    if (key === 'inquiriesWithoutRun') end.abort();
+  });
+  const knows = async () => runs.held !== undefined;
   const now = () => Date.now() + minutes * 60_000;
   await watchOpenWork({
     ledger,
@@ -80,17 +70,20 @@ async function counted(
     metrics,
     everyMs: 60_000,
     signal: end.signal,
-    knowsAttention,
+    knows,
     now,
   });
-  assert.deepEqual(ups, [true]);
-  assert.ok(counts);
-  const holds = Object.fromEntries([...counts.holds].map(([reason, { count }]) => [reason, count]));
-  const ages = [...counts.holds.values()].map(({ oldestMs }) => Math.floor(oldestMs / 60_000));
-  const attention = counts.attention && Object.fromEntries(counts.attention);
-  assert.ok(unmatched);
-  const consents = { ...Object.fromEntries(unmatched.counts), oldestMinutes: Math.floor(unmatched.oldestMs / 60_000) };
-  return { consents, holds, ages, attention, withoutRun: counts.withoutRun, asked };
+  assert.deepEqual([of('ledgerUp'), of('paused')], [{ '': 1 }, { '': 0 }]);
+  const ages = Object.values(aboveZero(of('oldestHoldAge')) ?? {}).map((seconds) => Math.floor(seconds / 60));
+  const oldestMinutes = Math.floor((of('oldestUnmatchedConsentAge')?.[''] ?? Number.NaN) / 60);
+  return {
+    consents: { ...aboveZero(of('unmatchedConsents')), oldestMinutes },
+    holds: aboveZero(of('openHolds')),
+    ages,
+    attention: aboveZero(of('journeysNeedingAttention')),
+    withoutRun: of('inquiriesWithoutRun')?.[''],
+    asked,
+  };
 }
 
 const UNKNOWN = { state: 'unknown' } as const;

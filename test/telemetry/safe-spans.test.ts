@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Attributes, ROOT_CONTEXT, SpanStatusCode } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { safeExporter } from '../../src/telemetry/safe-spans.ts';
+import { safeExporter } from '../../src/telemetry/tracing.ts';
 
 const SENTINEL = 'Zaphod Sentinel';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { METRICS } from '../../src/telemetry/metric-names.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
 import { update } from '../support/journey-harness.ts';
 import { prequalOnly, startWorld, until, untilHeld } from '../support/process-world.ts';
 import { figureOf, metricsIn, type Sample, samplesIn } from './prometheus-text.ts';

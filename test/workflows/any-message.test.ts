@@ -6,7 +6,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { eventsOf } from '../hazards/operator-hands.ts';
 import {

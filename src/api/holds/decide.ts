@@ -9,10 +9,9 @@ import {
 import type { MessageOf } from '../../messages/message.ts';
 import type { decision as decisionDefinition } from '../../messages/resolve-inquiry.ts';
 import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
-import { unknownRun } from '../problem.ts';
+import { refusedMessage, unknownRun } from '../problem.ts';
 import type { Call } from '../route.ts';
 import type { ApiServices } from '../services.ts';
-import { refusedMessage } from '../update-refusals.ts';
 import { decidedBefore } from './decided-before.ts';
 import { isOwnInquiry } from './own-inquiry.ts';
 import { signedDecision } from './signing.ts';

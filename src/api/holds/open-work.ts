@@ -21,8 +21,7 @@ import {
 } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { type ApiCaller, reachesAll, readersReach } from '../caller.ts';
-import { cursorsFor, fillPage } from '../lists/cursors.ts';
-import { type Page, pageOf } from '../lists/pages.ts';
+import { cursorsFor, fillPage, type Page, pageOf } from '../lists/pages.ts';
 import type { ApiServices } from '../services.ts';
 import { withinReach } from './rows-in-reach.ts';
 

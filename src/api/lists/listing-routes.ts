@@ -13,8 +13,7 @@ import { capitalize } from '../../words/writer.ts';
 import { reachesAll, readersReach } from '../caller.ts';
 import { keepReached } from '../reach.ts';
 import type { Call, Reply, Route } from '../route.ts';
-import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
-import { limitIn, limitParameter, pageOf, pageSchema } from './pages.ts';
+import { cursorsFor, describeCursor, fillPage, limitIn, limitParameter, pageOf, pageSchema } from './pages.ts';
 
 type Row = Record<string, unknown>;
 

@@ -14,8 +14,16 @@ import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { reachFilter } from '../reach-filter.ts';
 import type { Call } from '../route.ts';
-import { cursorsFor, describeCursor, fillPage } from './cursors.ts';
-import { limitIn, limitParameter, type Page, pageOf, pageSchema } from './pages.ts';
+import {
+  cursorsFor,
+  describeCursor,
+  fillPage,
+  limitIn,
+  limitParameter,
+  type Page,
+  pageOf,
+  pageSchema,
+} from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
 

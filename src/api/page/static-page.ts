@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../http/refusal.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
-export const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
+const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../../page', import.meta.url),
 );
 

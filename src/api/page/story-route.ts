@@ -197,7 +197,7 @@ function runLines(described: RunAnswer['described']): RecordLine[] {
 
 type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
 
-export interface LedgerStory {
+interface LedgerStory {
   /** The oldest first. */
   lines: RecordLine[];
   /** Otherwise there is more of a kind than is told. */

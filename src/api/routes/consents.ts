@@ -7,9 +7,9 @@ import { type ConsentMessage, consent as consentDefinition } from '../../message
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError, problemWords } from '../../model/problems.ts';
+import { causeIn, refusedMessage } from '../problem.ts';
 import { requireReach } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
-import { causeIn, refusedMessage } from '../update-refusals.ts';
 
 const consentAnswerSchema = z
   .object({

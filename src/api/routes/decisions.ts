@@ -11,8 +11,7 @@ import { shareReportStatusSchema } from '../../messages/share/shapes.ts';
 import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
 import { type DecisionMade, decide } from '../holds/decide.ts';
 import { decidedSameSchema, decideMany, previewMany, previewSchema } from '../holds/decide-many.ts';
-import { TRACE_NUMBER } from '../parameters.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
 

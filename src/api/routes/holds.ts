@@ -10,12 +10,10 @@ import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
-import { describeCursor } from '../lists/cursors.ts';
-import { limitIn, limitParameter, pageSchema } from '../lists/pages.ts';
-import { conflict } from '../problem.ts';
+import { describeCursor, limitIn, limitParameter, pageSchema } from '../lists/pages.ts';
+import { conflict, refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
-import { refusedMessage } from '../update-refusals.ts';
 
 const FLAGS = [...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]), PORTFOLIO_UNAVAILABLE] as const;
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;

@@ -6,7 +6,7 @@ import { ConfigError } from '../../model/problems.ts';
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';
 
-export interface CredentialSources {
+interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
   tokenHeader?: string;
   /** Whose header of that name counts. */
@@ -14,7 +14,7 @@ export interface CredentialSources {
   cookieName?: string;
 }
 
-export interface Credential {
+interface Credential {
   /** As `Authorization` would have it; `undefined` where the request brings no token. */
   authorization: string | undefined;
   signedInBy: SignedInBy;

@@ -12,7 +12,7 @@ import { ConfigError } from '../../model/problems.ts';
 import type { ApiCaller } from '../caller.ts';
 import { requireOwnPage } from './credentials.ts';
 
-export interface SessionCookie {
+interface SessionCookie {
   name: string;
   isSecure: boolean;
 }

@@ -1,8 +1,9 @@
 /** Statuses for callers that wait for the next one: each run is watched once, however many wait. */
 
+import { createHash } from 'node:crypto';
 import { CallerCounts } from '../../http/limits.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { etagOf } from './etag.ts';
+import { refusalOfError } from '../problem.ts';
 
 /** A run as the client has it. */
 interface Watchable {
@@ -10,7 +11,7 @@ interface Watchable {
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
-export interface TaggedStatus {
+interface TaggedStatus {
   status: object;
   etag: string;
 }
@@ -172,4 +173,65 @@ function nextChange(feed: Feed, until: AbortSignal): Promise<void> {
 
 function wake(feed: Feed): void {
   for (const settle of [...feed.waiters]) settle();
+}
+
+// Reads of a status at once: one question to the worker answers all that came before it was asked.
+
+interface Asked {
+  /** Never rejects. Why nobody could answer, where that holds for who asks next as well. */
+  over: Promise<{ error: unknown } | undefined>;
+  next: Promise<object> | undefined;
+}
+
+export class SharedReads {
+  readonly #runs = new Map<string, Asked>();
+
+  /** How many runs are being asked, for tests. */
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /**
+   * Who comes while a question is under way shares the next one, not this one: a caller whose message was answered must
+   * see what it has changed. Where the worker or Temporal is away, the next one is not asked: each may wait long in vain.
+   */
+  read(ownerId: string, ask: () => Promise<object>): Promise<object> {
+    const asked = this.#runs.get(ownerId);
+    if (!asked) return this.#begin(ownerId, ask);
+    asked.next ??= asked.over.then((away) => {
+      if (!away) return this.#begin(ownerId, ask);
+      this.#runs.delete(ownerId);
+      throw away.error;
+    });
+    return asked.next;
+  }
+
+  #begin(ownerId: string, ask: () => Promise<object>): Promise<object> {
+    const answer = ask();
+    const settled = () => {
+      if (!asked.next) this.#runs.delete(ownerId);
+    };
+    const over = answer.then(
+      () => {
+        settled();
+        return undefined;
+      },
+      (error: unknown) => {
+        settled();
+        return isAway(error) ? { error } : undefined;
+      },
+    );
+    const asked: Asked = { over, next: undefined };
+    this.#runs.set(ownerId, asked);
+    return answer;
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return (error instanceof Refusal ? error : refusalOfError(error))?.status === 503;
+}
+
+/** Of the answer's JSON. */
+export function etagOf(body: object): string {
+  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
 }

@@ -2,7 +2,7 @@
 import { unavailable } from '../../http/refusal.ts';
 import { callerKey } from '../../http/request-guard.ts';
 import type { Call, Reply } from '../route.ts';
-import { etagOf } from './etag.ts';
+import { etagOf } from './status-feeds.ts';
 
 type Headers = Pick<Call, 'headers'>;
 
@@ -13,7 +13,7 @@ function hasAlready({ headers }: Headers, etag: string): boolean {
   return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }
 
-export function taggedReply(call: Headers, body: object): Reply<200 | 304> {
+function taggedReply(call: Headers, body: object): Reply<200 | 304> {
   const etag = etagOf(body);
   return hasAlready(call, etag) ? { status: 304, headers: { etag } } : { status: 200, body, headers: { etag } };
 }

@@ -1,8 +1,7 @@
 /** Which holds a command is about. */
 import type { Command } from 'commander';
 import { defined } from '../../base/defined.ts';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { HoldsQuery, OpenHold } from '../../client.ts';
 import { FAILURE_TYPES, type FailureType, isFailureType } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';

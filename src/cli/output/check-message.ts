@@ -28,13 +28,13 @@ async function findDefinition(kind: CheckedKind, message: unknown): Promise<Chec
  * @throws InvalidInputError with every problem
  */
 export async function checkMessage(kind: CheckedKind, message: unknown, given: GivenOptions = {}): Promise<void> {
-  const [definition, { parseMessage }, { loadMessageLimits }] = await Promise.all([
+  const [definition, { parseMessage }, { loadVariable }] = await Promise.all([
     findDefinition(kind, message),
     import('../../messages/inputs/parse-message.ts'),
-    import('../../config/config.ts'),
+    import('../../config/environment.ts'),
   ]);
   try {
-    parseMessage(definition, message, loadMessageLimits(process.env));
+    parseMessage(definition, message, { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') });
   } catch (error) {
     throw error instanceof InvalidInputError ? asTyped(error, OPTION_NAMES[kind], message, given) : error;
   }

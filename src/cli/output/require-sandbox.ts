@@ -9,12 +9,12 @@ import { UsageError } from './errors.ts';
  */
 export async function requireSandbox({ taskQueue }: { taskQueue?: string }): Promise<void> {
   // Loaded when a command runs, so that `--help` answers at once.
-  const [{ loadEnvironment, loadRehearsal }, { otherEnvironmentIn }] = await Promise.all([
-    import('../../config/config.ts'),
+  const [{ loadVariable }, { otherEnvironmentIn }] = await Promise.all([
+    import('../../config/environment.ts'),
     import('../../config/rules.ts'),
   ]);
-  const environment = loadEnvironment(process.env);
-  if (environment !== 'sandbox' && !loadRehearsal(process.env)) {
+  const environment = loadVariable(process.env, 'GATEWAY_ENVIRONMENT');
+  if (environment !== 'sandbox' && loadVariable(process.env, 'GATEWAY_REHEARSAL') !== 'on') {
     throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);
   }
   const named = otherEnvironmentIn(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);

@@ -8,13 +8,16 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
-import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
-import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import {
+  type ClientSettings,
+  type ClientUse,
+  type CodecServerAccess,
+  loadClientSettings,
+} from '../../config/client.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
-import { WatchedKeyRing } from '../../protection/keys/watched-key-ring.ts';
+import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
 import { startedEncrypted } from '../../temporal/started-encrypted.ts';

@@ -2,8 +2,17 @@
 import { realpath, rename } from 'node:fs/promises';
 import { KeyRingError } from '../errors.ts';
 import { fileLock } from './file-lock.ts';
-import { KEY_ID_FORM, KEY_USES, type KeyRingContent, type KeyUse, readKeyRing, writeKeyRing } from './key-ring-file.ts';
-import { newKey, unwrapAll, withSecret } from './key-secrets.ts';
+import {
+  KEY_ID_FORM,
+  KEY_USES,
+  type KeyRingContent,
+  type KeyUse,
+  newKey,
+  readKeyRing,
+  unwrapAll,
+  withSecret,
+  writeKeyRing,
+} from './key-ring-file.ts';
 import { withKeyServices } from './kms.ts';
 
 interface Rotated {

@@ -1,12 +1,12 @@
 /** The keys that wrap other keys (docs/protection.md), in memory. */
 import type { KeyObject } from 'node:crypto';
-import { link, mkdir } from 'node:fs/promises';
+import { access, link, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { defined } from '../../base/defined.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import { boundTo, decrypt, encrypt } from '../aead.ts';
-import { SealBrokenError, UnknownKeyError } from '../errors.ts';
-import { KEY_USES, type KeyUse, readKeyRing, writeKeyRing } from './key-ring-file.ts';
-import { newKey, secretsOf } from './key-secrets.ts';
+import { KeyServiceError, SealBrokenError, UnknownKeyError } from '../errors.ts';
+import { KEY_USES, type KeyUse, newKey, readKeyRing, secretsOf, writeKeyRing } from './key-ring-file.ts';
 import { withKeyServices } from './kms.ts';
 
 export interface RingKey {
@@ -141,4 +141,225 @@ export async function loadKeyRing(file: string): Promise<KeyRing> {
     })),
     refused,
   );
+}
+
+// Opens the configured key ring.
+
+interface KeyRingSettings {
+  keyRingFile: string;
+  /** Whether a missing key ring may be made: in a sandbox whose configuration names none. */
+  keyRingMayBeMade: boolean;
+}
+
+/**
+ * The key ring that the configuration names. The sandbox, where none was named, makes one on first use.
+ *
+ * @throws KeyRingError as `loadKeyRing` and `createKeyRing` do
+ */
+export async function openKeyRing(settings: KeyRingSettings): Promise<KeyRing> {
+  await makeMissingKeyRing(settings);
+  return loadKeyRing(settings.keyRingFile);
+}
+
+/** Makes the key ring where it is missing. Never throws: a later read of the file gives the reason. */
+export async function makeMissingKeyRing({ keyRingFile, keyRingMayBeMade }: KeyRingSettings): Promise<void> {
+  if (!keyRingMayBeMade || (await keyRingExists(keyRingFile))) return;
+  // Another process may have made one first; then that key ring is used.
+  await createKeyRing(keyRingFile).catch(() => {});
+}
+
+export function keyRingExists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+// A key ring that follows its file, so that operators can rotate keys under a running worker.
+
+/** How long a worker may go on encrypting under the former key. A key that it needs to decrypt it looks for at once. */
+const POLL_MS = 5_000;
+/**
+ * The wait before the next call to a key management service that did not answer. Every payload under a new key tries
+ * this.
+ */
+const SERVICE_RETRY_MS = 30_000;
+
+export interface KeyRingWatchOptions {
+  pollMs?: number;
+  serviceRetryMs?: number;
+  /** Called when the file has changed, with its new content. */
+  onReload?: (ring: KeyRing) => void;
+  /**
+   * Called once for each change that leaves the file unusable, or whose keys the key management service does not open
+   * (`KeyServiceError`, which is tried again). The former keys stay in use.
+   */
+  onReloadFailed?: (error: unknown) => void;
+}
+
+export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
+  readonly #file: string;
+  readonly #options: KeyRingWatchOptions;
+  readonly #timer: NodeJS.Timeout;
+  #ring: KeyRing;
+  #version: string;
+  #retryAtMs = Number.POSITIVE_INFINITY;
+  #reloading: Promise<void> | undefined;
+  #lastReloadFailed = false;
+
+  private constructor(file: string, ring: KeyRing, version: string, options: KeyRingWatchOptions) {
+    this.#file = file;
+    this.#ring = ring;
+    this.#version = version;
+    this.#options = options;
+    this.#timer = setInterval(() => void this.reload(), options.pollMs ?? POLL_MS);
+    // The timer keeps no process alive.
+    this.#timer.unref();
+  }
+
+  /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
+  static async open(file: string, options: KeyRingWatchOptions = {}): Promise<WatchedKeyRing> {
+    // Taken before the file is read: a change in between counts as a later change.
+    const version = await versionOf(file);
+    return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
+  }
+
+  /** The keys as they are now. */
+  get ring(): KeyRing {
+    return this.#ring;
+  }
+
+  /** Whether the file has newer content that could not be used: for readiness. */
+  get lastReloadFailed(): boolean {
+    return this.#lastReloadFailed;
+  }
+
+  current(use: KeyUse): RingKey {
+    return this.#ring.current(use);
+  }
+
+  /** Looks for a missing key in the file before it calls the key unknown. */
+  async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
+    // Twice: the first read may be one that had begun before the key was written.
+    for (let tries = 0; tries < 2; tries += 1) {
+      const found = await this.#ring.find(use, id);
+      if (found !== 'unknown') return found;
+      await this.reload();
+    }
+    return this.#ring.find(use, id);
+  }
+
+  currentKeyId(use: KeyUse): Promise<string> {
+    return this.#ring.currentKeyId(use);
+  }
+
+  wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
+    return this.#ring.wrap(use, dataKey, bound);
+  }
+
+  async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
+    if ((await this.find(use, wrapped.keyId)) === 'unknown') throw new UnknownKeyError(wrapped.keyId, use);
+    return this.#ring.unwrap(use, wrapped, bound);
+  }
+
+  /** Reads the file again where it has changed. Never throws: where the ring cannot be read, the former one stays. */
+  reload(): Promise<void> {
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #reload(): Promise<void> {
+    const version = await versionOf(this.#file);
+    const isChanged = version !== this.#version;
+    if (!isChanged && performance.now() < this.#retryAtMs) return;
+    this.#version = version;
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
+    try {
+      this.#ring = await loadKeyRing(this.#file);
+      this.#lastReloadFailed = false;
+    } catch (error) {
+      this.#lastReloadFailed = true;
+      if (error instanceof KeyServiceError) {
+        this.#retryAtMs = performance.now() + (this.#options.serviceRetryMs ?? SERVICE_RETRY_MS);
+      }
+      if (isChanged) this.#options.onReloadFailed?.(error);
+      return;
+    }
+    this.#options.onReload?.(this.#ring);
+  }
+}
+
+/** A text that differs after each relevant change: the file is always replaced, never written into. */
+async function versionOf(file: string): Promise<string> {
+  const about = await stat(file, { bigint: true }).catch(() => null);
+  return about === null ? 'missing' : [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-');
+}
+
+// How long each key has been encrypting (docs/protection.md: at most 90 days).
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The age at which a current key must be replaced. */
+export const MAX_ENCRYPTING_DAYS = 90;
+/** The age from which warnings appear: two weeks to act in. */
+const WARN_FROM_DAYS = 76;
+
+export interface KeyAge extends Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> {
+  retiredAt?: string;
+  /** The key management service that wraps it; absent where the file has it in the clear. */
+  wrappedBy?: string;
+  /** Whole days since the key was made. */
+  ageDays: number;
+  /** `retired`: the key encrypts nothing more, and may have any age. */
+  verdict: 'good' | 'due' | 'overdue' | 'retired';
+}
+
+type KeyFacts = Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> & {
+  retiredAt?: string | undefined;
+  kms?: string | undefined;
+};
+
+/** Every key of the ring, or of its file, with its age at `nowMs`; no secrets. */
+export function keyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: number = Date.now()): KeyAge[] {
+  return keys.map(({ id, use, status, createdAt, retiredAt, kms }) => {
+    const ageMs = nowMs - (parseInstantMs(createdAt) ?? 0);
+    const ageDays = Math.max(0, Math.floor(ageMs / DAY_MS));
+    const verdict = status === 'retired' ? 'retired' : verdictOf(ageMs);
+    const optional = defined({ retiredAt, wrappedBy: kms });
+    return { id, use, status, createdAt, ...optional, ageDays, verdict };
+  });
+}
+
+function verdictOf(ageMs: number): KeyAge['verdict'] {
+  if (ageMs > MAX_ENCRYPTING_DAYS * DAY_MS) return 'overdue';
+  return ageMs >= WARN_FROM_DAYS * DAY_MS ? 'due' : 'good';
+}
+
+// A report about a key ring's file, which works also where its keys cannot be unwrapped now.
+
+interface KeyRingReport {
+  /** Every key, with its age and the service that wraps it; no secrets. */
+  keys: KeyAge[];
+  refused: readonly string[];
+  /** Which keys were not unwrapped, and what to do. `null` where all were, or where the file has them in the clear. */
+  problem: KeyServiceError | null;
+}
+
+/** @throws KeyRingError where the file is missing, readable by group or others, or malformed */
+export async function examineKeyRing(file: string): Promise<KeyRingReport> {
+  const { content } = await readKeyRing(file);
+  const problem = await withKeyServices((serviceOf) => secretsOf(file, content.keys, serviceOf)).then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof KeyServiceError) return error;
+      throw error;
+    },
+  );
+  return { keys: keyAges(content), refused: content.refused ?? [], problem };
 }

@@ -14,7 +14,7 @@ import type { ConsentMessage } from '../../messages/consent.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith, Via } from '../../messages/message.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
-import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
+import type { ProofRefusal } from '../../protection/proofs.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
 import {
   type Accepted,

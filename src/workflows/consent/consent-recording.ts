@@ -6,8 +6,7 @@ import { type CarriedConsent, type ConsentBook, type Elsewhere, keyOfConsent } f
 import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS } from '../../consent/refusals.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import type { ProofVerdict } from '../../protection/proofs/consent-proof.ts';
-import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
+import type { ProofRefusal, ProofVerdict } from '../../protection/proofs.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';

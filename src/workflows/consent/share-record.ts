@@ -1,7 +1,6 @@
 /** One share of a run, and how it stands. */
 
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ConsentBook, Standing } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';

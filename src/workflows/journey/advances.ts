@@ -1,7 +1,6 @@
 /** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput } from '../../messages/inputs/lending-journey.ts';

@@ -1,8 +1,7 @@
 /** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { parseDurationMs } from '../../base/durations.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';

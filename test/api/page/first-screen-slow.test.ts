@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { sdkClientOf } from '../../../src/client/credit-journeys.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
-import { openKeyRing } from '../../../src/protection/keys/open-key-ring.ts';
+import { openKeyRing } from '../../../src/protection/keys/key-ring.ts';
 import { connectTo } from '../../support/harness-client.ts';
 import { type Harness, startHarness } from '../../support/journey-harness.ts';
 import { startPostgres } from '../../support/postgres.ts';

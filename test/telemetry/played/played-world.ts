@@ -15,7 +15,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type OwnedChild, startOwnedChild } from '../../../src/local/child-process.ts';
 import { freePorts } from '../../../src/local/free-ports.ts';
-import { METRICS } from '../../../src/telemetry/metric-names.ts';
+import { METRICS } from '../../../src/telemetry/metrics.ts';
 import { AUDIENCE, ISSUER, KEY_SET, token } from '../../api/fixtures.ts';
 import { type Ran, runCli } from '../../cli/run-cli.ts';
 import { type HttpAnswer, httpCall } from '../../support/http-call.ts';

@@ -49,7 +49,7 @@ export function registerApiCommand(program: Command): void {
     });
 }
 
-async function start({ options, ledgerAccess, logLevel, decisionKey, metricsAddress }: ApiSettings) {
+async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metricsAddress }: ApiSettings) {
   const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }, { serveMetrics }, { createLogger }] =
     await Promise.all([
       import('../../../api/server.ts'),
@@ -62,7 +62,7 @@ async function start({ options, ledgerAccess, logLevel, decisionKey, metricsAddr
   if (options.portfolioDirectory === undefined) {
     logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
   }
-  const signer = decisionKey ? await signerOf(decisionKey) : undefined;
+  const signer = decisionKeyFile ? await signerOf(decisionKeyFile) : undefined;
   const journeys = await LedgerJourneys.connect({
     besideLedger: true,
     openLedger: () => openLedgerAccess(ledgerAccess),
@@ -92,12 +92,12 @@ async function start({ options, ledgerAccess, logLevel, decisionKey, metricsAddr
 }
 
 /** @throws ConfigError */
-async function signerOf({ file, keyId }: NonNullable<ApiSettings['decisionKey']>) {
+async function signerOf(file: string) {
   const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
-    import('../../../protection/proofs/decision-signer.ts'),
+    import('../../../protection/keys/signing-keys.ts'),
     import('../../../model/problems.ts'),
   ]);
-  return loadDecisionSigner(file, keyId).catch(() => {
+  return loadDecisionSigner(file).catch(() => {
     const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
     throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
   });

@@ -55,7 +55,7 @@ export function registerCodecServerCommand(program: Command): void {
 async function start({ options, keyRingFile, logLevel, metricsAddress }: CodecServerSettings) {
   const [{ startCodecServer }, { WatchedKeyRing }, { serveMetrics }, { createLogger }] = await Promise.all([
     import('../../../codec/server.ts'),
-    import('../../../protection/keys/watched-key-ring.ts'),
+    import('../../../protection/keys/key-ring.ts'),
     import('../../../http/request-metrics.ts'),
     import('../../../telemetry/logging.ts'),
   ]);

@@ -1,7 +1,6 @@
 /** `credit-journey doctor`: checks everything that a worker needs. */
 import type { Command } from 'commander';
-import type { CheckResult } from '../../../doctor/checks/check.ts';
-import type { Finding } from '../../../doctor/checks/finding.ts';
+import type { CheckResult, Finding } from '../../../doctor/check.ts';
 import type { Examination } from '../../../doctor/examine-installation.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -23,12 +22,13 @@ export function registerDoctorCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: DoctorOptions) => {
     const timeoutMs = timeoutOf(options);
-    const [{ findDecisionKey, inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
+    const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../../../config/config.ts'),
       import('../../../doctor/examine-installation.ts'),
     ]);
     const env = environmentWith(options);
-    const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signer: findDecisionKey(env) };
+    const signerFile = env.API_DECISION_KEY_FILE || undefined;
+    const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
     const examination = await examine(inspected, timeoutMs === undefined ? {} : { timeoutMs });
     const output = createOutput(options);
     output.answer(examination, () => doctorLines(examination, output));

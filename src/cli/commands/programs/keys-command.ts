@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { RewrapResult } from '../../../ledger/records.ts';
-import type { KeyAge } from '../../../protection/keys/key-age.ts';
+import type { KeyAge } from '../../../protection/keys/key-ring.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -16,7 +16,7 @@ interface SigningOptions extends OutputOptions {
 }
 
 type Files = { file: string; keySet: string };
-type Deeds = typeof import('../../../protection/proofs/signing-key-files.ts');
+type Deeds = typeof import('../../../protection/keys/signing-keys.ts');
 
 const WORKERS_FIRST = 'Bring the key set to every worker and to the API (DECISION_JWKS_FILE); they read it anew.';
 
@@ -53,7 +53,7 @@ function registerSigningKeyCommands(keys: Command): void {
   withExamples(withFileOptions(retire), 'credit-journey keys signing retire api-0123456789ab');
   retire.action(async (keyId: string, options: SigningOptions) => {
     const files = filesOf(options);
-    const { retireSigningKey } = await import('../../../protection/proofs/signing-key-files.ts');
+    const { retireSigningKey } = await import('../../../protection/keys/signing-keys.ts');
     await retireSigningKey(files, keyId);
     const output = createOutput(options);
     output.answer({ ...files, keyId, retired: true }, () => [
@@ -73,7 +73,7 @@ function registerDeed<Answer extends object>(
   withExamples(command, `credit-journey keys signing ${name} --file api-decisions.json --jwks decision-jwks.json`);
   command.action(async (options: SigningOptions) => {
     const files = filesOf(options);
-    const answer = await act(await import('../../../protection/proofs/signing-key-files.ts'), files);
+    const answer = await act(await import('../../../protection/keys/signing-keys.ts'), files);
     const output = createOutput(options);
     output.answer({ ...files, ...answer }, () => {
       const [first = '', ...rest] = told(answer, files);
@@ -179,7 +179,7 @@ function registerCheck(keys: Command): void {
   withExamples(withFileOption(command), 'credit-journey keys check');
   command.action(async (options: FileOptions) => {
     const path = fileOf(options);
-    const { examineKeyRing } = await import('../../../protection/keys/examine-key-ring.ts');
+    const { examineKeyRing } = await import('../../../protection/keys/key-ring.ts');
     const { keys: ages, refused, problem } = await examineKeyRing(path);
     const output = createOutput(options);
     output.answer({ file: path, keys: ages, refused, isUsable: problem === null }, () =>
@@ -267,7 +267,7 @@ async function rewrapLedger(): Promise<RewrapResult> {
   const access = loadLedgerAccess(process.env);
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
     import('../../../ledger/open-ledger.ts'),
-    import('../../../protection/keys/open-key-ring.ts'),
+    import('../../../protection/keys/key-ring.ts'),
   ]);
   const { url, expectedId } = access.ledger;
   const ledger = await openLedger({

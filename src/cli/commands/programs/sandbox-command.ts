@@ -70,8 +70,8 @@ async function start(options: SandboxOptions): Promise<RunningSandbox> {
 
 /** Warns of `--host`, and refuses it outside the sandbox environment. */
 async function warnOfNetwork(): Promise<void> {
-  const { loadEnvironment } = await import('../../../config/config.ts');
-  if (loadEnvironment(process.env) !== 'sandbox') {
+  const { loadVariable } = await import('../../../config/environment.ts');
+  if (loadVariable(process.env, 'GATEWAY_ENVIRONMENT') !== 'sandbox') {
     throw new UsageError('--host may leave this machine in the sandbox environment alone (GATEWAY_ENVIRONMENT)');
   }
   console.error(

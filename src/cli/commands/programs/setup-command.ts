@@ -62,7 +62,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const access = loadLedgerAccess(process.env, { needsId: false });
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
     import('../../../ledger/open-ledger.ts'),
-    import('../../../protection/keys/open-key-ring.ts'),
+    import('../../../protection/keys/key-ring.ts'),
   ]);
   const { url, expectedId } = access.ledger;
   const ledger = await openLedger({

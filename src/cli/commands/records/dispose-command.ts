@@ -1,7 +1,7 @@
 /** `dispose`: destroys what has been kept long enough. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import { parseDurationMs } from '../../../base/durations.ts';
+import { parseDurationMs } from '../../../base/instants.ts';
 import { PRODUCTS } from '../../../model/products.ts';
 import type {
   DisposalContext,

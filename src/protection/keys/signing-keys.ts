@@ -3,12 +3,23 @@
  * half in the key set of the workers. It is rotated in three steps, so that no decision is refused meanwhile: `prepare`
  * puts the next public key into the set, `activate` lets the API sign with it, `retire` takes the one before out.
  */
-import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { open, realpath, rename, unlink } from 'node:fs/promises';
+import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
+import { isRecord } from '../../base/is-record.ts';
+import { parseJson } from '../../base/json-safety.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
-import { fileLock } from '../keys/file-lock.ts';
-import { readKeySet } from './key-set.ts';
+import type { DecisionContent, RepeatContent } from '../../model/decision-content.ts';
+import { readKeySet } from '../proofs.ts';
+import { fileLock } from './file-lock.ts';
 
 /** Thrown where a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
 class SigningKeyError extends CreditJourneyError {
@@ -157,4 +168,61 @@ async function locked<T>(keySet: string, work: () => Promise<T>): Promise<T> {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+// Signs decisions of people, for a program that knows who they are. proofs.ts checks what it makes.
+
+export interface DecisionSigner {
+  /** As the ledger has it with each decision, and the key set that checks them. */
+  keyId: string;
+  /** Good for ten minutes: it is judged as of the moment at which the run received it. */
+  sign(content: DecisionContent | RepeatContent): Promise<string>;
+}
+
+const GOOD_FOR = '10m';
+
+const MIN_RSA_BITS = 2_048;
+
+/**
+ * The key's id is the `kid` of the JWK, else the key's thumbprint (RFC 7638).
+ *
+ * @param file a private key: a JWK, or PKCS#8 in PEM
+ * @throws Error that tells nothing of the key
+ */
+export async function loadDecisionSigner(file: string): Promise<DecisionSigner> {
+  const { key, kid } = readKey(readFileSync(file, 'utf8'));
+  const alg = algorithmOf(key);
+  const id = kid ?? (await calculateJwkThumbprint(await exportJWK(createPublicKey(key))));
+  return {
+    keyId: id,
+    sign: (decision) =>
+      new SignJWT({ decision })
+        .setProtectedHeader({ alg, kid: id })
+        .setIssuedAt()
+        .setExpirationTime(GOOD_FOR)
+        .sign(key),
+  };
+}
+
+function readKey(text: string): { key: KeyObject; kid?: string } {
+  const [jwk] = parseJson(text) ?? [];
+  try {
+    if (!isRecord(jwk)) return { key: createPrivateKey(text) };
+    const key = createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    return { key, ...(typeof jwk.kid === 'string' && jwk.kid !== '' ? { kid: jwk.kid } : {}) };
+  } catch {
+    // The reason may quote the file.
+    throw new Error('the key that signs decisions must be a private key, as JWK or PKCS#8 in PEM');
+  }
+}
+
+const CURVES: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
+  const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails ?? {};
+  if (asymmetricKeyType === 'ed25519') return 'EdDSA';
+  if (asymmetricKeyType === 'rsa' && modulusLength >= MIN_RSA_BITS) return 'PS256';
+  const algorithm = asymmetricKeyType === 'ec' ? CURVES[namedCurve] : undefined;
+  if (algorithm) return algorithm;
+  throw new Error(`the key that signs decisions must be EC, Ed25519, or RSA of ${MIN_RSA_BITS} bits or more`);
 }

@@ -1,11 +1,44 @@
-/** The ledger: whether it is the right one, and whether what it confirms can be lost. */
-import { judgeDurability } from '../../ledger/database/durability.ts';
-import { LedgerNotFoundError, LedgerUnavailableError } from '../../ledger/errors.ts';
-import type { LedgerInspection } from '../../ledger/inspect-ledger.ts';
-import type { Check } from './check.ts';
-import type { DoctorContext } from './context.ts';
-import { type Finding, fail, pass, warn } from './finding.ts';
-import { olderCopy } from './ledger-watch-check.ts';
+/** The ledger: the right one, no older copy, nothing that it confirms can be lost, and not paused. */
+import { Client } from '@temporalio/client';
+import { seenByWatch } from '../client/seen-by-watch.ts';
+import { judgeDurability } from '../ledger/database/durability.ts';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
+import { inspectRestore, type LedgerInspection } from '../ledger/inspect-ledger.ts';
+import { pauseWords } from '../ledger/pauses.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import { createDataConverter } from '../protection/payloads/data-converter.ts';
+import { type Check, type DoctorContext, type Finding, fail, ledgerContent, pass, usableKeys, warn } from './check.ts';
+
+/** Whether it is an older copy, by what the watch over it has seen: also before any worker has started on it. */
+export const ledgerWatchCheck: Check = {
+  name: 'ledger-watch',
+  needs: ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'],
+  async run(context) {
+    const { ledgerId } = await ledgerContent(context);
+    const seen = await seenOutside(context, ledgerId);
+    if (!seen) return pass('no worker has watched an attempt of this ledger yet');
+    const { lost } = await inspectRestore(context.config.ledger.url, seen);
+    return lost ? olderCopy(lost) : pass('the newest attempt that was seen is there');
+  },
+};
+
+/** The finding for an older copy. */
+function olderCopy({ claimedAt }: SeenAttempt): Finding {
+  return fail(
+    `it is an older copy: it lacks an attempt of ${claimedAt}, and nothing is sent`,
+    'bring the newest copy back; where there is none, docs/runbook/ledger-restored.md',
+  );
+}
+
+async function seenOutside(context: DoctorContext, ledgerId: string): Promise<SeenAttempt | undefined> {
+  const { config } = context;
+  const { connection } = await context.temporal();
+  const { namespace } = config.temporal;
+  const keys = config.payloadsAreEncrypted ? await usableKeys(context) : null;
+  const dataConverter = keys ? createDataConverter({ keys, namespace, mode: 'client' }) : undefined;
+  const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
+  return seenByWatch(client, { ledgerId, taskQueue: config.taskQueue });
+}
 
 const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];
 
@@ -69,5 +102,16 @@ export const ledgerDurabilityCheck: Check = {
     const { kind, detail, toDo = '' } = judgeDurability((await ledger()).durability, config.ledger.durability);
     if (kind === 'sound') return pass(detail);
     return kind === 'unknown' ? warn(detail, toDo) : fail(detail, toDo);
+  },
+};
+
+/** Whether a person has paused inquiries: then nothing is sent, however sound everything else is. */
+export const pausesCheck: Check = {
+  name: 'pauses',
+  needs: ['LEDGER_'],
+  async run(context) {
+    const { pauses } = await ledgerContent(context);
+    if (pauses.length === 0) return pass('inquiries are not paused');
+    return warn(pauses.map(pauseWords).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
   },
 };

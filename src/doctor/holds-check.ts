@@ -1,11 +1,9 @@
 /** How much waits for a person, and which runs stand still because their workflow tasks fail. */
 import type { Client } from '@temporalio/client';
-import { WEBHOOK_DELIVERY } from '../../messages/webhooks/delivery.ts';
-import type { SearchAttributeName } from '../../model/search-attributes.ts';
-import { countFailingRuns } from '../../temporal/failing-runs.ts';
-import type { Check } from './check.ts';
-import { refusalOf } from './context.ts';
-import { counted, NotCheckedError, pass, warn } from './finding.ts';
+import { WEBHOOK_DELIVERY } from '../messages/webhooks/delivery.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { countFailingRuns } from '../temporal/failing-runs.ts';
+import { type Check, counted, NotCheckedError, pass, refusalOf, warn } from './check.ts';
 
 /** Such a run takes no message and keeps no time. */
 export const failingRunsCheck: Check = {

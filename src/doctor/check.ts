@@ -1,0 +1,262 @@
+/** The interface of a check, what checks share, and how they are run. */
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Config } from '../config/config.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
+import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
+import type { ConfigProblem } from '../model/problems.ts';
+import { KeyRingError } from '../protection/errors.ts';
+import { type KeyRing, keyRingExists, loadKeyRing } from '../protection/keys/key-ring.ts';
+
+export interface Finding {
+  /** `unchecked`: doctor could not find out. That says nothing about what it wanted to check. */
+  status: 'pass' | 'warn' | 'fail' | 'unchecked';
+  /** One sentence. Nothing personal, no secret, no value of a variable that is wrong. */
+  detail: string;
+  /** Absent with `pass`: what the operator should do about it. */
+  toDo?: string;
+}
+
+/** Thrown by a check that has nothing to look at; its message is shown. */
+export class NotCheckedError extends Error {
+  override readonly name = 'NotCheckedError';
+  readonly toDo: string;
+
+  constructor(why: string, toDo = 'put that right first') {
+    super(why);
+    this.toDo = toDo;
+  }
+}
+
+export function pass(detail: string): Finding {
+  return { status: 'pass', detail };
+}
+
+export function warn(detail: string, toDo: string): Finding {
+  return { status: 'warn', detail, toDo };
+}
+
+export function fail(detail: string, toDo: string): Finding {
+  return { status: 'fail', detail, toDo };
+}
+
+/** @param why what kept doctor from checking, without the name of the check */
+function unchecked(why: string, toDo: string): Finding {
+  return { status: 'unchecked', detail: `doctor could not check this: ${why}`, toDo };
+}
+
+/** `1 key`, `2 keys`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** How far another clock is ahead of ours, as far as it can be measured. */
+interface ClockSample {
+  whose: string;
+  aheadMs: number;
+}
+
+export interface DoctorContext {
+  config: Config;
+  /** What is wrong with the configuration. */
+  problems: readonly ConfigProblem[];
+  /** @throws NotCheckedError where there is no connection */
+  temporal(): Promise<Client>;
+  /** @throws what `Connection.connect` does */
+  connect(): Promise<Client>;
+  /** @throws NotCheckedError where it cannot be looked at */
+  ledger(): Promise<LedgerInspection>;
+  /** @throws LedgerNotFoundError, LedgerUnavailableError */
+  inspect(): Promise<LedgerInspection>;
+  /** `null` where there is none yet and one may be made. @throws KeyRingError */
+  keys(): Promise<KeyRing | null>;
+  /** Filled by the checks that talk to a server with a clock. */
+  clocks: ClockSample[];
+  close(): Promise<void>;
+}
+
+/** @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that */
+export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
+  const connect = once(async () => {
+    const connection = await Connection.connect({
+      ...config.temporal.connectionOptions,
+      connectTimeout: timeoutMs / 2,
+    });
+    return new Client({ connection, namespace: config.temporal.namespace });
+  });
+  const inspect = once(() => inspectLedger(config.ledger.url));
+  const keys = once(() => readKeys(config));
+  return {
+    config,
+    problems,
+    connect: connect.get,
+    temporal: () => connect.get().catch(notChecked('Temporal cannot be reached')),
+    inspect: inspect.get,
+    ledger: () => inspect.get().catch(notChecked('the ledger cannot be read')),
+    keys: keys.get,
+    clocks: [],
+    close: async () => {
+      if (!connect.isAsked()) return;
+      const client = await connect.get().catch(() => null);
+      await client?.connection.close();
+    },
+  };
+}
+
+function once<T>(make: () => Promise<T>): { get: () => Promise<T>; isAsked: () => boolean } {
+  let made: Promise<T> | undefined;
+  const get = () => {
+    made ??= make();
+    return made;
+  };
+  return { get, isAsked: () => made !== undefined };
+}
+
+/** The ring of a check that only uses it: `key-ring` says what is wrong with it. */
+export async function usableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
+  return keys().catch((error: unknown) => {
+    throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
+  });
+}
+
+/** What the ledger holds. @throws NotCheckedError where its tables cannot be read: `ledger` says why */
+export async function ledgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
+  const { content } = await ledger();
+  if (!content) throw new NotCheckedError('the ledger cannot be read');
+  return content;
+}
+
+/** The rules that a configuration breaks, in one sentence. */
+export function rulesOf(problems: readonly ConfigProblem[]): string {
+  return problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
+}
+
+/** The check of that server says what is wrong with it. */
+function notChecked(why: string): (error: unknown) => never {
+  return (error) => {
+    throw isOwnFault(error) ? error : new NotCheckedError(why);
+  };
+}
+
+/** A bug in this program, which says nothing about a server. */
+export function isOwnFault(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
+}
+
+async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
+  if (keyRingMayBeMade && !(await keyRingExists(keyRingFile))) return null;
+  return loadKeyRing(keyRingFile);
+}
+
+/** By their numbers. Importing `@grpc/grpc-js` for their names would be one more dependency. */
+const GRPC_CODES: Readonly<Record<number, string>> = {
+  1: 'CANCELLED',
+  2: 'UNKNOWN',
+  3: 'INVALID_ARGUMENT',
+  4: 'DEADLINE_EXCEEDED',
+  5: 'NOT_FOUND',
+  7: 'PERMISSION_DENIED',
+  8: 'RESOURCE_EXHAUSTED',
+  9: 'FAILED_PRECONDITION',
+  12: 'UNIMPLEMENTED',
+  13: 'INTERNAL',
+  14: 'UNAVAILABLE',
+  16: 'UNAUTHENTICATED',
+};
+
+/** `PERMISSION_DENIED` and the like. */
+function grpcCodeOf({ code }: { code: number }): string {
+  return GRPC_CODES[code] ?? `code ${code}`;
+}
+
+/** Why Temporal refused; `other` where its error does not say. */
+export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'notKnown' | 'other' {
+  switch (isGrpcServiceError(error) ? grpcCodeOf(error) : '') {
+    case 'NOT_FOUND':
+      return 'notFound';
+    case 'PERMISSION_DENIED':
+    case 'UNAUTHENTICATED':
+      return 'notAllowed';
+    // It lacks the operation, or what the question names.
+    case 'UNIMPLEMENTED':
+    case 'INVALID_ARGUMENT':
+      return 'notKnown';
+    default:
+      return 'other';
+  }
+}
+
+export interface Check {
+  /** Stable: `namespace`, or `token-service/<profile>`. */
+  name: string;
+  /** Prefixes of the variables that it needs: where one of them is wrong, the check does not run. */
+  needs: readonly string[];
+  /** May throw: that is a failure too. Ends what it began when `signal` is aborted. */
+  run(context: DoctorContext, signal: AbortSignal): Promise<Finding>;
+}
+
+/** A check that is made of each profile, or of those that `isFor` takes: its name is followed by the profile's. */
+export interface ProfileCheck extends Pick<Check, 'name' | 'needs'> {
+  isFor?(profile: GatewayProfile): boolean;
+  run(profile: GatewayProfile, context: DoctorContext, signal: AbortSignal): Promise<Finding>;
+}
+
+export function checksOfProfiles(checks: readonly ProfileCheck[], profiles: readonly GatewayProfile[]): Check[] {
+  return checks.flatMap(({ name, needs, isFor = () => true, run }) =>
+    profiles.filter(isFor).map((profile) => ({
+      name: `${name}/${profile.name}`,
+      needs,
+      run: (context, signal) => run(profile, context, signal),
+    })),
+  );
+}
+
+export interface CheckResult extends Finding {
+  check: string;
+}
+
+/** Runs checks beside one another, each within `timeoutMs`. In the order of `checks`, whichever ends first. Never throws. */
+export function runChecks(checks: readonly Check[], context: DoctorContext, timeoutMs: number): Promise<CheckResult[]> {
+  return Promise.all(
+    checks.map(async (check) => ({ check: check.name, ...(await findingOf(check, context, timeoutMs)) })),
+  );
+}
+
+async function findingOf(check: Check, context: DoctorContext, timeoutMs: number): Promise<Finding> {
+  const isWrong = context.problems.some(({ variable }) => check.needs.some((name) => variable.startsWith(name)));
+  if (isWrong) return unchecked('its configuration is wrong', 'put that right first');
+  const ending = new AbortController();
+  const timeout = Promise.withResolvers<Finding>();
+  const timer = setTimeout(() => {
+    const why = `it did not end within ${timeoutMs / 1000} s`;
+    timeout.resolve(unchecked(why, 'find out what hangs, or give it a longer --timeout'));
+  }, timeoutMs);
+  try {
+    return await Promise.race([check.run(context, ending.signal), timeout.promise]);
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
+}
+
+/** Of an error, only its kind is shown: a message may quote what it failed on. */
+function failureOf(error: unknown): Finding {
+  if (error instanceof NotCheckedError) return unchecked(error.message, error.toDo);
+  if (isGrpcServiceError(error)) {
+    return unchecked(`Temporal answered ${grpcCodeOf(error)}`, 'see the server’s log, and run it again');
+  }
+  // Its message names the database's code at most.
+  if (error instanceof LedgerUnavailableError)
+    return unchecked(error.message, 'see the database’s log, and run it again');
+  if (error instanceof LedgerNotFoundError)
+    return unchecked('there is no ledger at its address', 'put that right first');
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const name = error instanceof Error ? error.name : typeof error;
+  // What the system refuses, such as another file or socket.
+  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
+    return unchecked(`this machine refused (${code})`, 'see what doctor may do here, and run it again');
+  }
+  return unchecked(`doctor itself has a fault (${name})`, 'run it again; report it if it stays so');
+}

@@ -1,0 +1,308 @@
+/** Keys: the key ring, the codec server, the keys that proofs are checked with, and the one that the API signs with. */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
+import { CodecServerError } from '../client/connection/errors.ts';
+import type { CodecServerAccess } from '../config/client.ts';
+import type { Config } from '../config/config.ts';
+import { openFileProblem } from '../config/rules.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
+import type { ConfigProblem } from '../model/problems.ts';
+import type { Environment } from '../model/products.ts';
+import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
+import { type KeyAge, keyAges } from '../protection/keys/key-ring.ts';
+import { type DecisionSigner, keyIdIn, loadDecisionSigner, nextKeyFile } from '../protection/keys/signing-keys.ts';
+import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
+import { bytesOf } from '../protection/payloads/payload-envelope.ts';
+import { createDecisionProofVerifier, readKeySet } from '../protection/proofs.ts';
+import {
+  type Check,
+  counted,
+  type Finding,
+  fail,
+  ledgerContent,
+  type ProfileCheck,
+  pass,
+  rulesOf,
+  usableKeys,
+  warn,
+} from './check.ts';
+
+export const keyRingCheck: Check = {
+  name: 'key-ring',
+  needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_'],
+  async run({ config, keys }) {
+    try {
+      const ring = await keys();
+      if (!ring)
+        return warn('there is none yet', 'the first worker of the sandbox makes one, or `credit-journey keys new`');
+      return ofAges(keyAges(ring), config.environment === 'production');
+    } catch (error) {
+      if (!(error instanceof KeyRingError)) throw error;
+      const isFile = !(error instanceof KeyServiceError);
+      return fail(
+        error.message,
+        isFile ? 'put the right file where KEY_RING_FILE points' : '`credit-journey keys check`',
+      );
+    }
+  },
+};
+
+function ofAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
+  const told = ages
+    .filter(({ status }) => status === 'current')
+    .map(({ id, ageDays }) => `${id} ${counted(ageDays, 'day')}`);
+  const retired = ages.length - told.length;
+  const detail = `${told.join(', ')}${retired === 0 ? '' : `, ${retired} retired`}`;
+  const isOverdue = ages.some(({ verdict }) => verdict === 'overdue');
+  const isDue = ages.some(({ verdict }) => verdict === 'due');
+  const rotate = '`credit-journey keys rotate`: a key encrypts for 90 days at most';
+  if (isOverdue) return isProduction ? fail(detail, rotate) : warn(detail, rotate);
+  return isDue ? warn(detail, `within two weeks ${rotate}`) : pass(detail);
+}
+
+export const ledgerKeysCheck: Check = {
+  name: 'ledger-keys',
+  needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'LEDGER_'],
+  async run(context) {
+    const [ring, content] = await Promise.all([usableKeys(context), ledgerContent(context)]);
+    const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
+    const missing = content.wrappedUnder.filter(({ keyId }) => !held.has(keyId));
+    if (missing.length === 0) return pass(`the key ring opens all that the ledger holds`);
+    const told = missing.map(
+      ({ keyId, secret, reports }) =>
+        `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${counted(reports, 'report')})`,
+    );
+    return fail(`the key ring lacks ${told.join(', ')}`, 'bring back the key ring that holds it, from its copy');
+  },
+};
+
+/** What a client in this environment would go through. */
+export interface InspectedCodecServer {
+  access: CodecServerAccess;
+  /** Rules that it breaks: they keep no worker from starting, and so are no problems of the configuration. */
+  problems: readonly ConfigProblem[];
+}
+
+const SAME_RING = 'give workers and codec server the same key ring';
+
+/**
+ * Whether the codec server that clients go through answers, and has the key that workers encrypt under. Its address may
+ * hold a secret, and its token is one: the check prints neither. None where no codec server is named.
+ */
+export function codecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
+  if (!codecServer) return [];
+  const { access, problems } = codecServer;
+  return [
+    {
+      name: 'codec-server',
+      needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'],
+      async run(context, signal) {
+        if (problems.length > 0) {
+          return fail(`clients cannot use it: ${rulesOf(problems)}`, 'see docs/configuration.md');
+        }
+        const ring = await usableKeys(context);
+        if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
+        const { namespace } = context.config.temporal;
+        const connection = new CodecServerConnection(access, namespace);
+        signal.addEventListener('abort', () => void connection.close(), { once: true });
+        try {
+          const own = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
+          return await roundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
+        } finally {
+          await connection.close();
+        }
+      },
+    },
+  ];
+}
+
+async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
+  const probe = newProbe();
+  try {
+    const [decoded] = await remote.decode(await own.encode([probe]));
+    if (!isSame(decoded, probe)) return fail('it answers, and not with what was encrypted', 'check CODEC_SERVER_URL');
+  } catch (error) {
+    return refusal(error, keyId);
+  }
+  try {
+    const [decoded] = await own.decode(await remote.encode([probe]));
+    if (!isSame(decoded, probe)) return fail('it encrypts something else than it is given', 'check CODEC_SERVER_URL');
+    return pass(`it decodes what is encrypted under ${keyId}, and workers can read what it encrypts`);
+  } catch (error) {
+    // A client's token may have reading roles alone.
+    if (isOfRole(error)) return pass(`it decodes what is encrypted under ${keyId}; this token may not encrypt`);
+    if (error instanceof UnknownKeyError) {
+      return fail(
+        `it encrypts under ${error.keyId}, which the workers’ key ring lacks: their runs would wait`,
+        SAME_RING,
+      );
+    }
+    if (error instanceof UndecodablePayloadError) {
+      return fail(`the workers cannot read what it encrypts: ${error.message}`, SAME_RING);
+    }
+    return refusal(error, keyId);
+  }
+}
+
+/** A made-up value that no run uses, and that is not masked for a caller with fewer roles. */
+function newProbe(): Payload {
+  const value = { doctor: randomBytes(16).toString('hex') };
+  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
+}
+
+function isSame(one: Payload | undefined, other: Payload): boolean {
+  return one !== undefined && bytesOf(one.data).equals(bytesOf(other.data));
+}
+
+function isOfRole(error: unknown): boolean {
+  return error instanceof CodecServerError && error.code === 'roleTooLow';
+}
+
+/** Its messages are constant, and hold no address and no token. */
+function refusal(error: unknown, keyId: string): Finding {
+  if (error instanceof UndecodablePayloadError) {
+    return fail(
+      `it does not decode what is encrypted under ${keyId}: ${error.message}`,
+      `${SAME_RING}, and put the namespace into CODEC_NAMESPACES`,
+    );
+  }
+  if (!(error instanceof CodecServerError)) throw error;
+  return error.code === 'keyUnknown'
+    ? fail(`it lacks the key ${keyId}`, SAME_RING)
+    : fail(error.message, 'see docs/codec-server.md');
+}
+
+/** What makes a grant count, or a decision be taken. */
+interface Trust {
+  name: string;
+  variables: string;
+  file: string;
+  keysFile(config: Config): string | undefined;
+  trustOf(profile: GatewayProfile): 'namespace' | 'proof';
+  /** As `doctor` says it. */
+  words: { keysOf: string; proof: string; namespace: string; without: string };
+}
+
+export const consentTrustCheck = trustCheck({
+  name: 'consent-trust',
+  variables: 'CONSENT_',
+  file: 'CONSENT_JWKS_FILE',
+  keysFile: ({ consentKeysFile }) => consentKeysFile,
+  trustOf: ({ consentTrust }) => consentTrust,
+  words: {
+    keysOf: 'consent systems',
+    proof: 'a grant counts with one that is checked with',
+    namespace: 'whoever may write to the Temporal namespace is believed',
+    without: 'a grant with a proof is refused: no key is given',
+  },
+});
+
+export const decisionTrustCheck = trustCheck({
+  name: 'decision-trust',
+  variables: 'DECISION_',
+  file: 'DECISION_JWKS_FILE',
+  keysFile: ({ decisionKeysFile }) => decisionKeysFile,
+  trustOf: ({ decisionTrust }) => decisionTrust,
+  words: {
+    keysOf: 'those who decide',
+    proof: 'a decision is taken with one that is checked with',
+    namespace: 'who may write to the Temporal namespace may decide, under any name',
+    without: 'a decision with a proof is refused: no key is given',
+  },
+});
+
+function trustCheck({ name, words, file, ...trust }: Trust): ProfileCheck {
+  return {
+    name,
+    needs: [trust.variables, 'GATEWAY_PROFILES_FILE'],
+    run: async (profile, { config }) => {
+      const keys = keyCount(trust.keysFile(config));
+      if (keys === null) {
+        return fail(`the keys of ${words.keysOf} cannot be read`, `put the key set back where ${file} points`);
+      }
+      const checkedWith = `${counted(keys, 'key')} in ${file}`;
+      if (trust.trustOf(profile) === 'proof') return pass(`proof: ${words.proof} ${checkedWith}`);
+      const proofs = keys === 0 ? words.without : `proofs are checked: ${checkedWith}`;
+      return pass(`namespace: ${words.namespace}; ${proofs}`);
+    },
+  };
+}
+
+/** `null` where they cannot be read now. */
+function keyCount(file: string | undefined): number | null {
+  if (file === undefined) return 0;
+  try {
+    return readKeySet(file).keys.length;
+  } catch {
+    return null;
+  }
+}
+
+const PROBE: ProvableDecision = {
+  decisionId: 'DOCTOR',
+  customerTraceNumber: 'DOCTOR',
+  attempt: 1,
+  action: 'abandon',
+  by: 'doctor',
+  reason: 'none: it is sent to nobody',
+  providerSaid: 'notAsked',
+};
+
+/** Whether workers take the decisions that the HTTP API signs. None where the API signs nothing. */
+export function decisionSignerChecks(file: string | undefined): Check[] {
+  if (file === undefined) return [];
+  return [
+    {
+      name: 'decision-signer',
+      needs: ['DECISION_'],
+      async run({ config }) {
+        let signer: DecisionSigner;
+        try {
+          signer = await loadDecisionSigner(file);
+        } catch {
+          const todo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
+          return fail('the key that the HTTP API signs decisions with cannot be used', todo);
+        }
+        const content = decisionContent(config.environment, PROBE);
+        const verify = createDecisionProofVerifier(config.decisionKeysFile);
+        const proof = await signer.sign(content);
+        const verdict = await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof');
+        if (verdict.accepted) return openIn(config, file) ?? asNext(file, signer.keyId, config);
+        const todo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
+        return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, todo);
+      },
+    },
+  ];
+}
+
+/** In production no other user of the machine may read it. */
+function openIn({ environment }: { environment: Environment }, file: string): Finding | undefined {
+  if (environment !== 'production' || openFileProblem(file) === null) return undefined;
+  return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
+}
+
+/** Where a key is prepared to follow, it must be known before the API signs with it. */
+function asNext(file: string, keyId: string, { decisionKeysFile }: ProofKeysFile): Finding {
+  const taken = `workers take what the HTTP API signs, by the key ${keyId}`;
+  const next = nextKeyFile(file);
+  if (!existsSync(next)) return pass(taken);
+  try {
+    const nextId = keyIdIn(next);
+    const { keys } = readKeySet(decisionKeysFile ?? '');
+    if (keys.some(({ kid }) => kid === nextId)) return pass(`${taken}; ${nextId} is prepared to follow`);
+    return warn(
+      `${taken}; ${nextId} is prepared to follow, and workers lack its public key`,
+      'bring them the key set that `credit-journey keys signing rotate` has changed',
+    );
+  } catch {
+    return warn(`${taken}; ${next} cannot be used`, 'take it away, and `credit-journey keys signing rotate` anew');
+  }
+}
+
+interface ProofKeysFile {
+  decisionKeysFile?: string | undefined;
+}

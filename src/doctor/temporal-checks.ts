@@ -1,0 +1,347 @@
+/** The Temporal server: the namespace, search attributes, the workers of each queue and their version, open runs. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, Connection } from '@temporalio/client';
+import { millisecondsOf } from '../base/instants.ts';
+import { whyUnreachable } from '../client/connection/why-unreachable.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';
+import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
+import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
+import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
+import { startedEncrypted } from '../temporal/started-encrypted.ts';
+import { describeDeployment, promotionCommand, stateIn } from '../temporal/worker-deployment.ts';
+import {
+  type Check,
+  counted,
+  type DoctorContext,
+  type Finding,
+  fail,
+  isOwnFault,
+  NotCheckedError,
+  pass,
+  refusalOf,
+  warn,
+} from './check.ts';
+
+/** `temporal.api.enums.v1.TaskQueueType` */
+const WORKFLOW = 1;
+const ACTIVITY = 2;
+
+// How far Temporal's clock is ahead of ours. No call returns the time, but the server records the time of a poll.
+
+/** A poll that may not wait this long is refused by the server. */
+const POLL_DEADLINE_MS = 5_000;
+const LOOK_EVERY_MS = 50;
+const MAX_LOOKS = 40;
+
+/**
+ * Polls a queue that nothing is ever put on, and reads when the server says that it was polled.
+ *
+ * @returns milliseconds, or `null` where the server does not say
+ */
+async function serverClock({ connection, options }: Client, taskQueue: string): Promise<number | null> {
+  const own = connection as Connection;
+  const { namespace } = options;
+  // Polls of others are remembered for minutes.
+  const identity = `credit-journey doctor ${randomUUID()}`;
+  const queue = { name: `${taskQueue}-doctor` };
+  const poll = new AbortController();
+  const askedAtMs = Date.now();
+  const polled = own
+    .withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
+      own.withAbortSignal(poll.signal, () =>
+        own.workflowService.pollActivityTaskQueue({ namespace, taskQueue: queue, identity }),
+      ),
+    )
+    // It ends without a task, or is given up.
+    .catch(() => {});
+  try {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      await delay(LOOK_EVERY_MS);
+      const { pollers } = await own.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: queue,
+        taskQueueType: ACTIVITY,
+      });
+      const mine = pollers?.find((poller) => poller.identity === identity);
+      const polledAtMs = millisecondsOf(mine?.lastAccessTime);
+      if (polledAtMs !== null) return polledAtMs - (askedAtMs + LOOK_EVERY_MS / 2);
+    }
+    return null;
+  } finally {
+    poll.abort();
+    await polled;
+  }
+}
+
+/** Half of a check's time is over when this begins. */
+const WHY_MS = 2_000;
+
+const NEEDS = ['TEMPORAL_', 'TASK_QUEUE'];
+
+/** Updates, which every message here is, are on by default from this version. */
+const OLDEST_SERVER = [1, 25] as const;
+
+export const temporalCheck: Check = {
+  name: 'temporal',
+  needs: NEEDS,
+  async run(context) {
+    const { address } = context.config.temporal;
+    let client: Client;
+    try {
+      client = await context.connect();
+    } catch (error) {
+      if (isOwnFault(error)) throw error;
+      if (refusalOf(error) === 'notAllowed') {
+        return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
+      }
+      const { message } = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
+      return fail(message, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
+    }
+    const aheadMs = await serverClock(client, context.config.taskQueue).catch(() => null);
+    if (aheadMs !== null) context.clocks.push({ whose: 'Temporal', aheadMs });
+    const { serverVersion } = await client.workflowService.getSystemInfo({});
+    return versionFinding(serverVersion ?? '');
+  },
+};
+
+function versionFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_SERVER;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  if (version !== '' && isOld) {
+    return warn(`server ${version}`, `run ${OLDEST_SERVER.join('.')} or newer: older ones refuse updates by default`);
+  }
+  return pass(version === '' ? 'reachable; the server does not tell its version' : `server ${version}`);
+}
+
+const DAY_S = 86_400;
+
+export const namespaceCheck: Check = {
+  name: 'namespace',
+  needs: NEEDS,
+  async run({ temporal }) {
+    const client = await temporal();
+    const { namespace } = client.options;
+    try {
+      const { config } = await client.workflowService.describeNamespace({ namespace });
+      const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+      const days = counted(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
+      if (retentionS < DAY_S) {
+        return warn(`${namespace}, closed runs are kept for ${days}`, 'keep them for a day at least, to be looked at');
+      }
+      return pass(`${namespace}, closed runs are kept for ${days}`);
+    } catch (error) {
+      if (refusalOf(error) === 'notAllowed') {
+        return warn(`${namespace}, which may not be described`, 'let this identity read the namespace');
+      }
+      if (refusalOf(error) !== 'notFound') throw error;
+      const make = `\`temporal operator namespace create --namespace ${namespace}\``;
+      return fail(`the server has no namespace ${namespace}`, `${make}, or correct TEMPORAL_NAMESPACE`);
+    }
+  },
+};
+
+export const searchAttributesCheck: Check = {
+  name: 'search-attributes',
+  needs: NEEDS,
+  async run({ temporal }) {
+    const { connection, options } = await temporal();
+    const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
+    let registered: SearchAttributeName[];
+    try {
+      registered = await askSearchAttributes(connection, options.namespace);
+    } catch (error) {
+      // The check of the namespace reports a missing one.
+      if (refusalOf(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
+      if (refusalOf(error) === 'other') throw error;
+      return warn(
+        'the server does not say which are registered',
+        'register them there by hand: `credit-journey setup` prints how',
+      );
+    }
+    const missing = names.filter((name) => !registered.includes(name));
+    if (missing.length === 0) return pass(`all ${names.length} are registered`);
+    return warn(`not registered, or of another type: ${missing.join(', ')}`, '`credit-journey setup` registers them');
+  },
+};
+
+/** A long poll takes a minute. The server remembers a poller for five minutes after its last poll. */
+const RECENT_MS = 2 * 60_000;
+
+/** What the server says of a poller that gave no limit. */
+const NO_LIMIT = 100_000;
+
+interface QueueView {
+  /** For each worker that polls: tasks a second of the whole queue, as it would have it. The last one decides. */
+  limits: number[];
+  /** The queue's own limit, set by an operator: it stands above what workers say. */
+  setLimit?: number;
+}
+
+/** The queue of workflows and their activities, each profile's gateway queue, and where any has endpoints theirs. */
+export function workerChecks(profiles: readonly Pick<GatewayProfile, 'name' | 'webhooks'>[]): Check[] {
+  const hasEndpoints = profiles.some(({ webhooks }) => webhooks?.length);
+  const deliveries = queueCheck('workers/webhooks', webhookQueueOf, [ACTIVITY], { consequence: 'events wait' });
+  return [
+    queueCheck('workers', (taskQueue) => taskQueue, [WORKFLOW, ACTIVITY]),
+    ...profiles.map(({ name }) =>
+      queueCheck(`workers/gateway-${name}`, (taskQueue) => gatewayQueueOf(taskQueue, name), [ACTIVITY], {
+        isLimited: true,
+      }),
+    ),
+    ...(hasEndpoints ? [deliveries] : []),
+  ];
+}
+
+function queueCheck(
+  name: string,
+  queueOf: (taskQueue: string) => string,
+  types: readonly number[],
+  { consequence = 'journeys stand still', isLimited = false } = {},
+): Check {
+  return {
+    name,
+    needs: [...NEEDS, 'GATEWAY_PROFILES_FILE'],
+    async run(context) {
+      const queue = queueOf(context.config.taskQueue);
+      const views = await Promise.all(types.map((type) => viewOf(context, queue, type)));
+      const fewest = Math.min(...views.map(({ limits }) => limits.length));
+      if (fewest === 0) {
+        return fail(
+          `no worker polls ${queue}: ${consequence}`,
+          '`credit-journey worker`; see its log where it ends at once',
+        );
+      }
+      const who = `${counted(fewest, 'worker')} on ${queue}`;
+      const [view] = views;
+      return isLimited && view ? ofLimits(who, view, context) : pass(who);
+    },
+  };
+}
+
+/** With several limits it is open which one holds: docs/configuration.md. */
+function ofLimits(who: string, view: QueueView, { config }: DoctorContext): Finding {
+  const ours = config.worker.maxInquiriesPerSecond ?? NO_LIMIT;
+  if (view.setLimit !== undefined) {
+    return warn(
+      `${who}; the queue’s own limit stands above theirs: ${limitWords(view.setLimit)}`,
+      'see docs/operating.md where it was not meant to stay',
+    );
+  }
+  const limits = [...new Set(view.limits)].sort((one, other) => one - other);
+  const [first = ours] = limits;
+  const one = 'give all workers the same GATEWAY_MAX_INQUIRIES_PER_SECOND and restart them';
+  if (limits.length > 1) {
+    const told = limits.map(limitWords).join(', ');
+    return warn(
+      `${who}, started with different limits (${told}): the one that polls last decides`,
+      `${one}; one that has stopped is remembered for two minutes`,
+    );
+  }
+  if (first === ours) return pass(`${who}, ${limitWords(ours)}`);
+  return warn(`${who}, started with ${limitWords(first)}; here it would be ${limitWords(ours)}`, one);
+}
+
+function limitWords(ratePerSecond: number): string {
+  return ratePerSecond === NO_LIMIT ? 'no limit' : `${ratePerSecond} inquiries a second`;
+}
+
+async function viewOf({ temporal }: DoctorContext, name: string, taskQueueType: number): Promise<QueueView> {
+  const client = await temporal();
+  const { namespace } = client.options;
+  const answer = await client.workflowService
+    .describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType, reportConfig: true })
+    .catch((error: unknown) => {
+      if (refusalOf(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
+      throw error;
+    });
+  // Our clock decides, with room for the server's to differ.
+  const recent = (answer.pollers ?? []).filter(
+    ({ lastAccessTime }) => (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - RECENT_MS,
+  );
+  const setLimit = answer.config?.queueRateLimit?.rateLimit?.requestsPerSecond;
+  return {
+    limits: recent.map(({ ratePerSecond }) => ratePerSecond || NO_LIMIT),
+    ...(typeof setLimit === 'number' ? { setLimit } : {}),
+  };
+}
+
+/** Whether the version that this configuration names gets any work. docs/versioning.md */
+export const deploymentCheck: Check = {
+  name: 'deployment',
+  needs: ['TEMPORAL_', 'DEPLOYMENT_NAME', 'BUILD_ID'],
+  async run({ config, temporal }) {
+    const { deployment } = config.worker;
+    if (!deployment) return pass('workers are unversioned: DEPLOYMENT_NAME is not set');
+    const client = await temporal();
+    const { deploymentName, buildId } = deployment;
+    const view = await describeDeployment(client.workflowService, client.options.namespace, deploymentName);
+    const state = stateIn(view, buildId);
+    const told = `${deploymentName} ${buildId} is ${state}`;
+    if (state === 'current') return pass(told);
+    const current = view?.currentBuildId;
+    const who = view?.manager ?? `\`${promotionCommand(deployment)}\``;
+    if (current === undefined) {
+      return fail(`${told}, and no version is current: journeys stand still`, `${who} makes it current`);
+    }
+    // Looked at before it is promoted, and while it drains: both are as they should be.
+    if (state === 'inactive') return pass(`${told}: ${current} gets the work until ${who} makes this one current`);
+    if (state === 'draining' || state === 'drained') return pass(`${told}: ${current} gets the work`);
+    if (state === 'ramping') return warn(told, `${who} makes it current once it has shown that it works`);
+    return warn(`${told}: none of its workers has polled yet; ${current} gets the work`, 'start its workers');
+  },
+};
+
+/** Each is a call to the server. */
+const MOST_LOOKED_AT = 20;
+
+/** Runs that were started in the clear: their input lies readable in Temporal's database. */
+export const clearStartsCheck: Check = {
+  name: 'clear-starts',
+  needs: ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_ENVIRONMENT'],
+  async run({ config, temporal }) {
+    if (!config.payloadsAreEncrypted) return pass('PAYLOAD_ENCRYPTION is off: workers take starts in the clear');
+    const client = await temporal();
+    const runs = await newestOpen(client, config.taskQueue);
+    const looks = await Promise.all(runs.map(async (run) => ({ run, isEncrypted: await wasEncrypted(client, run) })));
+    const clear = looks.filter(({ isEncrypted }) => !isEncrypted);
+    const looked = `of ${counted(runs.length, 'open run')} looked at, the newest ones`;
+    if (clear.length === 0) return pass(`none ${looked}, was started in the clear`);
+    return fail(
+      `${clear.length} ${looked}, started in the clear: ${clear.map(({ run }) => nameOf(run)).join(', ')}`,
+      'terminate and delete them (`temporal workflow delete`), and start them again with the codec',
+    );
+  },
+};
+
+interface Run {
+  workflowId: string;
+  runId: string;
+}
+
+async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
+  const query = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  const runs: Run[] = [];
+  // The server's own order: the newest first.
+  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: MOST_LOOKED_AT })) {
+    runs.push({ workflowId, runId });
+    if (runs.length === MOST_LOOKED_AT) break;
+  }
+  return runs;
+}
+
+/** A run that has gone meanwhile counts as encrypted. */
+function wasEncrypted(client: Client, run: Run): Promise<boolean> {
+  return startedEncrypted(client, client.options.namespace, run).catch((error: unknown) => {
+    if (refusalOf(error) === 'notFound') return true;
+    throw error;
+  });
+}
+
+/** A caller that starts in the clear may also put anything into the id. */
+function nameOf({ workflowId, runId }: Run): string {
+  return opaqueIdProblem(workflowId, MAX_ID_LENGTH + 'journey-'.length) === null ? workflowId : `the run ${runId}`;
+}

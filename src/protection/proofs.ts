@@ -1,0 +1,258 @@
+/**
+ * Proofs: compact JWS (RFC 7515) over a message's content, by a key that the configuration trusts for such messages.
+ */
+
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  errors,
+  exportJWK,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
+import { differingPaths } from '../base/differing-paths.ts';
+import { isRecord } from '../base/is-record.ts';
+import { parseJson } from '../base/json-safety.ts';
+import type { ConsentMessage } from '../messages/consent.ts';
+import type { DecisionContent, RepeatContent } from '../model/decision-content.ts';
+
+/** Why a proof is refused. Constant words: they appear in histories, in `status` and in answers. */
+export type ProofRefusal =
+  /** The message has no proof, and needs one. */
+  | 'missing'
+  /** Not a JWS, or its payload lacks the content, `exp` or another required member. */
+  | 'malformed'
+  | 'unknownKey'
+  /** Signed by another key than it names, by a secret key, or not at all. */
+  | 'badSignature'
+  | 'expired'
+  /** It proves other content than the message has. */
+  | 'differs'
+  /** No keys to check it with are configured. */
+  | 'notCheckable';
+
+/** What was signed, before any comparison, and the key that signed it: its `kid`, else its thumbprint (RFC 7638). */
+interface SignedContent {
+  content: unknown;
+  keyId: string;
+}
+
+interface SignedForm {
+  /** The member of the payload that holds the content. */
+  member: string;
+  /**
+   * The required members beside it. Any other member is refused: it would be kept, readable, as if it had been proved.
+   */
+  required: readonly string[];
+  optional: readonly string[];
+}
+
+/**
+ * Judges a proof as of the given instant.
+ *
+ * @throws Error where the keys cannot be read at the moment: nothing was judged
+ */
+type SignedContentReader = (proof: string | undefined, at: Date) => Promise<SignedContent | ProofRefusal>;
+
+/** The difference between the clocks of two machines. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+/**
+ * @param keySet path of a JWKS file; without one no proof is accepted
+ * @throws Error where the file cannot be used
+ */
+export function createSignedContentReader(keySet: string | undefined, form: SignedForm): SignedContentReader {
+  const keys = keySet === undefined ? undefined : keySetFile(keySet);
+  const known = new Set([form.member, ...form.required, ...form.optional]);
+  return async (proof, at) => {
+    if (proof === undefined) return 'missing';
+    if (!keys) return 'notCheckable';
+    const verified = await verify(proof, keys, { currentDate: at, requiredClaims: [...form.required] });
+    if (typeof verified === 'string') return verified;
+    if (Object.keys(verified.payload).some((name) => !known.has(name))) return 'malformed';
+    return { content: verified.payload[form.member], keyId: verified.keyId };
+  };
+}
+
+async function verify(
+  proof: string,
+  keys: JWTVerifyGetKey,
+  asked: { currentDate: Date; requiredClaims: string[] },
+): Promise<{ payload: JWTPayload; keyId: string } | ProofRefusal> {
+  try {
+    const options = { algorithms: [...ALGORITHMS], clockTolerance: CLOCK_TOLERANCE_SECONDS, ...asked };
+    const { payload, protectedHeader, key } = await jwtVerify(proof, keys, options);
+    return { payload, keyId: protectedHeader.kid ?? (await thumbprintOf(key)) };
+  } catch (error) {
+    const reason = refusalOf(error);
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
+async function thumbprintOf(key: CryptoKey | KeyObject | Uint8Array): Promise<string> {
+  return calculateJwkThumbprint(await exportJWK(key));
+}
+
+const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusal])[] = [
+  [errors.JWTExpired, 'expired'],
+  [errors.JWKSNoMatchingKey, 'unknownKey'],
+  // The proof names no key, and several would fit.
+  [errors.JWKSMultipleMatchingKeys, 'unknownKey'],
+  [errors.JOSEAlgNotAllowed, 'badSignature'],
+  [errors.JWSSignatureVerificationFailed, 'badSignature'],
+  [errors.JWTClaimValidationFailed, 'malformed'],
+  [errors.JWTInvalid, 'malformed'],
+  [errors.JWSInvalid, 'malformed'],
+  [errors.JOSENotSupported, 'malformed'],
+];
+
+/**
+ * The refusal that an error means. `undefined` for an error that says nothing about the proof, such as an unreadable
+ * key set.
+ */
+function refusalOf(error: unknown): ProofRefusal | undefined {
+  return REFUSALS.find(([kind]) => error instanceof kind)?.[1];
+}
+
+// Public keys of other systems, from a JWKS file. They check the signatures of tokens, consents and decisions.
+
+/** Only signatures with a key pair: with a shared secret, an attacker could use the public key as the secret. */
+export const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+] as const;
+
+/** `jose` refuses shorter keys, but only at the first signature. This check refuses them at the start. */
+const MIN_RSA_BITS = 2_048;
+
+/**
+ * Looks keys up in the current file: it reads the file again after each change, so that a removed key counts no longer.
+ * While the file cannot be used every look-up throws.
+ *
+ * @throws Error that names no key, where it cannot be used at the start
+ */
+export function keySetFile(file: string): JWTVerifyGetKey {
+  let version = versionOf(file);
+  let lookup: JWTVerifyGetKey = createLocalJWKSet(readKeySet(file));
+  return async (header, token) => {
+    const found = versionOf(file);
+    if (found !== version) {
+      lookup = createLocalJWKSet(readKeySet(file));
+      version = found;
+    }
+    return lookup(header, token);
+  };
+}
+
+function versionOf(file: string): string {
+  const { mtimeNs, ctimeNs, size, ino } = statSync(file, { bigint: true });
+  return [ino, size, mtimeNs, ctimeNs].join('-');
+}
+
+/** @throws Error that names no key */
+export function readKeySet(file: string): JSONWebKeySet {
+  const [content] = parseJson(readFileSync(file, 'utf8')) ?? [];
+  const keys = isRecord(content) ? content.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isRecord)) {
+    throw new Error('a key set must be {"keys": [...]}, with one key or more');
+  }
+  if (keys.some((key) => key.kty === 'oct' || 'd' in key || 'k' in key)) {
+    throw new Error('a key set must hold public keys alone');
+  }
+  for (const key of keys) checkKey(key);
+  return { keys } as unknown as JSONWebKeySet;
+}
+
+/** Keys of unknown kinds may stand beside the others: no signature of theirs is accepted here. */
+function checkKey(jwk: Record<string, unknown>): void {
+  if (typeof jwk.kty !== 'string') throw new Error('a key set must hold keys that can be used');
+  if (!['RSA', 'EC', 'OKP'].includes(jwk.kty)) return;
+  const { asymmetricKeyType, asymmetricKeyDetails } = publicKeyOf(jwk);
+  if (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS) {
+    throw new Error(`RSA keys of a key set must have ${MIN_RSA_BITS} bits or more`);
+  }
+}
+
+function publicKeyOf(jwk: Record<string, unknown>): KeyObject {
+  try {
+    return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  } catch {
+    throw new Error('a key set must hold keys that can be used');
+  }
+}
+
+// Proofs of consents, made over the message itself. docs/journeys.md, "Consent that can be proved".
+
+export type ProofVerdict = { accepted: true } | { accepted: false; reason: ProofRefusal };
+
+/**
+ * Judges a message's proof as of the instant at which the run received it, so that a later call gives the same answer.
+ * A proof counts for its own journey, share, applicant and secondary user alone, and only unaltered.
+ *
+ * @throws Error where the keys cannot be read at the moment: nothing was judged
+ */
+export type ConsentProofVerifier = (consent: ConsentMessage, receivedAt: Date) => Promise<ProofVerdict>;
+
+/**
+ * @param keySet path of a JWKS file; without one no proof is accepted
+ * @throws Error where the file cannot be used
+ */
+export function createConsentProofVerifier(keySet: string | undefined): ConsentProofVerifier {
+  const read = createSignedContentReader(keySet, { member: 'consent', required: ['exp'], optional: ['iat'] });
+  return async ({ proof, ...consent }, receivedAt) => {
+    const signed = await read(proof, receivedAt);
+    if (typeof signed === 'string') return { accepted: false, reason: signed };
+    return isDeepStrictEqual(signed.content, consent) ? { accepted: true } : { accepted: false, reason: 'differs' };
+  };
+}
+
+// Proofs of people's decisions about inquiries. docs/journeys.md, "Decisions that can be proved".
+
+export type DecisionProofVerdict =
+  /** The key that signed it; absent where a proof is missing and not needed. */
+  | { accepted: true; keyId?: string }
+  /** The rule that `/proof` breaks, for people. */
+  | { accepted: false; rule: string };
+
+/**
+ * Judges a decision's proof as of the instant at which the run received it, so that a repeated activity gives the same
+ * answer.
+ *
+ * @param trust of the inquiry's profile: whether a proof is needed; a proof that is given must be good in any case
+ * @throws Error where the keys cannot be read at the moment: nothing was judged
+ */
+export type DecisionProofVerifier = (
+  decision: { content: DecisionContent | RepeatContent; proof?: string | undefined; receivedAt: string },
+  trust: 'namespace' | 'proof',
+) => Promise<DecisionProofVerdict>;
+
+/**
+ * @param keySet path of a JWKS file; without one no proof is accepted
+ * @throws Error where the file cannot be used
+ */
+export function createDecisionProofVerifier(keySet: string | undefined): DecisionProofVerifier {
+  const read = createSignedContentReader(keySet, { member: 'decision', required: ['exp', 'iat'], optional: [] });
+  return async ({ content, proof, receivedAt }, trust) => {
+    if (proof === undefined && trust === 'namespace') return { accepted: true };
+    const signed = await read(proof, new Date(receivedAt));
+    if (typeof signed === 'string') return { accepted: false, rule: ruleOf(signed) };
+    if (isDeepStrictEqual(signed.content, content)) return { accepted: true, keyId: signed.keyId };
+    // Only names of the content's own members: any other signed name is the signer's text.
+    const differing = differingPaths(signed.content, content);
+    const named = Object.keys(content).filter((name) => differing.includes(`/${name}`));
+    return { accepted: false, rule: `${ruleOf('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
+  };
+}
+
+function ruleOf(refusal: ProofRefusal): string {
+  return refusal === 'missing'
+    ? 'is required: the profile takes a decision only with a proof (decisionTrust)'
+    : `is refused: ${refusal}`;
+}
