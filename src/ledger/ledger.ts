@@ -138,7 +138,7 @@ export type Ledger = ReturnType<typeof makeLedger>;
 /** Makes the methods of a ledger that is there. */
 export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
   const transactions = new Transactions(engine, cipher);
-  const ledger = new SqlLedger(engine, cipher, new SealedReports(identity, transactions, keys));
+  const ledger = new SqlLedger(engine, cipher, identity, transactions, keys);
   return Object.assign(ledger, {
     ...bindReads(transactions, READS),
     ...bindLists(transactions, LISTS),
@@ -153,7 +153,7 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
       ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
       scrub: () => engine.scrub(),
     },
-    reading: Object.assign(new Readings(ledger), {
+    reading: Object.assign(new Readings(ledger, transactions, keys), {
       ...bindReads(transactions, { madeFor: readMadeFor }),
       ...bindLists(transactions, { accessesBetween: readAccessesPage }),
     }),
@@ -164,11 +164,21 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
 export class SqlLedger extends SealedReports {
   readonly #engine: SqlEngine;
   readonly #cipher: LedgerCipher;
+  readonly #transactions: Transactions;
+  readonly #keys: KeyWrapper;
 
-  constructor(engine: SqlEngine, cipher: LedgerCipher, { identity, transactions, keys }: SealedReports) {
+  constructor(
+    engine: SqlEngine,
+    cipher: LedgerCipher,
+    identity: LedgerIdentity,
+    transactions: Transactions,
+    keys: KeyWrapper,
+  ) {
     super(identity, transactions, keys);
     this.#engine = engine;
     this.#cipher = cipher;
+    this.#transactions = transactions;
+    this.#keys = keys;
   }
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
@@ -191,14 +201,14 @@ export class SqlLedger extends SealedReports {
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
     for (let races = 1; ; races++) {
-      const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
+      const verdict = await this.#transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
       // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
       if (verdict.kind === 'ledgerRestored') {
-        await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
+        await this.#transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
       }
       if (verdict.kind !== 'paused' || races >= MAX_RACES) return verdict;
       // Where the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
-      if (await this.transactions.write((tx) => noteWaiting(tx, request))) return verdict;
+      if (await this.#transactions.write((tx) => noteWaiting(tx, request))) return verdict;
     }
   }
 
@@ -209,14 +219,14 @@ export class SqlLedger extends SealedReports {
   async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
     const { customerTraceNumber, attempt } = record;
     const bound = { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt };
-    const sealed = report === undefined ? undefined : await seal(this.keys, report, bound);
-    return this.transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
+    const sealed = report === undefined ? undefined : await seal(this.#keys, report, bound);
+    return this.#transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
       byAnyVersion: true,
     });
   }
 
   rewrapDataKeys(): Promise<RewrapResult> {
-    return rewrapDataKeys(this.transactions, this.keys, this.identity.ledgerId);
+    return rewrapDataKeys(this.#transactions, this.#keys, this.identity.ledgerId);
   }
 
   /**

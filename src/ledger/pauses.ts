@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
-import { chaining, columnsOf, lockHead } from './audit/audit-chain.ts';
+import { chaining, lockHead } from './audit/audit-chain.ts';
 import { type Columns, fieldsOf } from './database/fields.ts';
-import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
+import type { SqlSession, Transaction, Written } from './database/sql-session.ts';
 import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
 import type { Authorization } from './retention/retention.ts';
@@ -106,9 +106,9 @@ export async function beginPause(
   const { session, dialect } = tx;
   let isNew = false;
   // The lock of the chain's head keeps two pauses of one scope apart.
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     if (await readOwn(session, scope)) return;
-    await append('inquiry_pauses', await insertEnd(tx, `pause-${randomUUID()}`, 'begun', scope, authorization));
+    await insert('inquiry_pauses', endColumns(`pause-${randomUUID()}`, 'begun', scope, authorization));
     isNew = true;
   });
   await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
@@ -125,32 +125,24 @@ export async function endPause(
   authorization: Authorization,
 ): Promise<Written<ResumeVerdict>> {
   let ended: Pause | null = null;
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
     if (!row) return;
-    const end = await insertEnd(tx, row.pause_id, 'ended', scope, authorization);
-    await append('inquiry_pauses', end);
-    ended = { ...pauseOf(row), ended: { ...authorization, at: utcInstant(end.recorded_at as number) } };
+    const end = await insert('inquiry_pauses', endColumns(row.pause_id, 'ended', scope, authorization));
+    ended = { ...pauseOf(row), ended: { ...authorization, at: utcInstant(end?.recorded_at as number) } };
   });
   return ended
     ? { keep: true, value: { kind: 'resumed', pause: ended } }
     : { keep: false, value: { kind: 'notPaused' } };
 }
 
-async function insertEnd(
-  { session, dialect }: Transaction,
+function endColumns(
   pauseId: string,
   kind: 'begun' | 'ended',
   { profile }: PauseScope,
   { by, reason }: Authorization,
-): Promise<SqlRow> {
-  const columns = { pause_id: pauseId, kind, profile: profile ?? null, recorded_by: by, reason };
-  const row = await insertRow(session, 'inquiry_pauses', columns, {
-    sql: { recorded_at: dialect.now },
-    returning: columnsOf('inquiry_pauses'),
-  });
-  if (!row) throw new Error('an insert that returned nothing');
-  return row;
+): Record<string, string | undefined> {
+  return { pause_id: pauseId, kind, profile, recorded_by: by, reason };
 }
 
 /** Attempts of the scope that may still be answered. */

@@ -5,8 +5,8 @@
 import { defined } from '../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
-import { chaining, columnsOf } from './audit/audit-chain.ts';
-import { insertRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
+import { chaining } from './audit/audit-chain.ts';
+import type { SqlSession, Transaction, Written } from './database/sql-session.ts';
 import type { KnownAtClosing } from './inquiries/close.ts';
 import type { RestoreAcceptance } from './records.ts';
 
@@ -122,12 +122,7 @@ export async function acceptRestore(
 }
 
 async function insertRestore(tx: Transaction, columns: Record<string, string | number>): Promise<void> {
-  await chaining(tx, async (append) => {
-    const row = await insertRow(tx.session, 'ledger_restores', columns, {
-      sql: { recorded_at: tx.dialect.now },
-      onConflict: 'ON CONFLICT DO NOTHING',
-      returning: columnsOf('ledger_restores'),
-    });
-    if (row) await append('ledger_restores', row);
+  await chaining(tx, async (insert) => {
+    await insert('ledger_restores', columns, { orKeep: true });
   });
 }

@@ -5,8 +5,8 @@
  * the withdrawal, and counts as in flight, or finds it.
  */
 
-import { chaining, columnsOf } from './audit/audit-chain.ts';
-import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from './database/sql-session.ts';
+import { chaining } from './audit/audit-chain.ts';
+import type { SqlRow, SqlSession, Transaction, Written } from './database/sql-session.ts';
 import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
@@ -22,7 +22,7 @@ export async function recordRunDecisions(tx: Transaction, decisions: readonly Ru
 export async function insertRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<boolean> {
   const { session, dialect } = tx;
   let isNew = false;
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     for (const { ownerId, decisionId, decidedAt, ...decision } of decisions) {
       const standing = await session.rows<SqlRow>(
         'SELECT * FROM run_decisions WHERE owner_id = $1 AND decision_id = $2',
@@ -34,14 +34,7 @@ export async function insertRunDecisions(tx: Transaction, decisions: readonly Ru
       };
       if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
       const key = { owner_id: ownerId, decision_id: decisionId, version: String(standing.length + 1) };
-      const row = await insertRow(
-        session,
-        'run_decisions',
-        { ...key, ...content, decided_at: decidedAt },
-        { sql: { recorded_at: dialect.now }, returning: columnsOf('run_decisions') },
-      );
-      if (!row) throw new Error('an insert that returned nothing');
-      await append('run_decisions', row);
+      await insert('run_decisions', { ...key, ...content, decided_at: decidedAt });
       isNew = true;
     }
   });

@@ -11,7 +11,14 @@
 
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
+import {
+  insertRow,
+  type SqlDialect,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+  type Transaction,
+} from '../database/sql-session.ts';
 import type { ChainFinding, ChainReport } from '../records.ts';
 
 /**
@@ -86,7 +93,7 @@ function firstColumnsOf(table: ChainedTable): readonly string[] {
   return [...CHAINED[table].key, ...CHAINED[table].columns];
 }
 
-export function columnsOf(table: ChainedTable): readonly string[] {
+function columnsOf(table: ChainedTable): readonly string[] {
   return [...firstColumnsOf(table), ...CHAINED[table].later];
 }
 
@@ -125,19 +132,36 @@ export async function readHead(
 }
 
 /**
+ * Inserts a row and its entry, and returns the row. With `orKeep` a row that stands under its key stays, and nothing is
+ * returned. `recordedAt` is an expression; without it the database's clock.
+ */
+type InsertChained = (
+  table: ChainedTable,
+  columns: Record<string, SqlValue | undefined>,
+  options?: { recordedAt?: string; orKeep?: boolean },
+) => Promise<SqlRow | undefined>;
+
+/**
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
  * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
 export async function chaining(
   { session, dialect, cipher }: Transaction,
-  work: (append: (table: ChainedTable, row: SqlRow) => Promise<void>) => Promise<void>,
+  work: (insert: InsertChained) => Promise<void>,
 ): Promise<void> {
   let head = await lockedHead(session, dialect, cipher);
   const before = head;
-  await work(async (table, row) => {
+  await work(async (table, columns, { recordedAt = dialect.now, orKeep = false } = {}) => {
+    const row = await insertRow(session, table, columns, {
+      sql: { recorded_at: recordedAt },
+      onConflict: orKeep ? 'ON CONFLICT DO NOTHING' : '',
+      returning: columnsOf(table),
+    });
+    if (!row) return undefined;
     const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
     await insertEntries(session, [entry]);
     head = headAt(entry);
+    return row;
   });
   if (head !== before) await writeHead(session, cipher, head);
 }

@@ -2,9 +2,9 @@
 
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { consentDifferences } from '../../consent/refusals.ts';
-import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import { chaining } from '../audit/audit-chain.ts';
 import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
-import { insertRow, type SqlRow, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
+import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import type { ConsentVerdict } from '../records.ts';
 
 /** What a consent says, but for its secondary user and its evidence. */
@@ -43,10 +43,9 @@ export async function recordConsents(
 export async function insertConsents(tx: Transaction, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
   if (consents.length === 0) return verdicts;
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     for (const consent of consents) {
-      const row = await insertConsent(tx, consent);
-      if (row) await append('consents', row);
+      const row = await insert('consents', consentColumns(consent), { orKeep: true });
       verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
     }
   });
@@ -77,17 +76,12 @@ async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boo
   return since.length > 0;
 }
 
-function insertConsent({ session, dialect }: Transaction, consent: ConsentRecord): Promise<SqlRow | undefined> {
-  return insertRow(
-    session,
-    'consents',
-    {
-      ...columnsFrom(consent, SAID),
-      ...columnsFrom(consent.secondaryUser, SECONDARY_USER),
-      evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
-    },
-    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING', returning: columnsOf('consents') },
-  );
+function consentColumns(consent: ConsentRecord): Record<string, SqlValue | undefined> {
+  return {
+    ...columnsFrom(consent, SAID),
+    ...columnsFrom(consent.secondaryUser, SECONDARY_USER),
+    evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
+  };
 }
 
 /** Everything that one applicant has said about one share, as far as the rules about refusals need it. */

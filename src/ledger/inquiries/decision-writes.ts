@@ -3,55 +3,39 @@
 import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
+import { chaining, lockHead } from '../audit/audit-chain.ts';
 import { columnsFrom } from '../database/fields.ts';
-import { insertRow, type Transaction } from '../database/sql-session.ts';
+import type { Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord } from '../records.ts';
 import { consumerDigest, referenceDigest } from '../reports/report-references.ts';
 import { DECISION, sealAnswer } from './inquiry-rows.ts';
-import { detailsOf, summaryOf } from './inquiry-writes.ts';
+import { answerColumns, updateAttempt } from './inquiry-writes.ts';
 
 export async function insertDecision(
   tx: Transaction,
   decision: DecisionRecord,
   permitsAttempt: number | undefined,
 ): Promise<void> {
-  await chaining(tx, async (append) => {
-    const row = await insertRow(
-      tx.session,
-      'decisions',
-      {
-        ...columnsFrom(decision, DECISION),
-        decided_by: decision.by,
-        permits_attempt: permitsAttempt,
-        confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
-      },
-      { sql: { recorded_at: tx.dialect.now }, returning: columnsOf('decisions') },
-    );
-    if (row) await append('decisions', row);
+  await chaining(tx, async (insert) => {
+    await insert('decisions', {
+      ...columnsFrom(decision, DECISION),
+      decided_by: decision.by,
+      permits_attempt: permitsAttempt,
+      confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
+    });
   });
 }
 
 /** An answer that came stays beside the accepted one. */
-export async function writeAccepted(
-  { session, cipher }: Transaction,
-  decision: DecisionRecord,
-  answer: Answer,
-): Promise<void> {
-  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
-  await session.rows(
-    `UPDATE attempts SET state = 'accepted', accepted_by = $3, accepted_answer = $4, outcome = $5,
-       applicant_outcomes = $6
-     WHERE customer_trace_number = $1 AND attempt = $2`,
-    [
-      row.customer_trace_number,
-      row.attempt,
-      decision.decisionId,
-      sealAnswer(cipher, answer, row, 'accepted_answer'),
-      summaryOf(answer).outcome,
-      detailsOf(answer).applicantOutcomes,
-    ],
-  );
+export async function writeAccepted(tx: Transaction, decision: DecisionRecord, answer: Answer): Promise<void> {
+  const { outcome, applicant_outcomes } = answerColumns(answer);
+  await updateAttempt(tx, decision, {
+    state: 'accepted',
+    accepted_by: decision.decisionId,
+    accepted_answer: sealAnswer(tx.cipher, answer, decision, 'accepted_answer'),
+    outcome,
+    applicant_outcomes,
+  });
 }
 
 export async function writeAbandoned({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {

@@ -252,10 +252,10 @@ export function latestIsOverdue({ known }: InquiryState): boolean {
 export function sealAnswer(
   cipher: LedgerCipher,
   answer: Answer | undefined,
-  row: { customer_trace_number: string; attempt: number },
+  { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
   column: string,
 ): Uint8Array | null {
-  return answer ? cipher.sealValue(answer, column, row.customer_trace_number, String(row.attempt)) : null;
+  return answer ? cipher.sealValue(answer, column, customerTraceNumber, String(attempt)) : null;
 }
 
 export function openAnswer(

@@ -1,11 +1,13 @@
 /** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
 
+import { defined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
-import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
+import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
+import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
-import { insertRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { insertRow, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import { DESCRIPTION, ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
 import { currentDigest } from './request-digests.ts';
@@ -154,66 +156,55 @@ export async function markUnknown({ session, dialect }: Transaction, customerTra
   );
 }
 
-/** Writes news as the attempt's outcome. */
-export async function writeOutcome({ session, dialect, cipher }: Transaction, record: OutcomeRecord): Promise<void> {
-  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
-  const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
-  await session.rows(
-    `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
-       requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
-       return_reason_code = $12, applicant_outcomes = $13, recorded_at = ${dialect.now}
-     WHERE customer_trace_number = $1 AND attempt = $2`,
-    [
-      record.customerTraceNumber,
-      record.attempt,
-      record.state,
-      record.failureType,
-      record.httpStatus,
-      record.retryAfterMs,
-      instantMs(record.requestedAt),
-      told.kind,
-      told.outcome,
-      told.returnCode,
-      sealAnswer(cipher, record.answer, row, 'answer'),
-      told.reasonCode,
-      told.applicantOutcomes,
-    ],
+/** Writes news as the attempt's outcome. What it does not say of status and request stays as it is. */
+export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
+  const { http_status, requested_at, ...columns } = newsColumns(record);
+  await updateAttempt(
+    tx,
+    record,
+    {
+      ...columns,
+      ...defined({ http_status, requested_at }),
+      retry_after_ms: record.retryAfterMs,
+      answer_kind: record.answer?.kind,
+      answer: sealAnswer(tx.cipher, record.answer, record, 'answer'),
+    },
+    'recorded_at',
   );
 }
 
-/**
- * Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of.
- */
-export async function writeLate(
-  { session, dialect, cipher }: Transaction,
-  record: OutcomeRecord,
-  withAnswer: boolean,
+/** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
+export async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
+  const late = Object.entries(newsColumns(record)).map(([column, value]) => [`late_${column}`, value] as const);
+  const answer = withAnswer ? record.answer : undefined;
+  const late_answer = sealAnswer(tx.cipher, answer, record, 'late_answer');
+  await updateAttempt(tx, record, { ...Object.fromEntries(late), late_answer }, 'late_at');
+}
+
+function newsColumns({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
+  return {
+    state,
+    failure_type: failureType,
+    http_status: httpStatus,
+    requested_at: requestedAt === undefined ? undefined : (parseInstantMs(requestedAt) ?? undefined),
+    ...answerColumns(answer),
+  };
+}
+
+/** @param now a column that takes the time of the database's clock */
+export async function updateAttempt(
+  { session, dialect }: Transaction,
+  { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
+  columns: Readonly<Record<string, SqlValue | undefined>>,
+  now?: string,
 ): Promise<void> {
-  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
-  const told = { ...summaryOf(record.answer), ...detailsOf(record.answer) };
-  await session.rows(
-    `UPDATE attempts SET late_at = ${dialect.now}, late_state = $3, late_failure_type = $4, late_http_status = $5,
-       late_requested_at = $6, late_outcome = $7, late_answer = $8, late_return_code = $9,
-       late_return_reason_code = $10, late_applicant_outcomes = $11
-     WHERE customer_trace_number = $1 AND attempt = $2`,
-    [
-      record.customerTraceNumber,
-      record.attempt,
-      record.state,
-      record.failureType,
-      record.httpStatus,
-      instantMs(record.requestedAt),
-      told.outcome,
-      sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
-      told.returnCode,
-      told.reasonCode,
-      told.applicantOutcomes,
-    ],
-  );
-}
-
-function instantMs(text: string | undefined): number | null {
-  return text === undefined ? null : parseInstantMs(text);
+  const set = Object.keys(columns).map((column, index) => `${column} = $${index + 3}`);
+  if (now !== undefined) set.push(`${now} = ${dialect.now}`);
+  await session.rows(`UPDATE attempts SET ${set.join(', ')} WHERE customer_trace_number = $1 AND attempt = $2`, [
+    customerTraceNumber,
+    attempt,
+    ...Object.values(columns),
+  ]);
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */
@@ -222,33 +213,28 @@ function wholeMs(ms: number): number {
   return Math.ceil(ms);
 }
 
-// What of an answer may be read without a key.
-
-export function summaryOf(answer: Answer | undefined) {
+/**
+ * What of an answer may be read without a key. A code that is in no table, or of an answer that is not trusted, is
+ * unchecked text: it stays in the sealed answer.
+ */
+export function answerColumns(answer: Answer | undefined) {
+  const outcome = answer?.kind === 'outcome' ? answer : undefined;
+  const applicants = outcome && outcomesOfApplicants(outcome);
   return {
-    kind: answer?.kind,
-    outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
-    // A code that is in no table, or of an answer that is not trusted, is unchecked text: it stays in the sealed
-    // answer.
-    returnCode: answer?.kind === 'outcome' ? answer.returnCode : undefined,
+    outcome: outcome?.outcome,
+    return_code: outcome?.returnCode,
+    return_reason_code: outcome?.returnReasonCode,
+    applicant_outcomes: applicants && applicants.length > 0 ? JSON.stringify(applicants) : undefined,
   };
 }
 
-/** Of an answer that was understood alone, as its return code. */
-export function detailsOf(answer: Answer | undefined) {
-  if (answer?.kind !== 'outcome') return {};
-  const { returnReasonCode, reference, applicants } = answer;
-  const withRecord = reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' as const }));
-  const told = applicants
-    ? applicantOutcomes(
-        answer,
-        applicants.map(({ applicantId }) => applicantId),
-      )
-    : withRecord;
-  return {
-    reasonCode: returnReasonCode,
-    applicantOutcomes: told && told.length > 0 ? JSON.stringify(told) : undefined,
-  };
+function outcomesOfApplicants(answer: Outcome): ApplicantOutcome[] | undefined {
+  const { applicants, reference } = answer;
+  if (!applicants) return reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' }));
+  return applicantOutcomes(
+    answer,
+    applicants.map(({ applicantId }) => applicantId),
+  );
 }
 
 // The numbers that one inquiry has under several customers. Pure.

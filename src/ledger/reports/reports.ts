@@ -2,6 +2,7 @@
  * Reports, refusals and documents as sealed rows, and the shapes in which people and programs read them. This file cannot
  * open one. What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row of a reader.
  */
+
 import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
@@ -11,6 +12,7 @@ import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, unseal } from '../../protection/sealed/sealing.ts';
 import type { RecordsQuery } from '../audit/audited.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, placesOf, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import { type AttemptRow, openAnswer } from '../inquiries/inquiry-rows.ts';
 import type { DerivedDocument, OutcomeRecord, ReportOrigin, ReportToCompare } from '../records.ts';
@@ -120,9 +122,18 @@ function inBase64(bytes: Uint8Array): string {
 
 // Rows of `reports` and `refusal_bodies`: sealed bodies and their wrapped data keys. This file cannot open one.
 
-export interface SealedReport extends Sealed {
-  customerTraceNumber: string;
-  attempt: number;
+const ATTEMPT_KEY = ['customer_trace_number', 'attempt'] as const;
+const SEALED = ['algorithm', 'body', 'key_id', 'wrapped_key'] as const;
+
+/** A row of a sealed body. Without body and key where it was disposed of. */
+type SealedColumns = { [Column in keyof Columns<Sealed>]: Columns<Sealed>[Column] | null };
+
+/** `null` where it was disposed of. */
+function sealedIn(row: SealedColumns): Sealed | null {
+  return SEALED.every((column) => row[column] !== null) ? fieldsOf(row as Columns<Sealed>, SEALED) : null;
+}
+
+export interface SealedReport extends Sealed, ReportOrigin {
   storedAtMs: number;
 }
 
@@ -137,13 +148,9 @@ export async function insertReport(
     session,
     'reports',
     {
-      customer_trace_number: attempt.customerTraceNumber,
-      attempt: attempt.attempt,
+      ...columnsFrom(attempt, ATTEMPT_KEY),
       late: late ? 1 : 0,
-      algorithm: sealed.algorithm,
-      body: sealed.body,
-      key_id: sealed.keyId,
-      wrapped_key: sealed.wrappedKey,
+      ...columnsFrom(sealed, SEALED),
     },
     { sql: { stored_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
   );
@@ -196,27 +203,13 @@ const JUDGED_REPORTS = `SELECT r.*, i.product_code FROM reports r
     AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
     AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))`;
 
-interface ReportRow {
-  customer_trace_number: string;
+interface ReportRow extends Columns<Sealed & ReportOrigin> {
   product_code: ProductCode;
-  attempt: number;
   stored_at: number;
-  algorithm: string;
-  body: Uint8Array;
-  key_id: string;
-  wrapped_key: Uint8Array;
 }
 
 function sealedReport(row: ReportRow): SealedReport {
-  return {
-    customerTraceNumber: row.customer_trace_number,
-    attempt: row.attempt,
-    storedAtMs: row.stored_at,
-    algorithm: row.algorithm,
-    body: row.body,
-    keyId: row.key_id,
-    wrappedKey: row.wrapped_key,
-  };
+  return { ...fieldsOf(row, [...ATTEMPT_KEY, ...SEALED]), storedAtMs: row.stored_at };
 }
 
 /** When the last disposed report of the product was disposed of; `null` where none was. */
@@ -236,7 +229,7 @@ export const REFUSAL = 'refusal';
 /** An existing row stays, also one whose key was destroyed. */
 export async function insertRefusal(
   { session, dialect }: Transaction,
-  { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
+  record: OutcomeRecord,
   { sealed, isWhole }: SealedRefusal,
   late: boolean,
 ): Promise<void> {
@@ -244,9 +237,11 @@ export async function insertRefusal(
     session,
     'refusal_bodies',
     {
-      ...{ customer_trace_number: customerTraceNumber, attempt, late: late ? 1 : 0 },
-      ...{ http_status: httpStatus, is_whole: isWhole ? 1 : 0 },
-      ...{ algorithm: sealed.algorithm, body: sealed.body, key_id: sealed.keyId, wrapped_key: sealed.wrappedKey },
+      ...columnsFrom(record, ATTEMPT_KEY),
+      late: late ? 1 : 0,
+      http_status: record.httpStatus,
+      is_whole: isWhole ? 1 : 0,
+      ...columnsFrom(sealed, SEALED),
     },
     { sql: { stored_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
   );
@@ -274,26 +269,21 @@ export async function readRefusal(
     [customerTraceNumber, attempt],
   );
   if (!row) return null;
-  const { algorithm, body, key_id: keyId, wrapped_key: wrappedKey } = row;
+  const sealed = sealedIn(row);
   return {
-    productCode: row.product_code,
-    ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
+    ...fieldsOf(row, ['product_code', 'http_status']),
     isWhole: row.is_whole === 1,
     storedAtMs: row.stored_at,
-    ...(body && keyId !== null && wrappedKey ? { sealed: { algorithm, body, keyId, wrappedKey } } : {}),
+    ...(sealed ? { sealed } : {}),
     disposedAtMs: row.disposed_at,
   };
 }
 
-interface RefusalRow {
+interface RefusalRow extends SealedColumns {
   product_code: ProductCode;
   http_status: number | null;
   is_whole: number;
   stored_at: number;
-  algorithm: string;
-  body: Uint8Array | null;
-  key_id: string | null;
-  wrapped_key: Uint8Array | null;
   disposed_at: number | null;
 }
 
@@ -305,20 +295,16 @@ export async function insertDerived(
   { kind, of, from }: DerivedDocument,
   sealed: Sealed,
 ): Promise<void> {
-  const replaced = ['from_trace_number', 'from_attempt', 'algorithm', 'body', 'key_id', 'wrapped_key', 'stored_at'];
+  const replaced = ['from_trace_number', 'from_attempt', ...SEALED, 'stored_at'];
   await insertRow(
     session,
     'derived_documents',
     {
-      customer_trace_number: of.customerTraceNumber,
-      attempt: of.attempt,
+      ...columnsFrom(of, ATTEMPT_KEY),
       kind,
       from_trace_number: from.customerTraceNumber,
       from_attempt: from.attempt,
-      algorithm: sealed.algorithm,
-      body: sealed.body,
-      key_id: sealed.keyId,
-      wrapped_key: sealed.wrappedKey,
+      ...columnsFrom(sealed, SEALED),
     },
     {
       sql: { stored_at: dialect.now },
@@ -359,28 +345,20 @@ export async function newestDerived(
     [ownerId, kind],
   );
   if (!row) return null;
-  const { body, key_id: keyId, wrapped_key: wrappedKey } = row;
-  if (body === null || keyId === null || wrappedKey === null) {
-    return { disposedAtMs: Math.max(row.disposed_at ?? 0, row.from_disposed_at ?? 0) };
-  }
+  const sealed = sealedIn(row);
+  if (!sealed) return { disposedAtMs: Math.max(row.disposed_at ?? 0, row.from_disposed_at ?? 0) };
   return {
-    of: { customerTraceNumber: row.customer_trace_number, attempt: row.attempt },
+    of: fieldsOf(row, ATTEMPT_KEY),
     from: { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt },
     storedAtMs: row.stored_at,
-    sealed: { algorithm: row.algorithm, body, keyId, wrappedKey },
+    sealed,
   };
 }
 
-interface DerivedRow {
-  customer_trace_number: string;
-  attempt: number;
+interface DerivedRow extends SealedColumns, Columns<ReportOrigin> {
   from_trace_number: string;
   from_attempt: number;
   stored_at: number;
-  algorithm: string;
-  body: Uint8Array | null;
-  key_id: string | null;
-  wrapped_key: Uint8Array | null;
   disposed_at: number | null;
   from_disposed_at: number | null;
 }

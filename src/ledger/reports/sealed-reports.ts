@@ -56,19 +56,19 @@ const MADE_FOR = `
 /** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
 export class SealedReports {
   readonly identity: LedgerIdentity;
-  readonly transactions: Transactions;
-  readonly keys: KeyWrapper;
+  readonly #transactions: Transactions;
+  readonly #keys: KeyWrapper;
 
   constructor(identity: LedgerIdentity, transactions: Transactions, keys: KeyWrapper) {
     this.identity = identity;
-    this.transactions = transactions;
-    this.keys = keys;
+    this.#transactions = transactions;
+    this.#keys = keys;
   }
 
   /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. Asks the key ring alone. */
   async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
     const { ledgerId } = this.identity;
-    return { sealed: await seal(this.keys, text, { ledgerId, ...attempt, kind: REFUSAL }), isWhole };
+    return { sealed: await seal(this.#keys, text, { ledgerId, ...attempt, kind: REFUSAL }), isWhole };
   }
 
   /**
@@ -79,14 +79,14 @@ export class SealedReports {
    */
   async readReport(ownerId: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
     const wanted = { ownerId, productCode, customerTraceNumber: ofInquiry };
-    const { sealed, disposedAtMs } = await this.transactions.read(async ({ session }) => ({
+    const { sealed, disposedAtMs } = await this.#transactions.read(async ({ session }) => ({
       sealed: await newestReport(session, wanted),
       disposedAtMs: await disposedReport(session, wanted),
     }));
     if (!sealed && disposedAtMs !== null) throw new DisposedError(utcInstant(disposedAtMs));
     if (!sealed) return null;
     const { customerTraceNumber, attempt, storedAtMs } = sealed;
-    const body = await unseal(this.keys, sealed, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
+    const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
     return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
   }
 
@@ -95,9 +95,9 @@ export class SealedReports {
    * writes down no reader: they are compared, and leave no worker.
    */
   async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
-    const asked = await this.transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
+    const asked = await this.#transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
     requireSameLedger(ledgerId, asked.ledgerId);
-    return Promise.all(asked.found.map((found) => openToCompare(this.keys, ledgerId, found)));
+    return Promise.all(asked.found.map((found) => openToCompare(this.#keys, ledgerId, found)));
   }
 
   /**
@@ -106,8 +106,8 @@ export class SealedReports {
    */
   async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
     const { kind, of, from } = document;
-    const sealed = await seal(this.keys, text, { ledgerId, ...of, kind });
-    return this.transactions.write(async (tx) => {
+    const sealed = await seal(this.#keys, text, { ledgerId, ...of, kind });
+    return this.#transactions.write(async (tx) => {
       const sources = [of.customerTraceNumber, from.customerTraceNumber].sort();
       for (const source of sources) await lockInquiry(tx, source);
       const found = await disposalOfAny(tx.session, sources);
@@ -125,11 +125,11 @@ export class SealedReports {
    * @throws DisposedError where it was disposed of
    */
   async readDerived(ownerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const found = await this.transactions.read(({ session }) => newestDerived(session, ownerId, kind));
+    const found = await this.#transactions.read(({ session }) => newestDerived(session, ownerId, kind));
     if (!found) return null;
     if (found.disposedAtMs !== undefined) throw new DisposedError(utcInstant(found.disposedAtMs));
     const { of, from, sealed, storedAtMs } = found;
-    const body = await unseal(this.keys, sealed, { ledgerId: this.identity.ledgerId, ...of, kind });
+    const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, ...of, kind });
     return { kind, of, from, storedAt: utcInstant(storedAtMs), body };
   }
 }
@@ -141,9 +141,13 @@ export class SealedReports {
  */
 export class Readings {
   readonly #sealed: SealedReports;
+  readonly #transactions: Transactions;
+  readonly #keys: KeyWrapper;
 
-  constructor(sealed: SealedReports) {
+  constructor(sealed: SealedReports, transactions: Transactions, keys: KeyWrapper) {
     this.#sealed = sealed;
+    this.#transactions = transactions;
+    this.#keys = keys;
   }
 
   /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
@@ -158,12 +162,12 @@ export class Readings {
 
   /** What the gateway wrote beside the refusal of one attempt; `null` where nothing is kept. */
   async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
-    const { identity, transactions, keys } = this.#sealed;
-    const found = await transactions.read(({ session }) => readRefusal(session, of));
+    const { ledgerId } = this.#sealed.identity;
+    const found = await this.#transactions.read(({ session }) => readRefusal(session, of));
     if (!found) return null;
     const { sealed, disposedAtMs, storedAtMs, ...about } = found;
     if (!sealed) throw new DisposedError(utcInstant(disposedAtMs ?? storedAtMs));
-    const body = await unseal(keys, sealed, { ledgerId: identity.ledgerId, ...of, kind: REFUSAL });
+    const body = await unseal(this.#keys, sealed, { ledgerId, ...of, kind: REFUSAL });
     await this.#note('refusal', of, reader);
     return { ...of, ...about, storedAt: utcInstant(storedAtMs), body };
   }
@@ -177,7 +181,7 @@ export class Readings {
 
   /** A reading is no claim: programs of any version write it. */
   #note(kind: AccessKind, origin: ReportOrigin, reader: Reader): Promise<void> {
-    return this.#sealed.transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
+    return this.#transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
   }
 }
 

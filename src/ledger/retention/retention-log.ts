@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import { chaining } from '../audit/audit-chain.ts';
 import {
   insertRow,
   placesOf,
   type SqlDialect,
-  type SqlRow,
   type SqlSession,
   type SqlValue,
   type Transaction,
@@ -210,14 +209,14 @@ export async function setLegalHold(
   const { session } = tx;
   let set: SetHold | null = null;
   let isNew = false;
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     const before = await readHolds(tx, journeyId);
     const isOwn = (hold: LegalHold) => hold.journeyId === journeyId && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
     if (!hold) {
       if (!(await isAnythingLeft(session, journeyId))) return;
-      const row = await insertHold(tx, `hold-${randomUUID()}`, 'legalHoldSet', journeyId, authorization);
-      await append('legal_holds', row);
+      const columns = holdColumns(`hold-${randomUUID()}`, 'legalHoldSet', journeyId, authorization);
+      const row = await insert('legal_holds', columns, { recordedAt: laterThanOthers(tx.dialect) });
       hold = holdOf(row as unknown as HoldRow);
       isNew = true;
     }
@@ -235,31 +234,26 @@ export async function releaseLegalHold(
 ): Promise<Written<ReleasedHold>> {
   const { session } = tx;
   const result: ReleasedHold = { released: null, others: [] };
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     const rows = await readRows(session, journeyId);
     const own = rows.find((row) => row.owner_id === journeyId && row.matter === authorization.matter);
     result.others = rows.filter((row) => row !== own).map(holdOf);
     if (!own) return;
-    await append('legal_holds', await insertHold(tx, own.hold_id, 'legalHoldReleased', journeyId, authorization));
+    const columns = holdColumns(own.hold_id, 'legalHoldReleased', journeyId, authorization);
+    await insert('legal_holds', columns, { recordedAt: laterThanOthers(tx.dialect) });
     result.released = holdOf(own);
   });
   return { keep: result.released !== null, value: result };
 }
 
-async function insertHold(
-  { session, dialect }: Transaction,
+/** The owner comes first: `laterThanOthers` reads it as `$1`. */
+function holdColumns(
   holdId: string,
   kind: 'legalHoldSet' | 'legalHoldReleased',
   journeyId: string,
   { matter, by, reason }: HoldAuthorization,
-): Promise<SqlRow> {
-  const columns = { owner_id: journeyId, hold_id: holdId, kind, matter, recorded_by: by, reason };
-  const row = await insertRow(session, 'legal_holds', columns, {
-    sql: { recorded_at: laterThanOthers(dialect) },
-    returning: columnsOf('legal_holds'),
-  });
-  if (!row) throw new Error('an insert that returned nothing');
-  return row;
+): Record<string, string> {
+  return { owner_id: journeyId, hold_id: holdId, kind, matter, recorded_by: by, reason };
 }
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */

@@ -1,13 +1,15 @@
 /** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
+
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
 import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { secondaryUserOf } from '../../model/stage-end-user.ts';
-import { chaining, columnsOf, lockHead } from '../audit/audit-chain.ts';
+import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
+import { fieldsOf } from '../database/fields.ts';
 import {
   insertRow,
   keptWhereTrue,
@@ -275,11 +277,11 @@ export async function withdrawShare(
   tx: Transaction,
   withdrawal: ShareWithdrawal,
 ): Promise<Written<ShareWithdrawalVerdict>> {
-  const { session, dialect } = tx;
+  const { session } = tx;
   const { ownerId, shareId, replacedBy, by, reason } = withdrawal;
   let verdict: ShareWithdrawalVerdict | undefined;
   let isNew = false;
-  await chaining(tx, async (append) => {
+  await chaining(tx, async (insert) => {
     const standing = await readWithdrawnShare(session, { owners: [ownerId], shareId });
     if (standing) {
       verdict = { kind: 'withdrawn', standing };
@@ -291,12 +293,7 @@ export async function withdrawShare(
       return;
     }
     const columns = { owner_id: ownerId, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
-    const row = await insertRow(session, 'withdrawn_shares', columns, {
-      sql: { recorded_at: dialect.now },
-      returning: columnsOf('withdrawn_shares'),
-    });
-    if (!row) throw new Error('an insert that returned nothing');
-    await append('withdrawn_shares', row);
+    const row = await insert('withdrawn_shares', columns);
     verdict = { kind: 'withdrawn', standing: standingWithdrawal(row as unknown as WithdrawnShareRow) };
     isNew = true;
   });
@@ -324,9 +321,8 @@ async function readSentAttempt(
 
 export function standingWithdrawal(row: WithdrawnShareRow): StandingShareWithdrawal {
   return {
-    ...(row.replaced_by === null ? {} : { replacedBy: row.replaced_by }),
+    ...fieldsOf(row, ['replaced_by', 'reason']),
     by: row.withdrawn_by,
-    reason: row.reason,
     recordedAt: utcInstant(Number(row.recorded_at)),
   };
 }
