@@ -13,7 +13,8 @@ import {
   markOf,
   PortfolioChangedError,
   PortfolioUnavailableError,
-  portfolioUnavailable,
+  refused,
+  throwUnavailable,
 } from './files.ts';
 import {
   type Column,
@@ -159,10 +160,6 @@ function refuseWhere(isWrong: boolean, rule: string): void {
   if (isWrong) throw refused(rule);
 }
 
-function refused(rule: string): InvalidInputError {
-  return new InvalidInputError([{ path: '/file', rule }]);
-}
-
 /** Written to a temporary file and renamed: a reader always finds a complete report. */
 class BadRowsReport {
   readonly #path: string;
@@ -182,7 +179,7 @@ class BadRowsReport {
       await rm(temporary(path), { force: true });
       return new BadRowsReport(path, await open(temporary(path), 'wx', 0o600));
     } catch (error) {
-      throw portfolioUnavailable(error);
+      return throwUnavailable(error);
     }
   }
 
@@ -206,7 +203,7 @@ class BadRowsReport {
       if (this.count > 0) await rename(temporary(this.#path), this.#path);
       else await Promise.all([temporary(this.#path), this.#path].map((path) => rm(path, { force: true })));
     } catch (error) {
-      throw portfolioUnavailable(error);
+      return throwUnavailable(error);
     }
   }
 
@@ -219,9 +216,7 @@ class BadRowsReport {
   async #write(): Promise<void> {
     const text = this.#unwritten.join('');
     this.#unwritten = [];
-    await this.#handle.writeFile(text).catch((error: unknown) => {
-      throw portfolioUnavailable(error);
-    });
+    await this.#handle.writeFile(text).catch(throwUnavailable);
   }
 }
 
