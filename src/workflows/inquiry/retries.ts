@@ -3,7 +3,7 @@ import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import type { RetryWaits } from '../run/retry-waits.ts';
+import type { RetryWaits } from '../run/run.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
 /** Whether a failure is on the allow-list, or the activity failed before it claimed anything: then nothing was sent. */

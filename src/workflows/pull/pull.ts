@@ -64,7 +64,15 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     else this.#withoutRecord = consumersWithoutRecord(answer);
     this.end(answer.outcome);
     if (this.#flagged) this.publish();
-    this.#tellAnswered(answer);
+    const { productCode } = this;
+    const { customerTraceNumber, attempts } = this.inquiry;
+    this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
+      ...{ productCode, outcome: answer.outcome },
+      ...defined({ customerTraceNumber }),
+      attempts,
+      ...this.#told,
+      ...this.#shownAttention,
+    });
   }
 
   status(): PullStatus {
@@ -118,19 +126,6 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
 
   tellEnded(outcome: Ended<PullOutcome>): void {
     this.events.emit('pull.ended', [outcome], { productCode: this.productCode, outcome });
-  }
-
-  #tellAnswered({ outcome }: Outcome): void {
-    const { productCode } = this;
-    const { customerTraceNumber, attempts } = this.inquiry;
-    this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
-      productCode,
-      outcome,
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      attempts,
-      ...this.#told,
-      ...this.#shownAttention,
-    });
   }
 }
 
