@@ -1,4 +1,4 @@
-/** Reads a portfolio file once, from end to end, before anything is sent for it. */
+/** Reads a portfolio file once, from end to end, before anything is sent for it; and later rows of it, from any place. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
@@ -223,8 +223,6 @@ class BadRowsReport {
 function temporary(path: string): string {
   return `${path}.tmp`;
 }
-
-// Reads some rows of an examined file, from any place in it.
 
 export interface Place {
   offset: number;

@@ -1,4 +1,4 @@
-/** The paths of a portfolio's files: always inside the folder of the end user whose they are. */
+/** A portfolio's files: where they are, what goes wrong with them, their lines, and whether one is still the same. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
@@ -96,7 +96,7 @@ export function refused(rule: string): InvalidInputError {
   return new InvalidInputError([{ path: '/file', rule }]);
 }
 
-// Errors of the portfolio's files. They contain no value and no path of the machine.
+// Errors contain no value and no path of the machine.
 
 /** Thrown when the file is not the one that the review began with. Nothing more may be sent for it. */
 export class PortfolioChangedError extends Error {
@@ -130,8 +130,6 @@ export function throwUnavailable(error: unknown): never {
   const { code } = error as { code?: unknown };
   throw new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
 }
-
-// Checks that a file is still the one that was examined.
 
 /** Shows cheaply that the file was not written to; nanoseconds as text. */
 export interface FileMark {

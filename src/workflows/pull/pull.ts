@@ -1,4 +1,7 @@
-/** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
+/**
+ * The workflows of single pulls, and the state of one. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result:
+ * `messages/pull/shapes.ts`; docs/pulls.md.
+ */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
@@ -128,9 +131,6 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     this.events.emit('pull.ended', [outcome], { productCode: this.productCode, outcome });
   }
 }
-
-// The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
-// docs/pulls.md.
 
 function handlePullMessages(pull: Pull): void {
   handleWithdrawals(pull, withdrawPull, { record: { ownerId: pull.ownerId } });

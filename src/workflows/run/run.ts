@@ -1,4 +1,4 @@
-/** State that a run of any kind has: its configuration, its holds, its events, and what it hands over. No waiting. */
+/** State that a run of any kind has: configuration, holds, events, search attributes, and what it hands over. No waiting. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
@@ -240,8 +240,7 @@ class PublishedAttributes {
   }
 }
 
-// What the inquiries of a run wait for that are retried, by trace number. To note it publishes nothing.
-
+/** What the inquiries of a run wait for that are retried, by trace number. A note of it publishes nothing. */
 export class RetryWaits {
   readonly #listed = new Map<string, WaitsFor>();
   readonly #words = new Map<string, string>();
