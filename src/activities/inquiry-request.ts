@@ -1,4 +1,4 @@
-/** Builds the gateway's request from an inquiry as the workflow describes it. */
+/** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that goes on the wire. */
 import { defined } from '../base/defined.ts';
 import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
@@ -107,8 +107,6 @@ export function entitlementProblems(
   }
   return problems;
 }
-
-// The applicants in the spelling that goes on the wire, and what keeps a profile from sending them.
 
 /** What keeps the profile from sending these applicants, with paths under `/applicants`. */
 export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {

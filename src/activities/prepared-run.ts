@@ -1,4 +1,4 @@
-/** The checks of every run with inquiries, and the configuration that it keeps to. */
+/** The first activity of each kind of run: it checks the input, and fixes the configuration that the run keeps to. */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';

@@ -1,4 +1,4 @@
-/** Amounts as decimal strings, compared and added exactly. */
+/** Values of a report, read with no assumption about their type. Amounts are decimal strings, compared and added exactly. */
 import Big from 'big.js';
 import { isRecord } from '../base/is-record.ts';
 import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
@@ -53,8 +53,6 @@ export function sumFigures(figures: readonly Figure[]): string {
   const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
   return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
 }
-
-// Text members of a report, read with no assumption about their type.
 
 /** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
 export function textOf(value: unknown): string | null {

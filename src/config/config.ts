@@ -6,8 +6,8 @@ import { getHeapStatistics } from 'node:v8';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
+import type { ProtocolSettings } from '../model/inquiry.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
-import type { ProtocolSettings } from '../model/settings.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import {

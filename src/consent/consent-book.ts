@@ -384,8 +384,7 @@ function decidedAtMsOf(record: ConsentRecord): number {
   return parseInstantMs(record.decision === 'granted' ? notAhead(record) : record.decidedAt) ?? 0;
 }
 
-// Everything that one applicant has said about one share, and its effect. Pure and deterministic; the rules are in
-// consent-book.ts. Questions that come with each message do not read all entries.
+// One applicant's messages about one share, and their effect. Questions that come with each message do not read all entries.
 
 /** A message in a book of consents. */
 export interface Entry {
@@ -551,8 +550,6 @@ function receivedAtMs({ receivedAt }: ConsentRecord): number {
 function newestOf(grants: readonly Entry[]): Entry | undefined {
   return grants.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs >= b.decidedAtMs ? a : b), undefined);
 }
-
-// What a book of consents hands over to the next run, and what it asks of its run (types).
 
 /** A consent as a run hands it over to its next run. */
 export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {

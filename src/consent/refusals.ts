@@ -1,4 +1,4 @@
-/** Rules by which refusals end grants of one applicant for one share. Pure; docs/journeys.md, Consent. */
+/** The rules of single consents: which refusals end a grant, why a grant does not count. Pure; docs/journeys.md, Consent. */
 
 import { differingPaths } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';

@@ -49,8 +49,6 @@ function said(...words: ProviderSaid[]): readonly ProviderSaid[] {
   return words;
 }
 
-// When an attempt of unknown outcome may be sent again: only after its request can no longer arrive.
-
 /** The rule that refuses a `resend` before this instant. */
 export function resendRule(resendFrom: string): string {
   return `the first request may still arrive: resend is taken from ${resendFrom} on`;

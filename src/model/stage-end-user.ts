@@ -1,4 +1,4 @@
-/** For whom a journey pulls each of its stages, and whom its reports are therefore not shared with. Pure. */
+/** End users: for whom a journey pulls each of its stages, and with whom a report is shared. Pure. */
 
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
@@ -51,8 +51,6 @@ export function ownUsersOf(
     .filter((stage) => reportOf === undefined || stage === reportOf)
     .map((stage) => codes[stage] ?? endUserCode);
 }
-
-// The secondary user with whom a report is shared, and whether a consent names that user. Pure.
 
 export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
   return defined({ endUserCode, endUser });

@@ -1,4 +1,4 @@
-/** The order of work in a queue that is longer than its limit: priorities and fairness. Pure. docs/operating.md */
+/** The queues of work, and its order in one that is longer than its limit: priorities, fairness. Pure. docs/operating.md */
 import type { Priority } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
 

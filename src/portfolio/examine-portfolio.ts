@@ -1,4 +1,4 @@
-/** Reads a portfolio file once, from end to end, before anything is sent for it. */
+/** Reads a portfolio file once, from end to end, before anything is sent for it; and later rows of it, from any place. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
@@ -13,7 +13,8 @@ import {
   markOf,
   PortfolioChangedError,
   PortfolioUnavailableError,
-  portfolioUnavailable,
+  refused,
+  throwUnavailable,
 } from './files.ts';
 import {
   type Column,
@@ -159,10 +160,6 @@ function refuseWhere(isWrong: boolean, rule: string): void {
   if (isWrong) throw refused(rule);
 }
 
-function refused(rule: string): InvalidInputError {
-  return new InvalidInputError([{ path: '/file', rule }]);
-}
-
 /** Written to a temporary file and renamed: a reader always finds a complete report. */
 class BadRowsReport {
   readonly #path: string;
@@ -182,7 +179,7 @@ class BadRowsReport {
       await rm(temporary(path), { force: true });
       return new BadRowsReport(path, await open(temporary(path), 'wx', 0o600));
     } catch (error) {
-      throw portfolioUnavailable(error);
+      return throwUnavailable(error);
     }
   }
 
@@ -206,7 +203,7 @@ class BadRowsReport {
       if (this.count > 0) await rename(temporary(this.#path), this.#path);
       else await Promise.all([temporary(this.#path), this.#path].map((path) => rm(path, { force: true })));
     } catch (error) {
-      throw portfolioUnavailable(error);
+      return throwUnavailable(error);
     }
   }
 
@@ -219,17 +216,13 @@ class BadRowsReport {
   async #write(): Promise<void> {
     const text = this.#unwritten.join('');
     this.#unwritten = [];
-    await this.#handle.writeFile(text).catch((error: unknown) => {
-      throw portfolioUnavailable(error);
-    });
+    await this.#handle.writeFile(text).catch(throwUnavailable);
   }
 }
 
 function temporary(path: string): string {
   return `${path}.tmp`;
 }
-
-// Reads some rows of an examined file, from any place in it.
 
 export interface Place {
   offset: number;

@@ -1,4 +1,4 @@
-/** The paths of a portfolio's files: always inside the folder of the end user whose they are. */
+/** A portfolio's files: where they are, what goes wrong with them, their lines, and whether one is still the same. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
@@ -38,9 +38,7 @@ export async function requirePortfolio(directory: string | undefined, folder: st
   } catch (error) {
     const isMissing = error instanceof PortfolioUnavailableError && MISSING.includes(error.code);
     if (!isMissing || directory === undefined) throw error;
-    await realpath(directory).catch((away: unknown) => {
-      throw portfolioUnavailable(away);
-    });
+    await realpath(directory).catch(throwUnavailable);
     throw refused('must name a file in the end user’s folder of PORTFOLIO_DIR');
   }
 }
@@ -52,10 +50,8 @@ export async function requirePortfolio(directory: string | undefined, folder: st
  * @throws InvalidInputError where it may not be read as a portfolio; PortfolioUnavailableError
  */
 export async function openPortfolio(directory: string, file: string): Promise<FileHandle> {
-  const path = await portfolioPath(directory, file);
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    throw portfolioUnavailable(error);
-  });
+  const wanted = join(directory, checked(file));
+  const handle = await openOutput(join(await insideOf(directory, dirname(wanted)), basename(wanted)));
   try {
     if (!(await handle.stat()).isFile()) throw refused('must be a file');
     return handle;
@@ -80,14 +76,7 @@ export async function outputPaths(directory: string, file: string, reviewId: str
  * @throws PortfolioUnavailableError
  */
 export async function openOutput(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    throw portfolioUnavailable(error);
-  });
-}
-
-async function portfolioPath(directory: string, file: string): Promise<string> {
-  const wanted = join(directory, checked(file));
-  return join(await insideOf(directory, dirname(wanted)), basename(wanted));
+  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(throwUnavailable);
 }
 
 function checked(file: string): string {
@@ -98,22 +87,16 @@ function checked(file: string): string {
 
 /** Symbolic links between here and the folder may not lead out of it. The last part is never followed. */
 async function insideOf(directory: string, folder: string): Promise<string> {
-  let root: string;
-  let real: string;
-  try {
-    [root, real] = await Promise.all([realpath(directory), realpath(folder)]);
-  } catch (error) {
-    throw portfolioUnavailable(error);
-  }
+  const [root, real] = await Promise.all([realpath(directory), realpath(folder)]).catch(throwUnavailable);
   if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of the end user’s folder');
   return real;
 }
 
-function refused(rule: string): InvalidInputError {
+export function refused(rule: string): InvalidInputError {
   return new InvalidInputError([{ path: '/file', rule }]);
 }
 
-// Errors of the portfolio's files. They contain no value and no path of the machine.
+// Errors contain no value and no path of the machine.
 
 /** Thrown when the file is not the one that the review began with. Nothing more may be sent for it. */
 export class PortfolioChangedError extends Error {
@@ -142,13 +125,11 @@ const OF_THIS_WORKER: Partial<Record<string, string>> = {
   ROW: 'this worker cannot read a row that another worker has examined',
 };
 
-/** Turns an error of the file system into ours, without its path. */
-export function portfolioUnavailable(error: unknown): PortfolioUnavailableError {
+/** Throws an error of the file system as ours, without its path. */
+export function throwUnavailable(error: unknown): never {
   const { code } = error as { code?: unknown };
-  return new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
+  throw new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
 }
-
-// Checks that a file is still the one that was examined.
 
 /** Shows cheaply that the file was not written to; nanoseconds as text. */
 export interface FileMark {
@@ -162,7 +143,7 @@ export async function markOf(handle: FileHandle): Promise<FileMark> {
     const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
     return { size: Number(size), modified: String(mtimeNs), changed: String(ctimeNs) };
   } catch (error) {
-    throw portfolioUnavailable(error);
+    return throwUnavailable(error);
   }
 }
 
@@ -285,6 +266,6 @@ async function read(handle: FileHandle, position: number): Promise<Buffer> {
     const { bytesRead } = await handle.read(buffer, 0, BLOCK_BYTES, position);
     return buffer.subarray(0, bytesRead);
   } catch (error) {
-    throw portfolioUnavailable(error);
+    return throwUnavailable(error);
   }
 }

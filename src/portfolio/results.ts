@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { PortfolioOutputs } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
-import { portfolioUnavailable } from './files.ts';
+import { throwUnavailable } from './files.ts';
 
 /** A run that was started again, or reset, finds the earlier run's parts and overwrites them. */
 const partName = (part: number) => `${String(part).padStart(6, '0')}.jsonl`;
@@ -26,7 +26,7 @@ export async function writePart(outputs: PortfolioOutputs, part: number, results
     }
     await rename(temporary, path);
   } catch (error) {
-    throw portfolioUnavailable(error);
+    throwUnavailable(error);
   }
 }
 
@@ -59,7 +59,7 @@ export async function mergeParts(outputs: PortfolioOutputs, parts: number, onPar
     if (await exists(outputs.parts)) await rename(outputs.parts, gone);
     await rm(gone, { recursive: true, force: true });
   } catch (error) {
-    throw portfolioUnavailable(error);
+    throwUnavailable(error);
   }
 }
 

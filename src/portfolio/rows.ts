@@ -1,4 +1,4 @@
-/** Turns a line into a row, or into its problems. */
+/** Turns a line, of JSON or CSV, into a row, or into its problems. */
 
 import { parse } from 'csv-parse/sync';
 import { isRecord } from '../base/is-record.ts';

@@ -344,7 +344,7 @@ function filesSentences({ path, away }: { path: string; away?: string }, w: Writ
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
 
-// The end of a run in words, for each state: `null` for a state that has not ended. The one place for a new state's words.
+// The words of each state. `null` stands for a state that has not ended.
 
 interface States {
   journey: JourneyState;

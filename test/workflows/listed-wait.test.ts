@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { InquiryFailure } from '../../src/activities/contract.ts';
 import { ListedWait } from '../../src/workflows/inquiry/retries.ts';
-import { RetryWaits } from '../../src/workflows/run/retry-waits.ts';
+import { RetryWaits } from '../../src/workflows/run/run.ts';
 
 function failed(failureType: InquiryFailure['failureType']): InquiryFailure {
   return { failureType, attempt: 1, claimed: true };

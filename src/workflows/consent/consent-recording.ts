@@ -1,4 +1,4 @@
-/** Writes what a run hears about consent into the ledger as soon as it comes. */
+/** Records each consent of a run in the ledger as soon as it comes, and keeps those that wait for a verdict on their proof. */
 import { CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';

@@ -1,4 +1,4 @@
-/** One share of a run, and how it stands. */
+/** One share of a run: its state, and how the consents of its applicants stand towards it. */
 
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ConsentBook, Standing } from '../../consent/consent-book.ts';
@@ -78,8 +78,6 @@ export function noteRefusalAfterPosting(
 export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
 }
-
-// How the consents of a report's applicants stand towards one share, taken together. Pure.
 
 export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 

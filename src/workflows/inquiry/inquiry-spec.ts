@@ -10,7 +10,7 @@ import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds, RepeatDecision } from '../run/holds.ts';
 import type { ActivityEnd, InFlightActivities } from '../run/in-flight-activities.ts';
-import type { RetryWaits } from '../run/retry-waits.ts';
+import type { RetryWaits } from '../run/run.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec

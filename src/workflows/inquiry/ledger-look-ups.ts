@@ -1,4 +1,4 @@
-/** The ledger's word about an attempt whose activity has no result; and what the activity could not tell the ledger. */
+/** The ledger's rows of attempts whose activities have no result, and the step of the run that follows from each. */
 import { CancellationScope, isCancellation, log, sleep } from '@temporalio/workflow';
 import type {
   AnsweredAttempt,
@@ -193,8 +193,6 @@ function recordOf(
   };
 }
 
-// What has come of an attempt, as the run goes on with it: from its failure, or from its row in the ledger.
-
 type FailedAttempt = Pick<SubmitFailureDetails, 'requestedAt' | 'refusal'>;
 
 export type AttemptStep =
@@ -269,8 +267,6 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
   return view.resendStands ? { ...step, resendStands: true } : step;
 }
 
-// What the ledger has where a decision came too late.
-
 /**
  * What stands in the ledger instead of a decision. Looks up the request, since recording a decision does not compare it:
  * the outcome may belong to another request.
@@ -287,8 +283,6 @@ export async function standsInstead(
   const found = await standsInTheWay(host, content, attempt);
   return found ?? { kind: 'failed', recorded: true, failure };
 }
-
-// An inquiry's wait for a token, where none was there when the run began or the last one was refused.
 
 /** Waits for a token, for as long as an inquiry is retried. `null` once there is one. */
 export async function awaitToken(

@@ -3,7 +3,7 @@ import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import type { RetryWaits } from '../run/retry-waits.ts';
+import type { RetryWaits } from '../run/run.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
 /** Whether a failure is on the allow-list, or the activity failed before it claimed anything: then nothing was sent. */
@@ -53,8 +53,7 @@ const WHY_WAITING: Partial<Record<string, string>> = {
   ActivityFailed: 'the attempt failed before it was claimed',
 };
 
-// What an inquiry knows of the pause that keeps it from being sent: since when, and whether a signal named its end.
-
+/** The pause that keeps an inquiry from being sent: since when it is known, and whether a signal named its end. */
 export class PauseWait {
   readonly #inFlight: Pick<InFlightActivities, 'resumptions'>;
   /** Of the run when the latest attempt began: a later one may be about the pause that the attempt has met. */
@@ -95,7 +94,7 @@ export class PauseWait {
   }
 }
 
-// What the lists say about an inquiry that is retried (`WaitsFor`): from when its retries take long until an attempt gets
+// The lists name what a retried inquiry waits for (`WaitsFor`): from when its retries take long until an attempt gets
 // through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
 
 /** Most of what is throttled or lost gets through within seconds. */

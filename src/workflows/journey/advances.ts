@@ -1,4 +1,4 @@
-/** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
+/** Gates, and `advance`: it passes one, skips a stage, or has a stage pulled once more. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
@@ -212,8 +212,6 @@ export function repeatDecision(wanted: WantedRepeat): RepeatDecision {
     ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
   };
 }
-
-// Gates: where a journey waits before a stage.
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
 

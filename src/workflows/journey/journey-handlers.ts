@@ -3,11 +3,12 @@
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
 
+import { defined } from '../../base/defined.ts';
 import { type AdvanceMessage, advance } from '../../messages/advance.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consent } from '../../messages/consent.ts';
 import { type ExtendMessage, extend } from '../../messages/extend.ts';
-import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { requestShare } from '../../messages/request-share.ts';
 import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
@@ -47,17 +48,11 @@ export function handleMessages(journey: Journey): void {
     objection: () => (journey.stageWasAbandoned ? 'the journey is ending already' : null),
     record: { ownerId: journey.journeyId },
   });
-  handleDecisions(journey, resolveInquiry, (applicants) =>
-    checkApplicants({ profile: profileOf(journey), applicants }),
-  );
+  handleDecisions(journey, resolveInquiry, (applicants) => checkApplicants({ profile: journey.profile, applicants }));
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);
   journey.decided.begin(journey, (effect) => takeDecided(journey, effect));
   journey.recorder.begin();
-}
-
-function profileOf({ input }: Journey): string {
-  return input.profile ?? 'default';
 }
 
 function handleGates(journey: Journey): void {
@@ -65,7 +60,7 @@ function handleGates(journey: Journey): void {
     objection: (message) => advanceObjection(journey, message),
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
-      const profile = profileOf(journey);
+      const { profile } = journey;
       if ('repeat' in message && !knownRepeat(journey, message)) {
         await journey.keptOpenFor(checkRepeatProof({ profile, message, receivedAt }));
         refuseFor(advanceObjection(journey, message));
@@ -106,7 +101,9 @@ function handleShares(journey: Journey): void {
     answer: async (message) => {
       const { share } = message;
       if (!isKnownShare(journey, share.shareId)) {
-        await journey.keptOpenFor(checkShare(argsOf(journey, message)));
+        const { SECONDUSE: journeyPurposeCode } = journey.input.permissiblePurposeCodes ?? {};
+        const args = { profile: journey.profile, message, ...defined({ journeyPurposeCode }) };
+        await journey.keptOpenFor(checkShare(args));
         // While it was checked, the same share may have come, or another under its id, or the journey's end.
         refuseFor(shareObjection(journey, message));
       }
@@ -119,13 +116,4 @@ function handleShares(journey: Journey): void {
     objection: (message) => takingBackObjection(journey, message),
     answer: (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
   });
-}
-
-function argsOf(journey: Journey, message: RequestShareMessage): Parameters<typeof checkShare>[0] {
-  const { SECONDUSE } = journey.input.permissiblePurposeCodes ?? {};
-  return {
-    profile: profileOf(journey),
-    message,
-    ...(SECONDUSE === undefined ? {} : { journeyPurposeCode: SECONDUSE }),
-  };
 }

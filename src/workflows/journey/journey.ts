@@ -523,8 +523,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 }
 
-// One stage of a journey, and how it stands (types).
-
 /** Who wanted a stage pulled once more. */
 export type WantedRepeat = RepeatStageMessage & { receivedAt: string };
 
@@ -561,7 +559,7 @@ export interface Skip {
   reason: string;
 }
 
-// Whom each `applicantId` of a journey has named, in order. A consent is the word of the person named when it came. Pure.
+// The persons whom each `applicantId` has named, in order. A consent is by the person whom its id named when it came.
 
 type Person = Pick<Applicant, 'names' | 'ssn' | 'dob'>;
 type Named = Person & Pick<Applicant, 'applicantId'>;

@@ -162,7 +162,7 @@ function numberOf(
   return traceNumber({ ...run, workflowType, ownerId: journeyId, ...inquiry, ordinal: 0 });
 }
 
-// How the parts of a journey that run beside one another end. Each adds no more promises than it must.
+// The parts of a journey end beside one another. Each of these adds no more promises than it must.
 
 /**
  * Resolves when all parts have ended: a cancellation is passed on only when the attempts in flight on both sides have

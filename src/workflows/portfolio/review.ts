@@ -1,4 +1,4 @@
-/** State of one run of a portfolio review. No waiting. */
+/** State of one run of a portfolio review, its files, and what it hands over to its next run. */
 
 import type { ActivityOptions, RetryPolicy } from '@temporalio/common';
 import {
@@ -37,8 +37,6 @@ import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
 import type { CarriedNotes, NeededWork } from '../run/noted-work.ts';
 import { type CarriedAttributes, Run, type RunResumption } from '../run/run.ts';
 import type { AskedDecision } from '../run/run-decisions.ts';
-
-// What a review hands on to its next run (continue-as-new), and how much of it is done. Nothing personal but amendments.
 
 /** A row that was begun and has no outcome: it is read again where it was. */
 export interface CarriedRow {
@@ -123,7 +121,7 @@ class Pace {
   }
 }
 
-// The activities of a review as workflow code calls them. Every figure has its reason beside it.
+// The stubs of a review's activities. Every figure has its reason beside it.
 
 /** What a review asks of its files: idempotent, and never given up. */
 type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;

@@ -1,4 +1,7 @@
-/** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
+/**
+ * The workflows of single pulls, and the state of one. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result:
+ * `messages/pull/shapes.ts`; docs/pulls.md.
+ */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
@@ -64,7 +67,15 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     else this.#withoutRecord = consumersWithoutRecord(answer);
     this.end(answer.outcome);
     if (this.#flagged) this.publish();
-    this.#tellAnswered(answer);
+    const { productCode } = this;
+    const { customerTraceNumber, attempts } = this.inquiry;
+    this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
+      ...{ productCode, outcome: answer.outcome },
+      ...defined({ customerTraceNumber }),
+      attempts,
+      ...this.#told,
+      ...this.#shownAttention,
+    });
   }
 
   status(): PullStatus {
@@ -119,23 +130,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   tellEnded(outcome: Ended<PullOutcome>): void {
     this.events.emit('pull.ended', [outcome], { productCode: this.productCode, outcome });
   }
-
-  #tellAnswered({ outcome }: Outcome): void {
-    const { productCode } = this;
-    const { customerTraceNumber, attempts } = this.inquiry;
-    this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
-      productCode,
-      outcome,
-      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-      attempts,
-      ...this.#told,
-      ...this.#shownAttention,
-    });
-  }
 }
-
-// The workflows of single pulls. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result: `messages/pull/shapes.ts`;
-// docs/pulls.md.
 
 function handlePullMessages(pull: Pull): void {
   handleWithdrawals(pull, withdrawPull, { record: { ownerId: pull.ownerId } });

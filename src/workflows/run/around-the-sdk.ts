@@ -1,3 +1,4 @@
+/** Small services of the SDK in the form that every workflow needs. */
 import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 
 /**
@@ -12,9 +13,10 @@ export function inBackground(work: () => Promise<unknown>): void {
   });
 }
 
-// Short workflows end on the worker version that they began on, and need no patches.
-
-/** The server refuses what an unversioned worker says of versions. */
+/**
+ * Keeps a short workflow on the worker version that it began on, so that it needs no patches. The server refuses what an
+ * unversioned worker says of versions.
+ */
 export function pinnedWhereVersioned(workflow: Parameters<typeof setWorkflowOptions>[1]): void {
   setWorkflowOptions(
     () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),

@@ -165,8 +165,6 @@ function terminalStateOf(error: unknown): TerminalState | undefined {
   return error instanceof TemporalFailure ? 'failed' : undefined;
 }
 
-// The first activity of a run: it checks the input, and fixes the configuration that the run keeps to.
-
 /** A deploy gives a new profile to one worker after the other. For 31 s the check may reach one that has it. */
 const WAITS_FOR_A_PROFILE = ['1 second', '2 seconds', '4 seconds', '8 seconds', '16 seconds'] as const;
 

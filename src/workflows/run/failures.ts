@@ -1,4 +1,4 @@
-/** The failure that an activity has thrown. */
+/** Failures of a run: the one that an activity has thrown, and that of a start which could not be decoded. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { Problem } from '../../model/problems.ts';
 import { CLEAR_START_MESSAGE, HOW_TO_ENCRYPT, type Undecodable } from '../../model/undecodable.ts';

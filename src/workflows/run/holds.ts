@@ -370,8 +370,6 @@ function ofRow(decision: Decision, row: { customerTraceNumber: string; attempt: 
   return { ...decision, ...row, askedAbout: decision.askedAbout ?? { customerTraceNumber, attempt } };
 }
 
-// A hold as the status of its run shows it.
-
 export interface Judged {
   attempt: number;
   applicantIds: readonly string[];

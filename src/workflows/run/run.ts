@@ -1,5 +1,4 @@
-/** State that a run of any kind has: its configuration, its holds, its events, and what it hands over. No waiting. */
-
+/** State that a run of any kind has: configuration, holds, events, search attributes, and what it hands over. No waiting. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
@@ -17,7 +16,6 @@ import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
 import { RefusedMessages } from './messages/refused-messages.ts';
 import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
-import { RetryWaits } from './retry-waits.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
 /** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */
@@ -240,4 +238,44 @@ class PublishedAttributes {
   #isNews(name: SearchAttributeName, value: string | null): boolean {
     return this.#registered().includes(name) && (this.#published.get(name) ?? null) !== value;
   }
+}
+
+/** What the inquiries of a run wait for that are retried, by trace number. A note of it publishes nothing. */
+export class RetryWaits {
+  readonly #listed = new Map<string, WaitsFor>();
+  readonly #words = new Map<string, string>();
+
+  /** What the lists are to say; nothing once an attempt has got through. */
+  note(customerTraceNumber: string, waitsFor: WaitsFor | undefined): void {
+    put(this.#listed, customerTraceNumber, waitsFor);
+  }
+
+  of(customerTraceNumber: string): WaitsFor | undefined {
+    return this.#listed.get(customerTraceNumber);
+  }
+
+  /** Of the inquiry that has waited longest. */
+  get first(): WaitsFor | undefined {
+    return this.#listed.values().next().value;
+  }
+
+  /** How many wait. */
+  get count(): number {
+    return this.#listed.size;
+  }
+
+  /** What the retry waits for, in words; nothing while an attempt is made. */
+  tell(customerTraceNumber: string, words: string | undefined): void {
+    put(this.#words, customerTraceNumber, words);
+  }
+
+  /** What a retry waits for, in words; `undefined` where none waits. */
+  get words(): string | undefined {
+    return this.#words.values().next().value;
+  }
+}
+
+function put<Value>(map: Map<string, Value>, key: string, value: Value | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
 }

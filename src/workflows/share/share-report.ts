@@ -52,8 +52,6 @@ import {
 import { SharePosting } from './share-posting.ts';
 import { CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
-// State of one `shareReport` run: its input, the report, the consents and the outcome so far. No waiting.
-
 /** What a share by itself hands over to its next run (continue-as-new). */
 export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
   share: ShareRecord;

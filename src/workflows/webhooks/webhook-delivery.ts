@@ -289,8 +289,7 @@ function failedPart({ endpoint, failed }: EndpointStatus): string {
   );
 }
 
-// One endpoint of one delivery run: its events in their order, one at a time.
-
+/** One endpoint of one delivery run: its events in their order, one at a time. */
 class WebhookChain {
   readonly name: string;
   readonly #input: WebhookDeliveryInput;
