@@ -96,10 +96,10 @@ describe('start-up is refused, with every problem at once:', () => {
         CODEC_RATE_PER_SECOND: 'many',
       },
       [
-        'CODEC_TLS_CERT_FILE',
         'CODEC_NAMESPACES',
         'CODEC_JWKS_URL',
         'CODEC_SERVER_HOST',
+        'CODEC_TLS_CERT_FILE',
         'CODEC_RATE_PER_SECOND',
         'KEY_RING_FILE',
       ],
