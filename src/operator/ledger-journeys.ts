@@ -6,7 +6,6 @@
 import { type Additions, type ClientParts, connectedParts } from '../client/connected-parts.ts';
 import { type ConnectOptions, useOf } from '../client/connection/connect-options.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
-import { type ComparedRows, compareRows } from '../client/holds/compare-rows.ts';
 import type { OpenHold } from '../client/holds/open-hold.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { SeenRecord } from '../ledger/records.ts';
@@ -80,16 +79,6 @@ export class LedgerJourneys extends CreditJourneys {
   /** @throws DecisionRefusedError where nothing that came too late is left unseen */
   markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
     return markSeen(this.context(), seen);
-  }
-
-  /**
-   * Compares the ledger's rows of what needs a person with what at most `limit` running runs say. Changes nothing.
-   *
-   * @throws TemporalUnavailableError, LedgerUnavailableError
-   */
-  compareHolds(limit: number): Promise<ComparedRows> {
-    const status = (ownerId: string) => this.run(ownerId).status();
-    return compareRows({ ...this.context(), status }, limit);
   }
 
   /**

@@ -130,12 +130,8 @@ function byAge(one: OpenHold, other: OpenHold): number {
   return (parseInstantMs(one.since ?? '') ?? 0) - (parseInstantMs(other.since ?? '') ?? 0);
 }
 
-/**
- * Those that say that they need a person; where the search attribute is not registered, all that are running.
- *
- * @internal
- */
-export async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
+/** Those that say that they need a person; where the search attribute is not registered, all that are running. */
+async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
   const { connection, options } = client;
   const registered = await registeredSearchAttributes(connection, options.namespace)();
   const name: SearchAttributeName = 'NeedsAttention';

@@ -25,7 +25,6 @@ interface HoldsOptions extends ServerOptions, HoldFilter {
   ledger: boolean;
   seenConsents?: string;
   seenRun?: string;
-  verify?: true;
   by?: string;
   reason?: string;
 }
@@ -42,7 +41,6 @@ export function registerHoldsCommand(program: Command): void {
       'take the consents that match nothing, of this id, off the list; with --by and --reason',
     )
     .option('--seen-run <id>', 'take what was flagged about this run as a whole off the list; with --by and --reason')
-    .option('--verify', 'compare the ledger’s list with what the runs say: 3 if they differ')
     .option('--by <name>', 'who has seen to them')
     .option('--reason <why>', 'what was done about them');
   withHoldFilters(command);
@@ -52,7 +50,6 @@ export function registerHoldsCommand(program: Command): void {
     'credit-journey holds --type OutcomeUnknown --since PT2H',
   );
   command.action(async (options: HoldsOptions) => {
-    if (options.verify) return verify(options);
     if (options.seenRun !== undefined) return markRunSeen(options.seenRun, options);
     if (options.seenConsents !== undefined) return markConsentsSeen(options.seenConsents, options);
     const query = queryOf(options);
@@ -113,26 +110,6 @@ function only(found: OpenHolds, filter: HoldFilter): OpenHolds {
   if (!isFiltered(filter)) return found;
   const holds = found.holds.filter((hold) => passes(hold, filter));
   return { ...found, holds, attention: [], failing: [], unmatchedConsents: [] };
-}
-
-/** Each is asked by a query. */
-const MOST_COMPARED = 500;
-
-async function verify(options: HoldsOptions): Promise<void> {
-  const compare = async (journeys: LedgerJourneys, output: Output) => {
-    const compared = await journeys.compareHolds(MOST_COMPARED);
-    const { differences, unanswered, isWhole } = compared;
-    output.answer(compared, () => [
-      ...differences.flatMap(({ ownerId, customerTraceNumber = '', reason, words, mendedBy }) => [
-        ...wrap(`${ownerId} ${customerTraceNumber} ${reason}: ${words}`, output.width),
-        ...wrap(`→ ${mendedBy}`, output.width, '  '),
-      ]),
-      ...unanswered.map((ownerId) => `${ownerId}: no worker answered`),
-      `${compared.compared} runs compared${isWhole ? '' : ', more are open'}, ${differences.length} differences`,
-    ]);
-    if (differences.length > 0 || unanswered.length > 0) process.exitCode = EXIT.needsPerson;
-  };
-  await withJourneys(options, compare, { besideLedger: true });
 }
 
 async function markRunSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
