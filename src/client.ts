@@ -43,8 +43,6 @@ export {
   WorkerUnavailableError,
 } from './client/connection/errors.ts';
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
-export type { OpenHold } from './client/holds/open-hold.ts';
-export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
 export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
@@ -55,7 +53,6 @@ export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
-export type { UnmatchedConsent } from './ledger/kept-consents.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
 export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';

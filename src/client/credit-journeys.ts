@@ -14,7 +14,6 @@ import { type ClientParts, connectedParts } from './connected-parts.ts';
 import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
 import type { ConnectOptions } from './connection/connect-options.ts';
 import { TemporalUnavailableError } from './connection/errors.ts';
-import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
 import { JourneyHandle } from './runs/journey-handle.ts';
 import { PortfolioHandle } from './runs/portfolio-handle.ts';
 import { PullHandle } from './runs/pull-handle.ts';
@@ -199,19 +198,6 @@ export class CreditJourneys {
       case 'share':
         return this.getShare(id);
     }
-  }
-
-  /**
-   * What needs a person in this task queue's running journeys, by visibility, which may lag by a second. What the ledger
-   * alone knows is in `credit-journey holds`, which runs beside it.
-   *
-   * @throws TemporalUnavailableError
-   */
-  async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
-    const status = (ownerId: string, signal: AbortSignal) => this.run(ownerId).status({ signal });
-    return this.#calls.make({ ...options, ownerId: '', late: lateServer }, (signal) =>
-      findOpenHolds({ ...this.context(), status: (ownerId) => status(ownerId, signal) }, query),
-    );
   }
 
   /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */

@@ -95,6 +95,7 @@ export interface WorkFilters extends ReadersReach {
   endUserCode?: string;
   /** Of a portfolio review: all of its rows as well. */
   ownerId?: string;
+  customerTraceNumber?: string;
 }
 
 export interface WorkQuery extends WorkFilters {

@@ -6,7 +6,6 @@
 import { type Additions, type ClientParts, connectedParts } from '../client/connected-parts.ts';
 import { type ConnectOptions, useOf } from '../client/connection/connect-options.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
-import type { OpenHold } from '../client/holds/open-hold.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { SeenRecord } from '../ledger/records.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
@@ -17,7 +16,6 @@ import {
   type LedgerDecisionAnswer,
   markRunSeen,
   markSeen,
-  openInLedger,
   type RunSeenBy,
 } from './ledger-decisions.ts';
 import { type SentConsents, sendConsents } from './sent-consents.ts';
@@ -56,15 +54,6 @@ export class LedgerJourneys extends CreditJourneys {
       ...(options.traces === undefined ? {} : { traces: options.traces }),
     };
     return new LedgerJourneys(await connectedParts(options, additions), ledger);
-  }
-
-  /**
-   * What a person has to decide about an inquiry without a run, and what has come too late for it.
-   *
-   * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
-   */
-  openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
-    return openInLedger(this.context(), customerTraceNumber);
   }
 
   /**

@@ -9,8 +9,8 @@ import { pullStatusSchema } from '../../messages/pull/result-schemas.ts';
 import { decision, resolveInquiry, resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import { shareReportStatusSchema } from '../../messages/share/result-schemas.ts';
 import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
-import { type DecisionMade, decide } from '../holds/decide.ts';
-import { decidedSameSchema, decideMany, previewMany, previewSchema } from '../holds/decide-many.ts';
+import type { DecisionMade } from '../../operator/decide.ts';
+import { decidedSameSchema, decideOne, decideSame, previewSame, previewSchema } from '../holds/decide.ts';
 import { TRACE_NUMBER } from '../parameters.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
@@ -55,7 +55,7 @@ async function decided(
   ownerId: string,
 ): Promise<Reply<200> & { body: DecisionMade }> {
   noted({ journeyId: ownerId });
-  return { status: 200, body: await decide(services, { ownerId, given: { ...body, by: by() }, sending }) };
+  return { status: 200, body: await decideOne({ services, sending }, ownerId, { ...body, by: by() }) };
 }
 
 /** The same decision about many: nothing in it belongs to one of them. */
@@ -154,7 +154,7 @@ export const decisionRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.noted({ count: inquiries.length });
-      return { status: 200, body: await previewMany(call, { decision, inquiries }) };
+      return { status: 200, body: await previewSame(call, { decision, inquiries }) };
     },
   }),
   route({
@@ -170,7 +170,7 @@ export const decisionRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.noted({ count: inquiries.length });
-      return { status: 200, body: await decideMany(call, { decision: { ...decision, by: call.by() }, inquiries }) };
+      return { status: 200, body: await decideSame(call, { decision: { ...decision, by: call.by() }, inquiries }) };
     },
   }),
 ];

@@ -90,7 +90,8 @@ export function openOfOwner(ownerId: string): WorkStatement {
   };
 }
 
-function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId }: WorkFilters) {
+function condition(filters: WorkFilters) {
+  const { kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId, customerTraceNumber } = filters;
   const values: SqlValue[] = [];
   const terms: string[] = [];
   const place = (value: string) => `$${values.push(value)}`;
@@ -101,6 +102,7 @@ function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUse
   is('reason', reason);
   is('profile', gatewayProfile);
   is('end_user_code', endUserCode);
+  is('customer_trace_number', customerTraceNumber);
   if (profiles) terms.push(isOneOf('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (ownerId !== undefined) {
