@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -223,6 +224,30 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const [made] = JSON.parse(decided.stdout).decisions;
     assert.deepEqual([made.journeyId, made.accepted, made.ledTo.state], [input.journeyId, true, 'noRun']);
     assert.equal((await runCli(['holds'], { env: there })).code, 0);
+  });
+
+  test('is a run, too, that says so and of which the ledger has no row', async (t) => {
+    const other = await startHarness();
+    t.after(() => other.close());
+    const there = environmentOf(other);
+    const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
+    await untilStatus(await other.start(input), ({ state }) => state === 'held');
+    assert.equal(JSON.parse((await runCli(['holds'], { env: there })).stdout).list.length, 1);
+    const database = new DatabaseSync(other.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
+    database.prepare('UPDATE work_for_people SET closed_at = 1, closed_how = ?').run('ended');
+    database.close();
+    for (let tries = 1; ; tries++) {
+      const ran = await runCli(['holds'], { env: there });
+      const { list, attention } = JSON.parse(ran.stdout);
+      // Visibility lags.
+      if (ran.code === 0 && tries < 20) continue;
+      assert.deepEqual(attention, [{ journeyId: input.journeyId, reason: 'OutcomeUnknown' }]);
+      assert.deepEqual(
+        list.map(({ kind, command }: { kind: string; command: string }) => [kind, command]),
+        [['run', `credit-journey status ${input.journeyId}`]],
+      );
+      break;
+    }
   });
 
   test('is decided with --all for each of a kind by itself, after it was shown; what failed is told', async () => {

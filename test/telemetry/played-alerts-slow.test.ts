@@ -258,7 +258,7 @@ async function playHolds(played: PlayedWorld): Promise<void> {
   const by = ['--by', 'ops', '--reason', 'a drill'];
   const { customerTraceNumber, attempts } = leftHold;
   await cli(
-    ...['resolve', '--ledger', customerTraceNumber, '--attempt', String(attempts), '--action', 'abandon'],
+    ...['resolve', leftHold.journeyId, customerTraceNumber, '--attempt', String(attempts), '--action', 'abandon'],
     ...['--provider-said', 'posted', ...by],
   );
   await cli('holds', '--seen-consents', journeyId, ...by);

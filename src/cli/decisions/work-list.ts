@@ -3,12 +3,13 @@ import type { UnmatchedConsent } from '../../ledger/kept-consents.ts';
 import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
 import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
+import { reasonWords } from '../../words/holds.ts';
 import { type ListedWork, listHold } from '../output/hold-lines.ts';
 
 /**
  * - `hold`: an inquiry waits for a decision
  * - `look`: an inquiry was flagged; nothing waits for it
- * - `run`: a run as a whole was flagged, such as a review without its files
+ * - `run`: a run as a whole was flagged, such as a review without its files, or says that it needs a person without a row
  * - `stuck`: the workflow tasks of an open run fail, so that it stands still
  * - `event`: an event was given up
  * - `consent`: it matches nothing that the ledger knows
@@ -29,6 +30,7 @@ const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> =
 export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedAttention[] {
   const all = [
     ...holds.map(ofHold),
+    ...others.unlisted.map(ofUnlisted),
     ...(others.failing ?? []).map(ofFailingRun),
     ...others.deliveries.flatMap(ofDelivery),
     ...others.unmatchedConsents.map(ofConsent),
@@ -39,6 +41,15 @@ export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedA
 function ofHold(hold: OpenHold): ListedAttention {
   const { kind, customerTraceNumber } = hold;
   return { ...listHold(hold), kind: kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look' };
+}
+
+/** Only the run says what it waits for. */
+function ofUnlisted({ ownerId, reason }: OtherWork['unlisted'][number]): ListedAttention {
+  return {
+    ...{ kind: 'run', journeyId: ownerId, reason: reasonWords(reason) },
+    detail: 'the ledger has no row of it yet, or is not the one that the run has used',
+    command: `credit-journey status ${ownerId}`,
+  };
 }
 
 /** The history has the failure of each of its tasks. */

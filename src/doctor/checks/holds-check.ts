@@ -47,7 +47,7 @@ export const holdsCheck: Check = {
       ? pass('nothing needs a person')
       : warn(
           `${counted(inRuns, 'run')}, of which the ledger has no row`,
-          '`credit-journey holds --no-ledger` lists them',
+          '`credit-journey holds` lists them',
         );
   },
 };

@@ -42,7 +42,7 @@ export function registerHoldsCommand(program: Command): void {
 }
 
 /** A narrower list has rows of the ledger alone: of the rest neither end user, product nor profile is known. */
-const NO_OTHERS: OtherWork = { failing: [], deliveries: [], unanswered: [], unmatchedConsents: [] };
+const NO_OTHERS: OtherWork = { failing: [], unlisted: [], deliveries: [], unanswered: [], unmatchedConsents: [] };
 
 /** Returns the exit code. */
 async function listHolds(options: HoldsOptions): Promise<number> {
@@ -60,15 +60,16 @@ async function listHolds(options: HoldsOptions): Promise<number> {
         pauseNotice(output),
       ]);
       const list = listWork(rows, others);
+      const { unlisted, ...rest } = others;
       const named = rows.map(({ ownerId, ...row }) => ({ journeyId: ownerId, ...row }));
       const unanswered = others.unanswered.map((journeyId) => ({ journeyId }));
       const answer = {
         list,
         holds: named.filter(({ customerTraceNumber }) => customerTraceNumber !== undefined),
-        attention: named
-          .filter(({ customerTraceNumber }) => customerTraceNumber === undefined)
-          .map(({ journeyId, reason }) => ({ journeyId, reason })),
-        ...others,
+        attention: [...rows.filter(({ customerTraceNumber }) => customerTraceNumber === undefined), ...unlisted].map(
+          ({ ownerId, reason }) => ({ journeyId: ownerId, reason }),
+        ),
+        ...rest,
         unanswered,
       };
       output.answer(answer, () => [...lines(list, others, output), ...notice]);
