@@ -39,10 +39,13 @@ async function findHold(ledger: Ledger, ownerId: string, customerTraceNumber: st
   return rows.filter((row) => isOwnRun(ownerId, row.ownerId)).map(toHold)[0];
 }
 
+/** A hold as its run says it, where this ledger has no row of it. */
+export type SaidHold = Omit<DecidableHold, 'heldBy'> & Pick<OpenHold, 'kind'>;
+
 /** Asks whether the run is open, and reads what the ledger knows about the inquiry. */
 export async function readDecidable(
   journeys: LedgerJourneys,
-  hold: OpenHold,
+  hold: OpenHold | SaidHold,
   isOpen = isRunOpen(sdkClientOf(journeys), workflowIdOf(hold.ownerId)),
 ): Promise<DecidableHold> {
   const { customerTraceNumber = '', attempt, kind } = hold;

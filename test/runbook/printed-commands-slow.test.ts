@@ -65,6 +65,8 @@ let env: Record<string, string>;
 let held: Map<FailureType, HeldJourney[]>;
 /** What `holds` prints on a terminal, its commands in one line each. */
 let screen: string;
+/** Journeys of which the ledger has no row. */
+let unlisted = new Set<string>();
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-printed-'));
@@ -88,8 +90,9 @@ after(async () => {
 async function listedHolds(count: number): Promise<string> {
   for (let tries = 1; ; tries++) {
     const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
-    const { holds } = JSON.parse(ran.stdout) as { holds: object[] };
-    if (holds.length === count) break;
+    const { list, attention } = JSON.parse(ran.stdout) as { list: object[]; attention: { journeyId: string }[] };
+    unlisted = new Set(attention.map(({ journeyId }) => journeyId));
+    if (list.length === count) break;
     assert.ok(tries < 40, ran.stdout);
   }
   const { code, screen: shown } = await runInTerminal(['holds'], [], env);
@@ -108,7 +111,10 @@ describe('a hold of each kind is told alike everywhere, and the printed command 
       assert.deepEqual(hold.allowedActions, ALLOWED_ACTIONS[kind]);
 
       const command = `npx credit-journey resolve ${journeyId} ${hold.customerTraceNumber} --attempt ${hold.attempts}`;
-      assert.equal(screen.split(`\n    ${command}\n`).length, 2, `${command}\n${screen}`);
+      // While its ledger is not to be had, a run cannot write a row: the list has what it says itself.
+      if (unlisted.has(journeyId)) assert.match(kind, /^Ledger/);
+      const shown = unlisted.has(journeyId) ? `npx credit-journey status ${journeyId}` : command;
+      assert.equal(screen.split(`\n    ${shown}\n`).length, 2, `${shown}\n${screen}`);
       const status = await runInTerminal(['status', journeyId], [], env);
       assert.equal(status.code, 3, status.screen);
       assert.ok(status.screen.includes(` · ${kind} · `) || status.screen.includes(` · ${kind},`), status.screen);

@@ -1,13 +1,12 @@
 /** A decision about one hold, or that a person has seen what was flagged. */
-import type { Ledger } from '../../ledger/port.ts';
 import { runName } from '../../model/owner-id.ts';
-import type { Decision, DecisionMade } from '../../operator/decide.ts';
+import type { Decision, DecisionMade, SaidHold } from '../../operator/decide.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import type { OpenHold } from '../../operator/open-work.ts';
 import { checkRunMessage } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
+import { toListed } from '../output/hold-lines.ts';
 import { createOutput, type Output, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
@@ -54,8 +53,7 @@ export async function resolveOne(ownerId: string, named: string | undefined, giv
     options,
     async (journeys, output) => {
       if (asking) return ask(journeys, about, options, output);
-      const customerTraceNumber =
-        trace ?? (await findOnlyHold(await journeys.openedLedger(), about)).customerTraceNumber;
+      const customerTraceNumber = trace ?? (await findOnlyHold(journeys, about)).customerTraceNumber;
       await send(journeys, ownerId, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
       return EXIT.done;
     },
@@ -78,7 +76,7 @@ async function ask(
   const prompter = createPrompter();
   try {
     const { readDecidable } = await import('../../operator/decide.ts');
-    const hold = await readDecidable(journeys, await chooseHold(await journeys.openedLedger(), given, prompter));
+    const hold = await readDecidable(journeys, await chooseHold(journeys, given, prompter));
     requireSense(hold, draft);
     const { customerTraceNumber } = hold;
     showHold(hold, prompter, output);
@@ -106,14 +104,12 @@ function requireSense(hold: DecidableHold, { action, attempt }: DraftDecision): 
   }
 }
 
-type InquiryHold = OpenHold & Required<Pick<OpenHold, 'customerTraceNumber'>>;
-
-/** Reads what needs a person about inquiries of the run: holds, and flags where `seen` is meant or nothing is on hold. */
-async function findHolds(ledger: Ledger, { ownerId, trace, draft }: Given): Promise<InquiryHold[]> {
-  const all = await readHolds(ledger, { filters: { ownerId } });
-  const open = all.filter(
-    (hold): hold is InquiryHold =>
-      hold.customerTraceNumber !== undefined && (trace === undefined || hold.customerTraceNumber === trace),
+/** Reads the rows of the run's inquiries: holds, and flags where `seen` is meant or nothing is on hold. */
+async function findHolds(journeys: LedgerJourneys, { ownerId, trace, draft }: Given): Promise<SaidHold[]> {
+  const rows = await readHolds(await journeys.openedLedger(), { filters: { ownerId } });
+  const all = rows.length > 0 ? (rows as unknown as SaidHold[]) : await askRun(journeys, ownerId);
+  const open = all.filter(({ customerTraceNumber }) =>
+    trace === undefined ? customerTraceNumber !== undefined : customerTraceNumber === trace,
   );
   const held = open.filter(({ kind }) => kind === 'held');
   const flagged = open.filter(({ kind }) => kind === 'flagged');
@@ -121,9 +117,15 @@ async function findHolds(ledger: Ledger, { ownerId, trace, draft }: Given): Prom
   return held.length > 0 || draft.action !== undefined ? held : flagged;
 }
 
+/** A run whose ledger is another one has no row in this ledger. */
+async function askRun(journeys: LedgerJourneys, ownerId: string): Promise<SaidHold[]> {
+  const { holds } = await journeys.run(ownerId).status();
+  return holds.map((hold) => ({ ...toListed(ownerId, hold), kind: 'held' }));
+}
+
 /** @throws UsageError where it is not clear which one is meant */
-async function findOnlyHold(ledger: Ledger, given: Given): Promise<InquiryHold> {
-  const [hold, ...others] = await findHolds(ledger, given);
+async function findOnlyHold(journeys: LedgerJourneys, given: Given): Promise<SaidHold> {
+  const [hold, ...others] = await findHolds(journeys, given);
   if (!hold) throw nothingThere(given);
   if (others.length > 0) {
     const known = [hold, ...others].map(({ customerTraceNumber }) => customerTraceNumber).join(', ');
@@ -132,16 +134,19 @@ async function findOnlyHold(ledger: Ledger, given: Given): Promise<InquiryHold> 
   return hold;
 }
 
-async function chooseHold(ledger: Ledger, given: Given, prompter: Prompter): Promise<InquiryHold> {
-  const holds = await findHolds(ledger, given);
+async function chooseHold(journeys: LedgerJourneys, given: Given, prompter: Prompter): Promise<SaidHold> {
+  const holds = await findHolds(journeys, given);
   const [first, ...others] = holds;
   if (!first) throw nothingThere(given);
   if (others.length === 0 || given.trace !== undefined) return first;
   const chosen = await prompter.choice(
     'Several inquiries are on hold',
-    holds.map(({ holdId, productCode, reason }) => ({ value: holdId, what: `${productCode}, ${reason}` })),
+    holds.map(({ customerTraceNumber, productCode, reason }) => ({
+      value: customerTraceNumber,
+      what: `${productCode}, ${reason}`,
+    })),
   );
-  return holds.find(({ holdId }) => holdId === chosen) as InquiryHold;
+  return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen) as SaidHold;
 }
 
 function nothingThere({ ownerId, trace }: Given): Error {
