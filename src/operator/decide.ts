@@ -49,9 +49,12 @@ export async function readDecidable(
   isOpen = isRunOpen(sdkClientOf(journeys), workflowIdOf(hold.ownerId)),
 ): Promise<DecidableHold> {
   const { customerTraceNumber = '', attempt, kind } = hold;
-  const inquiry = await (await journeys.openedLedger()).inquiry(customerTraceNumber);
+  const [inquiry, isRunning] = await Promise.all([
+    journeys.openedLedger().then((ledger) => ledger.inquiry(customerTraceNumber)),
+    isOpen,
+  ]);
   const known = { ...(inquiry ? describeAttempt(inquiry, attempt) : {}), ...hold } as Omit<DecidableHold, 'heldBy'>;
-  if (await isOpen) return { ...known, heldBy: 'run' };
+  if (isRunning) return { ...known, heldBy: 'run' };
   const isUndecided = kind === 'held' && inquiry?.undecided !== undefined && inquiry.undecided.attempt === attempt;
   // Once its run is gone, nobody waits for what was never sent, or was answered after all.
   return isUndecided
