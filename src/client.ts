@@ -33,8 +33,6 @@ export {
   WorkerUnavailableError,
 } from './client/connection/errors.ts';
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
-export type { OpenHold } from './client/holds/open-hold.ts';
-export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
 export type { LateConsentAnswer } from './client/runs/consent-handle.ts';
 export {
   type ConsentAnswer,
@@ -51,7 +49,6 @@ export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/client.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
-export type { UnmatchedConsent } from './ledger/consents/kept-consents.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
 export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';

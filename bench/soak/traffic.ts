@@ -2,7 +2,9 @@
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CreditJourneys, JourneyHandle, JourneyResult, OpenHold } from '../../src/client.ts';
+import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
+import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
+import { type OpenHold, readOpenWork, toHold } from '../../src/operator/open-work.ts';
 import { newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -203,7 +205,7 @@ function checked(result: JourneyResult): JourneyResult {
 
 /** Asks the gateway which inquiries it posted, and decides like a person. */
 async function resolveHolds(site: Site): Promise<number> {
-  const { holds } = await site.journeys.holds({ ledger: false });
+  const holds = await listHolds(site);
   if (holds.length === 0) return 0;
   const posted = await site.posted();
   let resolved = 0;
@@ -213,9 +215,9 @@ async function resolveHolds(site: Site): Promise<number> {
       posted.find(({ customerTraceNumber }) => customerTraceNumber === hold.customerTraceNumber),
     );
     if (!decision || !hold.allowedActions.includes(decision.action)) continue;
-    // Another decision may have come first: visibility lags.
+    // Another decision may have come first.
     const answer = await site.journeys
-      .run(hold.journeyId)
+      .run(hold.ownerId)
       .resolve(decision)
       .catch(() => undefined);
     if (answer) resolved++;
@@ -223,8 +225,19 @@ async function resolveHolds(site: Site): Promise<number> {
   return resolved;
 }
 
+async function listHolds(site: Site): Promise<OpenHold[]> {
+  const ledger = await openConfiguredLedger(site.env, { besideLedger: true });
+  try {
+    const holds: OpenHold[] = [];
+    for await (const { rows } of readOpenWork(ledger, { kind: 'held' })) holds.push(...rows.map(toHold));
+    return holds;
+  } finally {
+    await ledger.close();
+  }
+}
+
 function decisionAbout({ customerTraceNumber, attempt }: OpenHold, found: PostedInquiry | undefined) {
-  if (attempt === undefined) return undefined;
+  if (attempt === undefined || customerTraceNumber === undefined) return undefined;
   const about = { decisionId: `D-${attempt}`, customerTraceNumber, attempt };
   const who = { by: 'soak', reason: 'the answer was lost' };
   return found

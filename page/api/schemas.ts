@@ -176,6 +176,8 @@ export type HoldGuide = {
 
 export type HoldList = {
   asOf: string;
+  /** How many there are on all pages. */
+  total: number;
   /** The oldest first. */
   data: readonly Hold[];
   hasMore: boolean;
@@ -445,6 +447,8 @@ export type Problem = {
     /** A JSON pointer; empty for the whole. */
     path: string;
     rule: string;
+    /** The query parameter that is wrong. */
+    parameter?: string;
   }[];
   requestId: string;
 };

@@ -16,7 +16,14 @@ const PROBLEM = z
     status: z.int(),
     detail: z.string().meta({ description: 'For people. Never a value of the request.' }),
     code: z.enum(PROBLEM_CODES).meta({ description: 'For programs: one closed list.' }),
-    problems: z.array(problemSchema).exactOptional().meta({ description: 'Each place that is wrong, and its rule.' }),
+    problems: z
+      .array(
+        problemSchema.extend({
+          parameter: z.string().exactOptional().meta({ description: 'The query parameter that is wrong.' }),
+        }),
+      )
+      .exactOptional()
+      .meta({ description: 'Each place that is wrong, and its rule.' }),
     requestId: z.string(),
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });

@@ -23,8 +23,22 @@ export function readParams(route: Route, request: FastifyRequest): Record<string
   return isGood ? params : undefined;
 }
 
-/** @throws InvalidInputError */
+/** @throws InvalidInputError: each problem names its parameter */
 export function readQuery(route: Route, request: FastifyRequest): unknown {
+  try {
+    return checkQuery(route, request);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw new InvalidInputError(
+      error.problems.map((problem) => ({
+        ...problem,
+        ...(problem.path === '' ? {} : { parameter: problem.path.slice(1) }),
+      })),
+    );
+  }
+}
+
+function checkQuery(route: Route, request: FastifyRequest): unknown {
   const given = request.query as Record<string, unknown>;
   const twice = Object.entries(given).filter(([name, value]) => Array.isArray(value) && isNamed(route, name));
   if (twice.length > 0) {

@@ -11,7 +11,6 @@ import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
 import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
 import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
-import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
 import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/handles.ts';
 import type { RunContext } from './runs/run-handle.ts';
 import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
@@ -155,19 +154,6 @@ export class CreditJourneys {
   run(ownerId: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
     const { kind, id } = ownerOf(ownerId);
     return this.#get(kind, id);
-  }
-
-  /**
-   * What needs a person in this task queue's running journeys, by visibility, which may lag by a second. What the ledger
-   * alone knows is in `credit-journey holds`, which runs beside it.
-   *
-   * @throws TemporalUnavailableError
-   */
-  async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
-    const status = (ownerId: string, signal: AbortSignal) => this.run(ownerId).status({ signal });
-    return this.#calls.make({ ownerId: '', late: serverLate }, options, (signal) =>
-      findOpenHolds({ ...this.context(), status: (ownerId) => status(ownerId, signal) }, query),
-    );
   }
 
   /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */

@@ -43,10 +43,7 @@ export const holdsCheck: Check = {
     }
     return inRuns === 0
       ? pass('nothing needs a person')
-      : warn(
-          `${counted(inRuns, 'run')}, of which the ledger has no row`,
-          '`credit-journey holds --no-ledger` lists them',
-        );
+      : warn(`${counted(inRuns, 'run')}, of which the ledger has no row`, '`credit-journey holds` lists them');
   },
 };
 

@@ -1,5 +1,6 @@
 /** A consent, denial or revocation: to a journey, to a share by itself, and to the ledger where no run is open. */
 import { z } from 'zod';
+import { requiredInstant } from '../fields/fields.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import {
@@ -24,7 +25,7 @@ const schema = z.strictObject({
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
   /** When the person decided, not when the message is sent: RFC 3339 with an offset. */
-  decidedAt: fields.instant,
+  decidedAt: requiredInstant('is required: the time of sending, with decidedNow: true, where the sender has none'),
   /**
    * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the
    * first.

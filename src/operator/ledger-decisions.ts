@@ -7,9 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
-import { decisionProblem } from '../client/holds/decision-problem.ts';
-import type { OpenHold } from '../client/holds/open-hold.ts';
-import { drewAttention, isRunOpen, leftBehind, leftToSee } from '../client/holds/rows-as-holds.ts';
+import { isRunOpen } from '../client/runs/is-run-open.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/decision.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -21,6 +19,7 @@ import { whatStands } from '../model/inquiry.ts';
 import { runName, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { DecisionJudge } from './decision-judge.ts';
+import { decisionProblem, readLeftBehind } from './judge-decision.ts';
 
 /** As to a run, without `amend`: a new inquiry takes a run. */
 export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
@@ -43,25 +42,6 @@ interface LedgerDecisionContext {
   judgeProof: DecisionJudge;
 }
 
-/**
- * What a person has to decide about the inquiry, and what has come too late for it.
- *
- * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
- */
-export async function openInLedger(context: LedgerDecisionContext, customerTraceNumber: string): Promise<OpenHold[]> {
-  const row = await rowOf(await context.ledger(), customerTraceNumber);
-  const attention = row.attention.map((reason) => drewAttention(row, reason));
-  try {
-    return [leftBehind(await undecidedRow(context, customerTraceNumber)), ...attention];
-  } catch (error) {
-    if (!(error instanceof DecisionRefusedError)) throw error;
-    const isOpen = await isRunOpen(context.client, workflowIdOf(row.ownerId));
-    const left = [...attention, ...(await leftToSee(await context.ledger(), row, isOpen))];
-    if (left.length > 0) return left;
-    throw error;
-  }
-}
-
 /** @throws InvalidInputError, DecisionRefusedError */
 export async function decideInLedger(
   context: LedgerDecisionContext,
@@ -79,7 +59,7 @@ export async function decideInLedger(
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
   }
   const row = await undecidedRow(context, customerTraceNumber);
-  const reason = decisionProblem(leftBehind(row), message);
+  const reason = decisionProblem(readLeftBehind(row), message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
   const record = recordOf(message, row);
   const judged = await context.judgeProof(row, { message, receivedAt: record.decidedAt });

@@ -11,8 +11,6 @@ import {
   useOf,
 } from '../client/connection/connect.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
-import { type ComparedRows, compareRows } from '../client/holds/compare-rows.ts';
-import type { OpenHold } from '../client/holds/open-hold.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { SeenRecord } from '../ledger/records.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
@@ -23,7 +21,6 @@ import {
   type LedgerDecisionAnswer,
   markRunSeen,
   markSeen,
-  openInLedger,
   type RunSeenBy,
 } from './ledger-decisions.ts';
 import { type SentConsents, sendConsents } from './sent-consents.ts';
@@ -65,15 +62,6 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /**
-   * What a person has to decide about an inquiry without a run, and what has come too late for it.
-   *
-   * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
-   */
-  openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
-    return openInLedger(this.context(), customerTraceNumber);
-  }
-
-  /**
    * Decides about an inquiry whose run is gone; a new start of the journey finds the decision in the ledger.
    *
    * @throws InvalidInputError; DecisionRefusedError where it makes no sense: nothing has changed
@@ -85,16 +73,6 @@ export class LedgerJourneys extends CreditJourneys {
   /** @throws DecisionRefusedError where nothing that came too late is left unseen */
   markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
     return markSeen(this.context(), seen);
-  }
-
-  /**
-   * Compares the ledger's rows of what needs a person with what at most `limit` running runs say. Changes nothing.
-   *
-   * @throws TemporalUnavailableError, LedgerUnavailableError
-   */
-  compareHolds(limit: number): Promise<ComparedRows> {
-    const status = (ownerId: string) => this.run(ownerId).status();
-    return compareRows({ ...this.context(), status }, limit);
   }
 
   /**

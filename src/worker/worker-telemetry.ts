@@ -10,7 +10,7 @@ import {
 } from '@temporalio/worker';
 import type { Sinks } from '@temporalio/workflow';
 import { inParallel } from '../base/in-parallel.ts';
-import { isRunOpen } from '../client/holds/rows-as-holds.ts';
+import { isRunOpen } from '../client/runs/is-run-open.ts';
 import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
 import type { Ledger } from '../ledger/ledger.ts';

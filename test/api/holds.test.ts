@@ -268,7 +268,10 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, count: 1 }], seen.text);
     assert.equal((await api.call(path, { body })).json.count, 0);
     assert.deepEqual(await listed(), []);
-    assert.equal((await api.call('/v1/unmatched-consents?after=x')).status, 400);
+    const spoiled = await api.call('/v1/unmatched-consents?after=x');
+    assert.deepEqual([spoiled.status, spoiled.json.problems[0].parameter], [400, 'after']);
+    const tooMany = await api.call('/v1/unmatched-consents?limit=1000');
+    assert.deepEqual([tooMany.status, tooMany.json.problems[0].parameter], [422, 'limit']);
   });
 
   test('so it takes a repeat, which makes a further inquiry', async () => {
@@ -320,6 +323,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     }));
     await ledger.work.note(ledger.identity.ledgerId, { asOf: since, opened, ended: [] });
     const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data;
+    const first = (await api.call(`/v1/holds?ownerId=${ownerId}&limit=1`)).json;
+    assert.deepEqual([first.data.length, first.total, first.hasMore], [1, 3, true]);
     const flag = (await rows()).find(({ reason }) => reason === 'ssnMismatch');
     const path = `/v1/runs/${encodeURIComponent(ownerId)}/seen`;
     assert.deepEqual([flag.allowedActions, flag.decideAt, flag.guide.actions[0].action], [['seen'], path, 'seen']);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { consequencesOf } from '../../src/cli/decisions/ask-decision.ts';
-import { sinceOf } from '../../src/cli/decisions/holds-query.ts';
+import { sinceOf } from '../../src/cli/decisions/work-query.ts';
 import { commandLines, holdTable, resolveCommand } from '../../src/cli/output/hold-lines.ts';
-import type { OpenHold } from '../../src/client.ts';
+import type { DecidableHold } from '../../src/operator/judge-decision.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
 
-const HOLD: OpenHold = {
-  journeyId: 'x'.repeat(64),
+const HOLD: DecidableHold = {
+  ownerId: 'x'.repeat(64),
   customerTraceNumber: TRACE,
   productCode: 'SECONDUSE',
   shareId: 'S-1',
@@ -21,31 +21,27 @@ const HOLD: OpenHold = {
 
 describe('what needs a person, in lines', () => {
   test('keeps to 80 columns, and its command can be copied whole', () => {
-    const lines = holdTable([HOLD, { ...HOLD, heldBy: 'ledger', journeyId: 'J-1' }], 80);
+    const lines = holdTable([HOLD], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
     const text = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
-    assert.ok(text.includes(`credit-journey resolve ${HOLD.journeyId} ${TRACE} --attempt 12`));
-    assert.ok(text.includes(`credit-journey resolve --ledger ${TRACE} --attempt 12`));
-    assert.ok(text.includes('J-1 (no run)'));
-    const left = holdTable([{ ...HOLD, heldBy: 'ledger' }], 80).join('\n');
-    assert.ok(left.includes(`${HOLD.journeyId} (no run)`), 'its command does not name the journey');
+    assert.ok(text.includes(`credit-journey resolve ${HOLD.ownerId} ${TRACE} --attempt 12`));
     assert.deepEqual(commandLines('a b', 80, '  '), ['  a b']);
     assert.deepEqual(commandLines('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
   });
 
-  test('points to what may be done: nothing but looking at a share that was revoked after posting', () => {
-    const { attempt: _, ...flagged } = HOLD;
-    assert.equal(
-      resolveCommand({ ...flagged, journeyId: 'J-1', reason: 'revokedAfterPosting' }),
-      'credit-journey status J-1',
-    );
-    const late: OpenHold = { ...flagged, reason: 'lateAnswer', heldBy: 'ledger', allowedActions: ['seen'] };
-    assert.equal(resolveCommand(late), `credit-journey resolve --ledger ${TRACE} --action seen`);
+  test('points to what may be done: a decision, a look, or nothing until its cause is mended', () => {
+    const { attempt: _, customerTraceNumber: __, ...ofRun } = HOLD;
+    const flagged = { ...HOLD, ownerId: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
+    assert.equal(resolveCommand({ ...flagged }), `credit-journey resolve J-1 ${TRACE} --action seen`);
+    const review = { ...ofRun, ownerId: 'portfolio:R-1', reason: 'ssnMismatch', allowedActions: ['seen' as const] };
+    assert.match(resolveCommand(review), /^credit-journey holds --seen-run portfolio:R-1 --by/);
+    const files = { ...review, reason: 'PortfolioUnavailable', allowedActions: [] };
+    assert.equal(resolveCommand(files), 'credit-journey status portfolio:R-1');
   });
 });
 
 describe('what a decision will do, in words', () => {
-  const words = (hold: Partial<OpenHold>, action: 'resend' | 'abandon' | 'accept') =>
+  const words = (hold: Partial<DecidableHold>, action: 'resend' | 'abandon' | 'accept') =>
     consequencesOf({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
 
   test('warns of a second posting where the outcome is unknown, and leaves to the ledger what the run has not claimed', () => {
@@ -60,7 +56,7 @@ describe('what a decision will do, in words', () => {
     const { shareId: _, ...stage } = HOLD;
     assert.match(consequencesOf(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
     assert.match(words({}, 'abandon'), /The journey goes on without this share\./);
-    assert.match(words({ journeyId: 'share:S-1' }, 'abandon'), /The share ends with it\./);
+    assert.match(words({ ownerId: 'share:S-1' }, 'abandon'), /The share ends with it\./);
     assert.match(words({}, 'accept'), /The share ends as `notPosted`\.$/);
     assert.match(words({ reason: 'AnotherNumber' }, 'resend'), /posted under this number .* a second inquiry/);
   });

@@ -83,7 +83,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const elsewhere = await runCli(['status', `share:${shareId}`], { env: noLedger, cwd: stage.shell.directory });
     assert.deepEqual([elsewhere.code, JSON.parse(elsewhere.stdout).attention], [0, undefined], elsewhere.stderr);
     const word = ['--by', 'ops', '--reason', 'told the secondary user'];
-    await done('resolve', '--ledger', customerTraceNumber, '--action', 'seen', ...word);
+    await done('resolve', `share:${shareId}`, customerTraceNumber, '--action', 'seen', ...word);
     assert.equal((await cli('status', `share:${shareId}`)).code, 0);
   });
 

@@ -14,7 +14,6 @@ const COMMANDS = [
   ['list', '--needs-attention'],
   ['webhooks', 'list'],
   ['webhooks', 'resend', '--all'],
-  ['holds', '--no-ledger'],
   ['setup', '--no-ledger'],
 ];
 

@@ -305,7 +305,7 @@ test('clients, handles and errors show ids, and never the API key or other metad
     errorOf(own.start({ ...journeyInput(), endUserCode: '' })),
     errorOf(closed.get('J-1').status()),
     connected({ namespace: 'never-registered' }).then(async (elsewhere) => {
-      const error = await errorOf(elsewhere.holds({ ledger: false }));
+      const error = await errorOf(elsewhere.get('J-1').status());
       await elsewhere.close();
       return error;
     }),

@@ -88,8 +88,8 @@ after(async () => {
 async function listedHolds(count: number): Promise<string> {
   for (let tries = 1; ; tries++) {
     const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
-    const { holds } = JSON.parse(ran.stdout) as { holds: object[] };
-    if (holds.length === count) break;
+    const { list } = JSON.parse(ran.stdout) as { list: object[] };
+    if (list.length === count) break;
     assert.ok(tries < 40, ran.stdout);
   }
   const { code, screen: shown } = await runInTerminal(['holds'], [], env);
@@ -108,7 +108,11 @@ describe('a hold of each kind is told alike everywhere, and the printed command 
       assert.deepEqual(hold.allowedActions, ALLOWED_ACTIONS[kind]);
 
       const command = `npx credit-journey resolve ${journeyId} ${hold.customerTraceNumber} --attempt ${hold.attempts}`;
-      assert.equal(screen.split(`\n    ${command}\n`).length, 2, `${command}\n${screen}`);
+      // While its ledger is not to be had, a run cannot write a row: the list has what the run itself says.
+      const isRow = screen.includes(`\n    ${command}\n`);
+      if (!isRow) assert.match(kind, /^Ledger/, screen);
+      const shown = isRow ? command : `npx credit-journey status ${journeyId}`;
+      assert.equal(screen.split(`\n    ${shown}\n`).length, 2, `${shown}\n${screen}`);
       const status = await runInTerminal(['status', journeyId], [], env);
       assert.equal(status.code, 3, status.screen);
       assert.ok(status.screen.includes(` · ${kind} · `) || status.screen.includes(` · ${kind},`), status.screen);

@@ -258,7 +258,15 @@ async function playHolds(played: PlayedWorld): Promise<void> {
   const by = ['--by', 'ops', '--reason', 'a drill'];
   const { customerTraceNumber, attempts } = leftHold;
   await cli(
-    ...['resolve', '--ledger', customerTraceNumber, '--attempt', String(attempts), '--action', 'abandon'],
+    ...[
+      'resolve',
+      left.workflowId.replace('journey-', ''),
+      customerTraceNumber,
+      '--attempt',
+      String(attempts),
+      '--action',
+      'abandon',
+    ],
     ...['--provider-said', 'posted', ...by],
   );
   await cli('holds', '--seen-consents', journeyId, ...by);

@@ -30,7 +30,7 @@ async function shown() {
   const call = { services: { client }, caller: { profiles: '*', endUsers: '*' }, query: { waitsFor: 'repair' } };
   const answer = (await route.handle(call as never)) as { body: { data: { ownerId: string }[] } };
   const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
-  const ran = await runCli(['holds', '--no-ledger', '--json'], { env, cwd: harness.dataDir });
+  const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
   const { failing } = JSON.parse(ran.stdout) as { failing: { workflowId: string; cause: string }[] };
   return {
     doctor: check.status,

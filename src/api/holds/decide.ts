@@ -1,99 +1,186 @@
-/** A person's decision about one inquiry: told to its run, or written into the ledger where the run is lost. */
-
-import {
-  DecisionRefusedError,
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  UpdateRefusedError,
-} from '../../client/connection/errors.ts';
-import type { MessageOf } from '../../messages/message.ts';
-import type { decision as decisionDefinition } from '../../messages/resolve-inquiry.ts';
-import type { LedgerDecision } from '../../operator/ledger-decisions.ts';
-import { refusedMessage, unknownRun } from '../problem.ts';
+/** Decisions over HTTP: one, the same about many, and what the same would come to. */
+import { z } from 'zod';
+import { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { HOLD_ACTIONS, type HoldAction } from '../../model/failure-types.ts';
+import type { ProviderSaid } from '../../model/provider-word.ts';
+import { type DecisionMade, decideMany, type EarlierDecision, previewMany } from '../../operator/decide.ts';
+import { causeIn, refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
+import { isReached, untilNextStep } from '../reach.ts';
 import type { Call } from '../route.ts';
-import type { ApiServices } from '../services.ts';
-import { decidedBefore } from './decided-before.ts';
-import { isOwnInquiry } from './own-inquiry.ts';
 import { signedDecision } from './signing.ts';
 
-export interface DecisionMade {
-  accepted: true;
-  /** The same decision stood already. */
-  duplicate: boolean;
-  /** Whether the ledger has it. */
-  recorded: boolean;
-  /** Who goes on with it: the open run, or the run's next start. */
-  heldBy: 'run' | 'ledger';
-  /** Of the open run, right after it. */
-  status?: object;
+const decidedSchema = z
+  .object({
+    decisionId: z.string(),
+    action: z.string(),
+    by: z.string(),
+    at: z.string().meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'decidedBefore', description: 'Another decision about this attempt, which stands.' });
+
+export interface NamedInquiry {
+  ownerId: string;
+  customerTraceNumber: string;
+  attempt: number;
 }
 
-type Decision = MessageOf<typeof decisionDefinition>;
+export interface SameDecision {
+  decisionId: string;
+  action: HoldAction;
+  providerSaid: ProviderSaid;
+  reason: string;
+  outcome?: 'noRecord' | 'noReport';
+}
 
-type Services = Pick<ApiServices, 'journeys' | 'openLedger' | 'environment' | 'maxApplicants' | 'signer'>;
+const inquiryFields = { ownerId: z.string(), customerTraceNumber: z.string(), attempt: z.int().min(1) };
+const why = {
+  code: z.string().exactOptional().meta({ description: 'As a problem document’s, where it was not decided.' }),
+  detail: z.string().exactOptional(),
+  decided: decidedSchema.exactOptional(),
+};
+
+export const decidedSameSchema = z
+  .object({
+    inquiries: z.array(
+      z.object({
+        ...inquiryFields,
+        result: z.enum(['decided', 'duplicate', 'refused', 'failed']).meta({
+          description: 'refused: nothing was decided. failed: it is not known; the same again tells.',
+        }),
+        recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
+        ...why,
+      }),
+    ),
+  })
+  .meta({ id: 'decidedMany' });
+
+export const previewSchema = z
+  .object({
+    decidable: z.int().min(0).meta({ description: 'How many would be decided.' }),
+    inquiries: z.array(
+      z.object({
+        ...inquiryFields,
+        decidable: z.boolean(),
+        reason: z.string().exactOptional().meta({ description: 'Of the hold.' }),
+        heldBy: z.enum(['run', 'ledger']).exactOptional(),
+        allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).exactOptional(),
+        ...why,
+      }),
+    ),
+  })
+  .meta({ id: 'decisionPreview' });
+
+type Asking = Pick<Call, 'services' | 'caller' | 'sending' | 'startedAt'>;
 
 /**
  * @param ownerId the caller reaches it
  * @param given the message, with who decides by the token
  * @throws InvalidInputError; Refusal 409 with who has decided before; 404
  */
-export async function decide(
-  services: Services,
-  { ownerId, given, sending }: { ownerId: string; given: object; sending: Call['sending'] },
-): Promise<DecisionMade> {
-  const decision = await signedDecision(services, given);
-  try {
-    return await tellRun(services, ownerId, decision, sending);
-  } catch (error) {
-    if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) {
-      throw await refused(services, ownerId, decision, error);
-    }
-    if (!(await isOwnInquiry(services, ownerId, decision.customerTraceNumber))) {
-      throw error instanceof JourneyFinishedError ? error : unknownRun();
-    }
-    return writeDown(services, ownerId, decision);
-  }
-}
-
-/** What the handles of every kind of run have in common. */
-interface Deciding {
-  resolve(
-    decision: Decision,
-    options: Call['sending'],
-  ): Promise<Omit<DecisionMade, 'heldBy' | 'recorded'> & { recorded?: boolean }>;
-}
-
-async function tellRun(
-  { journeys }: Services,
+export async function decideOne(
+  { services, sending }: Pick<Call, 'services' | 'sending'>,
   ownerId: string,
-  decision: Decision,
-  sending: Call['sending'],
+  given: object,
 ): Promise<DecisionMade> {
-  const run = journeys.run(ownerId) as unknown as Deciding;
-  const { accepted, duplicate, recorded = true, status } = await run.resolve(decision, sending);
-  return { accepted, duplicate, recorded, heldBy: 'run', ...(status ? { status } : {}) };
-}
-
-async function writeDown(
-  services: Services,
-  ownerId: string,
-  { applicants, ...decision }: Decision,
-): Promise<DecisionMade> {
-  if (decision.action === 'amend' || applicants !== undefined) {
-    throw refusedMessage('without a run nothing can be amended: abandon it, and start anew');
-  }
-  try {
-    const { duplicate } = await services.journeys.decideInLedger(decision as LedgerDecision);
-    return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
-  } catch (error) {
-    throw await refused(services, ownerId, decision, error);
-  }
+  const prepare = async () => ({ decision: await signedDecision(services, given), options: sending });
+  const [decided] = await decideMany(services.journeys, [{ ownerId }], prepare);
+  if (decided && 'made' in decided) return decided.made;
+  throw decided ? translateRefusal(decided) : new Error('nothing was decided');
 }
 
 /** The second of two operators is told what the first has decided. */
-async function refused(services: Services, ownerId: string, decision: Decision, error: unknown): Promise<unknown> {
+function translateRefusal({ error, earlier }: { error: Error; earlier?: EarlierDecision }): Error {
   if (!(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError)) return error;
-  const { reason } = error;
-  const decided = await decidedBefore(services, ownerId, decision);
-  return refusedMessage(reason, decided ? { decided } : {});
+  return refusedMessage(error.reason, earlier ? { decided: earlier } : {});
+}
+
+export async function decideSame(
+  asking: Asking,
+  { decision, inquiries }: { decision: SameDecision & { by: string }; inquiries: readonly NamedInquiry[] },
+): Promise<z.infer<typeof decidedSameSchema>> {
+  const { services } = asking;
+  const check = createCheck(asking);
+  const decided = await decideMany(services.journeys, inquiries, async ({ ownerId, customerTraceNumber, attempt }) => {
+    const options = await check(ownerId);
+    return { decision: await signedDecision(services, { ...decision, customerTraceNumber, attempt }), options };
+  });
+  return {
+    inquiries: decided.map((one) => {
+      const { ownerId, customerTraceNumber, attempt } = one;
+      const named = { ownerId, customerTraceNumber, attempt };
+      if ('made' in one) {
+        const { duplicate, recorded } = one.made;
+        return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
+      }
+      const { status, code, detail } = explain(translateRefusal(one));
+      const result = status >= 500 ? ('failed' as const) : ('refused' as const);
+      return { ...named, result, code, detail, ...nameEarlier(one) };
+    }),
+  };
+}
+
+export async function previewSame(
+  asking: Asking,
+  { decision, inquiries }: { decision: SameDecision; inquiries: readonly NamedInquiry[] },
+): Promise<z.infer<typeof previewSchema>> {
+  const check = createCheck(asking);
+  const judged = await previewMany(asking.services.journeys, inquiries, async (named) => {
+    await check(named.ownerId);
+    return { ...decision, ...named };
+  });
+  return {
+    decidable: judged.filter(({ problem }) => problem === null).length,
+    inquiries: judged.map((one) => {
+      const { ownerId, customerTraceNumber, attempt, hold, problem } = one;
+      const named = { ownerId, customerTraceNumber, attempt, decidable: problem === null };
+      if (problem instanceof Error) {
+        const { code, detail } = explain(problem);
+        return { ...named, code, detail };
+      }
+      const about = hold && {
+        reason: hold.reason,
+        heldBy: hold.heldBy,
+        allowedActions: [...hold.allowedActions],
+      };
+      if (problem === null) return { ...named, ...about };
+      const code = 'earlier' in one ? 'decided' : causeIn(problem);
+      return { ...named, ...about, code, detail: problem, ...nameEarlier(one) };
+    }),
+  };
+}
+
+function nameEarlier(one: { earlier?: EarlierDecision }): { decided?: EarlierDecision } {
+  return one.earlier ? { decided: one.earlier } : {};
+}
+
+class OutOfTimeError extends Error {
+  override readonly name = 'OutOfTimeError';
+}
+
+/** For all of them: callers and proxies give up after a minute or less. */
+const LONGEST_MS = 25_000;
+
+/** Checks that there is time left for one of many, and that the caller reaches its run: the same answer as for an unknown one. */
+function createCheck(asking: Asking): (ownerId: string) => Promise<Call['sending']> {
+  const { sending } = asking;
+  const endsAt = performance.now() + LONGEST_MS;
+  return async (ownerId) => {
+    const leftMs = Math.floor(endsAt - performance.now());
+    if (leftMs < 1) throw new OutOfTimeError('the others took too long: send it again');
+    if (!(await isReached(asking, ownerId))) {
+      // The answer takes whole steps, as any refusal.
+      await untilNextStep(asking);
+      throw unknownRun();
+    }
+    return { ...sending, timeoutMs: Math.min(sending.timeoutMs, leftMs) };
+  };
+}
+
+/** @throws what is no refusal: a bug */
+function explain(error: Error): { status: number; code: string; detail: string } {
+  if (error instanceof OutOfTimeError) return { status: 503, code: 'outOfTime', detail: error.message };
+  const refusal = error instanceof Refusal ? error : refusalOfError(error);
+  if (!refusal) throw error;
+  return { status: refusal.status, code: refusal.reason, detail: refusal.message };
 }

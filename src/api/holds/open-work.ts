@@ -2,14 +2,13 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { holdStatusSchema } from '../../messages/journey/shapes.ts';
-import { ALLOWED_ACTIONS, HOLD_ACTIONS, type HoldAction, isFailureType } from '../../model/failure-types.ts';
-import { LASTING_FLAGS } from '../../model/inquiry.ts';
+import { HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
-import { PRODUCTS, type ProductCode } from '../../model/products.ts';
+import { PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
+import { type OpenHold, readOpenWork, toHold } from '../../operator/open-work.ts';
 import {
   type DecidedInquiry,
   describeAction,
@@ -63,26 +62,8 @@ const guideSchema = z
 
 type Guide = z.infer<typeof guideSchema>;
 
-interface GuidedRow {
-  ownerId: string;
-  reason: string;
-  productCode?: ProductCode;
-  customerTraceNumber?: string;
-  shareId?: string;
-  attempt?: number;
-  allowedActions: readonly (HoldAction | 'seen')[];
-}
-
-function guideOf(row: GuidedRow): Guide {
-  return {
-    ...meaningOf(row),
-    providerWords: { ...PROVIDER_WORDS },
-    actions: row.allowedActions.map((action) => describeAction(action, inquiryOf(row))),
-  };
-}
-
-function meaningOf(row: GuidedRow): Pick<Guide, 'meaning' | 'onFile' | 'ask' | 'runbook'> {
-  const { reason, productCode, customerTraceNumber } = row;
+function writeGuide(hold: OpenHold): Guide {
+  const { reason, productCode, customerTraceNumber } = hold;
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
   return {
     meaning: meaningSentence(reason),
@@ -91,11 +72,13 @@ function meaningOf(row: GuidedRow): Pick<Guide, 'meaning' | 'onFile' | 'ask' | '
       ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
       runbook: findPage(reason),
     }),
+    providerWords: { ...PROVIDER_WORDS },
+    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
   };
 }
 
 /** Whether its run is open, the ledger does not know: the words are those of a run that goes on. */
-function inquiryOf({ ownerId, reason, productCode, shareId, attempt = 0 }: GuidedRow): DecidedInquiry {
+function toDecidedInquiry({ ownerId, reason, productCode, shareId, attempt = 0 }: OpenHold): DecidedInquiry {
   const failureType = isFailureType(reason) ? reason : null;
   // Every hold has its product; of what was only flagged, the words say nothing of one.
   const product = productCode ?? 'CR';
@@ -160,20 +143,12 @@ export async function openWork(
   const cursors = cursorsFor(call, 'holds', filters);
   const place = after === undefined ? undefined : ((await cursors.open(after)) as string);
   const ledger = await services.openLedger();
-  const { rows, last } = await fillPage(batchesAfter(ledger, { ...filters, ...readersReach(caller), limit }, place), {
+  const pages = readOpenWork(ledger, { ...filters, ...readersReach(caller), limit, after: place });
+  const { rows, last } = await fillPage(pages, {
     limit,
     judge: reachesAll(caller) ? null : (batch) => withinReach(services, caller, batch),
   });
-  return pageOf(rows.map(holdOf), last && (await cursors.seal(placeAfter(last))));
-}
-
-async function* batchesAfter(ledger: Ledger, query: WorkFilters & { limit: number }, first: string | undefined) {
-  for (let after = first, hasMore = true; hasMore; ) {
-    const { rows, next } = await ledger.work.open({ ...query, ...defined({ after }) });
-    hasMore = next !== undefined;
-    yield { rows, hasMore };
-    after = next;
-  }
+  return pageOf(rows.map(describeHold), last && (await cursors.seal(placeAfter(last))));
 }
 
 /** How many wait, by kind and reason, the most first. For whom a run is, here the ledger alone says. */
@@ -187,29 +162,18 @@ export async function countedWork(
 }
 
 /** A row as the API answers it. */
-export function holdOf({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
-  const { ownerId, kind, reason, since, customerTraceNumber } = row;
-  const { kind: run, id } = ownerOf(ownerId);
-  const isDecided = kind === 'held' && isFailureType(reason);
+export function describeHold(row: WorkRow): Hold {
+  const hold = toHold(row);
+  const { ownerId, customerTraceNumber, allowedActions } = hold;
+  const { kind, id } = ownerOf(ownerId);
   const seenAt =
-    customerTraceNumber !== undefined
-      ? `/v1/inquiries/${customerTraceNumber}/seen`
-      : // Of the other flags of a run its cause has to be mended.
-        LASTING_FLAGS.includes(reason)
-        ? `/v1/runs/${encodeURIComponent(ownerId)}/seen`
-        : undefined;
-  const decideAt = isDecided ? `/v1/${COLLECTIONS[run]}/${id}/decisions` : seenAt;
-  const allowedActions: Hold['allowedActions'] = isDecided
-    ? [...ALLOWED_ACTIONS[reason]]
-    : seenAt === undefined
-      ? []
-      : ['seen'];
+    customerTraceNumber === undefined
+      ? `/v1/runs/${encodeURIComponent(ownerId)}/seen`
+      : `/v1/inquiries/${customerTraceNumber}/seen`;
+  const decideAt = allowedActions.includes('seen') ? seenAt : `/v1/${COLLECTIONS[kind]}/${id}/decisions`;
   return {
-    ...{ holdId: workId, kind, reason, since, ownerId, profile: gatewayProfile },
-    ...row,
-    ...(details as Partial<Hold> | undefined),
-    allowedActions,
-    ...(decideAt === undefined ? {} : { decideAt }),
-    guide: guideOf({ ...row, allowedActions }),
+    ...(hold as Hold),
+    ...(allowedActions.length === 0 ? {} : { decideAt }),
+    guide: writeGuide(hold),
   };
 }

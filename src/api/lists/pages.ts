@@ -50,6 +50,8 @@ export function describeCursor(schema: z.ZodString) {
   return schema.max(MAX_CURSOR_CHARACTERS).exactOptional().describe('The `next` of the page before.');
 }
 
+const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a page before', parameter: 'after' };
+
 /** What one list takes as a cursor: sealed by the ledger's key, for one caller and one filter. */
 interface Cursors {
   seal(place: unknown): Promise<string>;
@@ -78,7 +80,8 @@ export function cursorsFor({ caller, services }: Asking, list: string, query: Re
       try {
         return ledger.openCursor(after, bound);
       } catch (error) {
-        if (error instanceof SealBrokenError) throw badRequest('after', 'after must be the next of a page before');
+        if (error instanceof SealBrokenError)
+          throw badRequest('after', 'after must be the next of a page before', [CURSOR_PROBLEM]);
         throw error;
       }
     },

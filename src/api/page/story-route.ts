@@ -23,7 +23,7 @@ import {
 } from '../../words/records.ts';
 import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { holdOf, holdSchema } from '../holds/open-work.ts';
+import { describeHold, holdSchema } from '../holds/open-work.ts';
 import { unknownRun } from '../problem.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
@@ -140,7 +140,7 @@ function storyOf(
       one.at < other.at ? -1 : one.at > other.at ? 1 : 0,
     ),
     isWhole,
-    holds: open.map(holdOf),
+    holds: open.map(describeHold),
     messages: status?.refusedMessages ?? [],
     ...(temporalUi === undefined || !described ? {} : { temporalUi: `${temporalUi}${address}` }),
     fromLedger: status === undefined,

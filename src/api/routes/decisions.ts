@@ -9,8 +9,8 @@ import { pullStatusSchema } from '../../messages/pull/shapes.ts';
 import { decision, resolveInquiry, resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import { shareReportStatusSchema } from '../../messages/share/shapes.ts';
 import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
-import { type DecisionMade, decide } from '../holds/decide.ts';
-import { decidedSameSchema, decideMany, previewMany, previewSchema } from '../holds/decide-many.ts';
+import type { DecisionMade } from '../../operator/decide.ts';
+import { decidedSameSchema, decideOne, decideSame, previewSame, previewSchema } from '../holds/decide.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
@@ -54,7 +54,7 @@ async function decided(
   ownerId: string,
 ): Promise<Reply<200> & { body: DecisionMade }> {
   noted({ journeyId: ownerId });
-  return { status: 200, body: await decide(services, { ownerId, given: { ...body, by: by() }, sending }) };
+  return { status: 200, body: await decideOne({ services, sending }, ownerId, { ...body, by: by() }) };
 }
 
 /** The same decision about many: nothing in it belongs to one of them. */
@@ -153,7 +153,7 @@ export const decisionRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.noted({ count: inquiries.length });
-      return { status: 200, body: await previewMany(call, { decision, inquiries }) };
+      return { status: 200, body: await previewSame(call, { decision, inquiries }) };
     },
   }),
   route({
@@ -169,7 +169,7 @@ export const decisionRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.noted({ count: inquiries.length });
-      return { status: 200, body: await decideMany(call, { decision: { ...decision, by: call.by() }, inquiries }) };
+      return { status: 200, body: await decideSame(call, { decision: { ...decision, by: call.by() }, inquiries }) };
     },
   }),
 ];

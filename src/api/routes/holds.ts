@@ -45,6 +45,7 @@ function filtersIn({ kind, reason, profile, endUserCode, ownerId }: z.infer<type
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
   asOf: z.string().meta({ format: 'date-time' }),
+  total: z.int().min(0).meta({ description: 'How many there are on all pages.' }),
 });
 
 const countsSchema = z
@@ -82,10 +83,15 @@ export const holdRoutes: readonly Route[] = [
     answers: { 200: { description: 'One page.', schema: holdList } },
     async handle({ services, caller, query, noted }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
-      const wanted = { ...filtersIn(query), limit: limitIn(query), ...defined({ after: query.after }) };
-      const page = await openWork({ services, caller }, wanted);
+      const filters = filtersIn(query);
+      const wanted = { ...filters, limit: limitIn(query), ...defined({ after: query.after }) };
+      const [page, { counts }] = await Promise.all([
+        openWork({ services, caller }, wanted),
+        countedWork(services, caller, filters),
+      ]);
       noted({ count: page.data.length });
-      return { status: 200, body: { asOf, ...page } };
+      const total = counts.reduce((sum, { count }) => sum + count, 0);
+      return { status: 200, body: { asOf, total, ...page } };
     },
   }),
   route({

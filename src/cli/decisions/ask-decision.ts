@@ -1,14 +1,21 @@
 /** Asks on a terminal for what the options have left open. */
 import { userInfo } from 'node:os';
 import { defined } from '../../base/defined.ts';
-import type { OpenHold } from '../../client.ts';
 import type { Applicant } from '../../model/applicant.ts';
+import { isFailureType } from '../../model/failure-types.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { consequences, describeAction, PROVIDER_WORDS, questionSentences } from '../../words/holds.ts';
+import type { DecidableHold } from '../../operator/judge-decision.ts';
+import {
+  consequences,
+  type DecidedInquiry,
+  describeAction,
+  PROVIDER_WORDS,
+  questionSentences,
+} from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { decidedInquiry, holdLines } from '../output/hold-lines.ts';
+import { holdLines } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
 import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
@@ -18,8 +25,8 @@ import type { DraftDecision, ResolveAction } from './decision-flags.ts';
 const NO_RECORD = '-';
 
 /** Shows what the decision is about. */
-export function showHold(hold: OpenHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
-  const { kind, id } = ownerOf(hold.journeyId);
+export function showHold(hold: DecidableHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
+  const { kind, id } = ownerOf(hold.ownerId);
   const question = questionSentences(hold, AS_TEXT);
   prompter.say([
     `${kind} ${hold.heldBy === 'run' ? id : `${id} (it has no run)`}`,
@@ -34,7 +41,7 @@ export function showHold(hold: OpenHold, prompter: Prompter, { width }: Pick<Out
  * @param ofMany it is about many holds of one kind, so that nothing of one person belongs to it
  */
 export async function askForTheRest(
-  hold: OpenHold,
+  hold: DecidableHold,
   draft: DraftDecision,
   prompter: Prompter,
   { ofMany = false } = {},
@@ -56,7 +63,7 @@ export async function askForTheRest(
 
 /** Shows what will happen, and asks whether it shall. */
 export async function confirmed(
-  hold: OpenHold,
+  hold: DecidableHold,
   decision: DraftDecision,
   prompter: Prompter,
   { width }: Pick<Output, 'width'>,
@@ -65,42 +72,52 @@ export async function confirmed(
   return prompter.confirm(`Decide ${decision.action}?`);
 }
 
+/** The hold as the guide takes it. */
+function toDecidedInquiry(hold: DecidableHold): DecidedInquiry {
+  const { ownerId, heldBy, reason, productCode, shareId, attempt = 0 } = hold;
+  const failureType = isFailureType(reason) ? reason : null;
+  return { run: ownerOf(ownerId).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
+}
+
 /** What follows from the decision, as sentences. */
-export function consequencesOf(hold: OpenHold, { action, outcome, reference, applicants }: DraftDecision): string[] {
+export function consequencesOf(
+  hold: DecidableHold,
+  { action, outcome, reference, applicants }: DraftDecision,
+): string[] {
   if (action === undefined) return [];
   const found = reference ? `${outcome}, reference ${reference.reportReferenceNumber}` : outcome;
-  return consequences(action, decidedInquiry(hold), {
+  return consequences(action, toDecidedInquiry(hold), {
     ...defined({ outcome: found }),
     isPosted: outcome === 'record',
     keepsApplicants: applicants === undefined,
   });
 }
 
-function askAction(hold: OpenHold, prompter: Prompter): Promise<ResolveAction> {
-  const actions = hold.allowedActions.map((action) => describeAction(action, decidedInquiry(hold)));
+function askAction(hold: DecidableHold, prompter: Prompter): Promise<ResolveAction> {
+  const actions = hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold)));
   const choices = actions.map(({ action, words }) => ({ value: action, what: words }));
   return prompter.choice('What may be decided', choices);
 }
 
 /** Only the words with which the decision may be taken. */
 function askProviderSaid(
-  hold: OpenHold,
+  hold: DecidableHold,
   { action = 'seen', outcome }: DraftDecision,
   prompter: Prompter,
 ): Promise<ProviderSaid> {
-  const { outcomes = [], providerSaid } = describeAction(action, decidedInquiry(hold));
+  const { outcomes = [], providerSaid } = describeAction(action, toDecidedInquiry(hold));
   const said = outcomes.find((one) => one.outcome === outcome)?.providerSaid ?? providerSaid;
   const choices = (said.length === 0 ? PROVIDER_SAID : said).map((value) => ({ value, what: PROVIDER_WORDS[value] }));
   return prompter.choice('What the provider says about it', choices);
 }
 
-function outcomeChoices(hold: OpenHold, ofMany: boolean) {
-  const { outcomes = [] } = describeAction('accept', decidedInquiry(hold));
+function outcomeChoices(hold: DecidableHold, ofMany: boolean) {
+  const { outcomes = [] } = describeAction('accept', toDecidedInquiry(hold));
   return outcomes.flatMap(({ outcome: value, words: what }) => (ofMany && value === 'record' ? [] : [{ value, what }]));
 }
 
 /** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */
-async function askReference({ applicantIds: known = [] }: OpenHold, prompter: Prompter): Promise<ReportReference> {
+async function askReference({ applicantIds: known = [] }: DecidableHold, prompter: Prompter): Promise<ReportReference> {
   const [{ sharedFields }, { problemsIn }] = await Promise.all([
     import('../../messages/message.ts'),
     import('../../fields/problems.ts'),

@@ -12,7 +12,7 @@ import type { ServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readJson } from '../output/json-input.ts';
 import { type ReadProof, readProof, requireProved } from '../output/proof-input.ts';
-import type { HoldFilter } from './holds-query.ts';
+import type { WorkOptions } from './work-query.ts';
 
 interface DecisionFlags {
   action?: string;
@@ -30,7 +30,7 @@ interface DecisionFlags {
   proof?: string;
 }
 
-/** `seen` is for what came too late, and in the ledger only. */
+/** `seen` is for what was flagged, and for what a run that is gone has left unsent. */
 const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
 export type ResolveAction = (typeof ACTIONS)[number];
 
@@ -138,13 +138,9 @@ function attemptOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-export interface ResolveOptions extends ServerOptions, DecisionFlags, HoldFilter {
+export interface ResolveOptions extends ServerOptions, DecisionFlags, WorkOptions {
   yes?: boolean;
   all?: boolean;
-  type?: string;
-  since?: string;
   /** A file. */
   answers?: string;
-  /** A trace number. */
-  ledger?: string;
 }

@@ -1,144 +1,173 @@
 /** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
-import { decisionProblem } from '../../client/holds/decision-problem.ts';
-import type { CreditJourneys, OpenHold } from '../../client.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
-import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
-import { ALLOWED_ACTIONS, isFailureType } from '../../model/failure-types.ts';
-import type { ProductCode } from '../../model/products.ts';
+import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts';
 import { wordProblem } from '../../model/provider-word.ts';
-import type { AnyStatus } from '../../words/runs.ts';
+import { type Decided, type Decision, decideMany, previewMany } from '../../operator/decide.ts';
+import type { DecidableHold, JudgedDecision } from '../../operator/judge-decision.ts';
+import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
+import type { OpenHold } from '../../operator/open-work.ts';
 import { checkMessage } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
-import { type AnsweredInquiry, checkedAnswers, readAnswers } from './answers-file.ts';
+import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, consequencesOf } from './ask-decision.ts';
 import { type DraftDecision, draftOf, type ResolveOptions, requireFlags } from './decision-flags.ts';
-import { holdFilterOf, passes, queryOf } from './holds-query.ts';
 import { withJourneys } from './journey-action.ts';
 import { isAsking } from './resolve-one.ts';
 import { FOLLOWS_WITHIN_MS, whatFollowed } from './what-followed.ts';
+import { queryOf, readHolds } from './work-query.ts';
 
-// The provider's answers beside the holds that they are about: what is decided, and what is left out and why.
+/** A decision about one hold. */
+interface Planned {
+  ownerId: string;
+  hold: DecidableHold;
+  draft: DraftDecision;
+}
 
-type RunHold = OpenHold & { attempt: number };
-
-/** An answer that decides nothing. */
+/** A decision that is not sent. */
 interface LeftOut {
   customerTraceNumber: string;
   why: string;
 }
 
-interface MatchedAnswers {
-  planned: { hold: RunHold; draft: DraftDecision }[];
+interface Plan {
+  planned: Planned[];
   leftOut: LeftOut[];
 }
-
-function matchAnswers(holds: readonly RunHold[], answers: readonly AnsweredInquiry[]): MatchedAnswers {
-  const matched: MatchedAnswers = { planned: [], leftOut: [] };
-  const byTrace = new Map(holds.map((hold) => [hold.customerTraceNumber, hold]));
-  for (const { customerTraceNumber, ...draft } of answers) {
-    const hold = byTrace.get(customerTraceNumber);
-    const why = hold
-      ? decisionProblem(hold, draft)
-      : 'no run that was asked for holds it; without a run: resolve --ledger';
-    if (hold && why === null) matched.planned.push({ hold, draft });
-    else matched.leftOut.push({ customerTraceNumber, why: why ?? '' });
-  }
-  return matched;
-}
-
-/** A decision about one hold. */
-type Planned = MatchedAnswers['planned'][number];
-
-/** What is decided about one inquiry, and what came of it. */
-interface Decided {
-  journeyId: string;
-  customerTraceNumber: string;
-  productCode: string;
-  attempt: number;
-  decisionId: string;
-  action: string;
-  outcome?: string;
-  providerSaid?: string;
-  accepted?: boolean;
-  /** How its run stands a moment later. */
-  ledTo?: { state: string; words?: string };
-  error?: { type: string; message: string };
-}
-
-/** Runs that are watched at a time. */
-const AT_ONCE = 8;
 
 /** Returns the exit code. */
 export async function resolveAll(options: ResolveOptions): Promise<number> {
   const output = createOutput(options);
-  holdFilterOf(options);
-  const { failureType } = queryOf({ ...options, ledger: false });
-  if (failureType === undefined && options.answers === undefined)
+  const { filters } = queryOf(options);
+  if (filters.reason === undefined && options.answers === undefined) {
     throw new UsageError('--all needs a --type, or --answers');
+  }
   const { decisionId, attempt, reference, applicants, confirmConsumerIds, proof } = options;
   if ([decisionId, attempt, reference, applicants, confirmConsumerIds, proof].some((value) => value !== undefined)) {
     throw new UsageError(
       '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof are of one inquiry, not of --all',
     );
   }
-  if (options.answers !== undefined) return resolveAnswered(options.answers, options, output);
-  requireNoProofs(process.env, output);
-  const asking = isAsking(output);
-  if (!asking) requireFlags(options, { attempt: false });
-  const draft = await draftOf(options);
-  requireSense(draft, failureType as string);
-  if (!asking) await checkMessage('decision', sampleOf(draft));
-  return withJourneys(options, async (journeys) => {
-    const holds = await runHolds(journeys, options, output);
-    const products = holds.map(({ productCode }) => productCode);
-    requireSense(draft, failureType as string, products);
-    return asking
-      ? askAll(journeys, holds, draft, options, output)
-      : decideWithoutAsking(journeys, planSame(holds, draft), [], options, output);
-  });
-}
-
-/** What the provider says about each inquiry, in a file. */
-async function resolveAnswered(file: string, options: ResolveOptions, output: Output): Promise<number> {
-  const answers = await readAnswers(file);
-  // Its own number belongs to each.
-  const { decisionId: _, ...defaults } = await draftOf(options);
-  const asking = isAsking(output) && file !== '-';
+  const asking = isAsking(output) && options.answers !== '-';
   const prompter = asking ? createPrompter() : undefined;
   try {
-    if (prompter && answers.some((answer) => !hasMember(answer, 'by'))) {
-      defaults.by ??= await prompter.line('Who decides');
-    }
-    if (prompter && answers.some((answer) => !hasMember(answer, 'reason'))) {
-      defaults.reason ??= await prompter.line('Why');
-    }
-    const checked = await checkedAnswers(answers, defaults);
-    return await withJourneys(options, async (journeys) => {
-      const { planned, leftOut } = matchAnswers(await runHolds(journeys, options, output), checked);
-      if (!prompter) return decideWithoutAsking(journeys, planned, leftOut, options, output);
-      prompter.say([...planLines(planned, output), ...leftOutLines(leftOut, output)]);
-      if (planned.length === 0) return EXIT.failed;
-      return decideOnceConfirmed(journeys, planned, { prompter, question: 'Decide', leftOut }, options, output);
-    });
+    return await (options.answers === undefined
+      ? resolveSame(filters.reason as FailureType, options, output, prompter)
+      : resolveAnswered(options.answers, options, output, prompter));
   } finally {
     prompter?.close();
   }
 }
 
-function hasMember(answer: unknown, name: string): boolean {
-  return typeof answer === 'object' && answer !== null && name in answer;
+/** The same about each of a kind. */
+async function resolveSame(
+  failureType: FailureType,
+  options: ResolveOptions,
+  output: Output,
+  prompter: Prompter | undefined,
+): Promise<number> {
+  requireNoProofs(process.env, output);
+  if (!prompter) requireFlags(options, { attempt: false });
+  const draft = await draftOf(options);
+  requireSense(draft, failureType);
+  if (!prompter) await checkMessage('decision', sampleOf(draft));
+  return withLedger(options, async (journeys) => {
+    const holds = await readHeld(journeys, options);
+    const decision = prompter ? await askOnce(holds, draft, prompter, output) : draft;
+    if (!decision) return EXIT.done;
+    requireSense(decision, failureType);
+    await checkMessage('decision', sampleOf(decision));
+    // Each has a decision of its own: none can stand for another.
+    const drafts = holds.map((hold) => ({
+      hold,
+      draft: { ...decision, attempt: hold.attempt, decisionId: `D-${randomUUID()}` } as DraftDecision,
+    }));
+    const plan = await judge(journeys, drafts);
+    return carryOut(journeys, plan, { prompter, question: `Decide ${decision.action}` }, options, output);
+  });
 }
 
-async function runHolds(journeys: CreditJourneys, options: ResolveOptions, output: Output): Promise<RunHold[]> {
-  const { holds, unanswered } = await journeys.holds(queryOf({ ...options, ledger: false }));
-  if (unanswered.length > 0) output.note(`no worker answered for ${unanswered.length} journeys: they are left out`);
-  const filter = holdFilterOf(options);
-  return holds.filter((hold): hold is RunHold => hold.attempt !== undefined && passes(hold, filter));
+/** Asks what shall be decided about all of them; `undefined` where there is nothing to decide. */
+async function askOnce(
+  holds: readonly OpenHold[],
+  draft: DraftDecision,
+  prompter: Prompter,
+  output: Output,
+): Promise<DraftDecision | undefined> {
+  const [first] = holds;
+  if (!first) {
+    prompter.say(['nothing of this kind is on hold']);
+    return undefined;
+  }
+  prompter.say(listLines(holds, output));
+  const example = { ...first, heldBy: 'run' } as DecidableHold;
+  return askForTheRest(example, { ...draft, attempt: 1 }, prompter, { ofMany: true });
+}
+
+/** What the provider says about each inquiry, in a file. */
+async function resolveAnswered(
+  file: string,
+  options: ResolveOptions,
+  output: Output,
+  prompter: Prompter | undefined,
+): Promise<number> {
+  const answers = await readAnswers(file);
+  // Its own number belongs to each.
+  const { decisionId: _, ...defaults } = await draftOf(options);
+  const isLacking = (name: string) => answers.some((answer) => !isRecord(answer) || !(name in answer));
+  if (prompter && isLacking('by')) defaults.by ??= await prompter.line('Who decides');
+  if (prompter && isLacking('reason')) defaults.reason ??= await prompter.line('Why');
+  const checked = await checkedAnswers(answers, defaults);
+  return withLedger(options, async (journeys) => {
+    const holds = await readHeld(journeys, options);
+    const byTrace = new Map(holds.map((hold) => [hold.customerTraceNumber, hold]));
+    const drafts: { hold: OpenHold; draft: DraftDecision }[] = [];
+    const unknown: LeftOut[] = [];
+    for (const { customerTraceNumber, ...draft } of checked) {
+      const hold = byTrace.get(customerTraceNumber);
+      if (hold) drafts.push({ hold, draft });
+      else unknown.push({ customerTraceNumber, why: 'nothing that was asked for waits for a decision about it' });
+    }
+    const { planned, leftOut } = await judge(journeys, drafts);
+    const plan = { planned, leftOut: [...leftOut, ...unknown] };
+    return carryOut(journeys, plan, { prompter, question: 'Decide' }, options, output);
+  });
+}
+
+function withLedger(options: ResolveOptions, act: (journeys: LedgerJourneys) => Promise<number>): Promise<number> {
+  return withJourneys(options, act, { besideLedger: true });
+}
+
+async function readHeld(journeys: LedgerJourneys, options: ResolveOptions): Promise<OpenHold[]> {
+  return readHolds(await journeys.openedLedger(), queryOf(options), { kind: 'held' });
+}
+
+/** Leaves out what a run, or the ledger, would refuse. */
+async function judge(
+  journeys: LedgerJourneys,
+  drafts: readonly { hold: OpenHold; draft: DraftDecision }[],
+): Promise<Plan> {
+  const named = drafts.map(({ hold, draft }) => ({
+    ...{ ownerId: hold.ownerId, customerTraceNumber: hold.customerTraceNumber ?? '', draft },
+  }));
+  const judged = await previewMany(
+    journeys,
+    named,
+    async ({ customerTraceNumber, draft }) =>
+      ({ ...draft, customerTraceNumber }) as JudgedDecision & { customerTraceNumber: string },
+  );
+  const plan: Plan = { planned: [], leftOut: [] };
+  for (const { ownerId, customerTraceNumber, draft, hold, problem } of judged) {
+    if (problem === null) plan.planned.push({ ownerId, hold, draft });
+    else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem });
+  }
+  return plan;
 }
 
 /** Each proof is of one decision, and --all makes the decisions itself. Warns where that goes for some profiles alone. */
@@ -151,22 +180,19 @@ function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
   output.note(`profile ${proving.join(', ')} ${reason}`);
 }
 
-/** @param products of the inquiries; until they are known, any that is no share */
-function requireSense(draft: DraftDecision, failureType: string, products: readonly ProductCode[] = ['CR']): void {
-  const { action, outcome, providerSaid } = draft;
+/** Refuses early what no hold of this kind takes. @throws UsageError */
+function requireSense({ action, outcome, providerSaid }: DraftDecision, failureType: FailureType): void {
   if (action === 'seen') throw new UsageError('--all cannot seen: that is about one inquiry');
   if (action === 'accept' && outcome === 'record') {
     throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own. --answers takes them');
   }
-  if (!isFailureType(failureType) || action === undefined) return;
+  if (action === undefined) return;
   if (!ALLOWED_ACTIONS[failureType].includes(action)) {
     throw new UsageError(`${failureType} allows ${ALLOWED_ACTIONS[failureType].join(', ')}`);
   }
   if (providerSaid === undefined) return;
-  for (const productCode of products) {
-    const problem = wordProblem({ failureType, productCode }, { action, outcome, providerSaid });
-    if (problem) throw new UsageError(problem.replace('/providerSaid', '--provider-said'));
-  }
+  const problem = wordProblem({ failureType, productCode: 'CR' }, { action, outcome, providerSaid });
+  if (problem) throw new UsageError(problem.replace('/providerSaid', '--provider-said'));
 }
 
 /** The message as any of the inquiries would get it, to be checked before a server is asked for. */
@@ -174,147 +200,92 @@ function sampleOf(draft: DraftDecision): unknown {
   return { ...draft, customerTraceNumber: 'T', attempt: 1 };
 }
 
-/** Each with a decision of its own: none can stand for another. */
-function planSame(holds: readonly RunHold[], draft: DraftDecision): Planned[] {
-  return holds.map((hold) => ({
-    hold,
-    draft: { ...draft, attempt: hold.attempt, decisionId: `D-${randomUUID()}` },
-  }));
-}
-
-async function decideWithoutAsking(
-  journeys: CreditJourneys,
-  planned: readonly Planned[],
-  leftOut: readonly LeftOut[],
+/** Shows what would be decided, and decides it once an operator has said so. */
+async function carryOut(
+  journeys: LedgerJourneys,
+  plan: Plan,
+  { prompter, question }: { prompter: Prompter | undefined; question: string },
   { yes = false }: ResolveOptions,
   output: Output,
 ): Promise<number> {
-  if (!yes && planned.length > 0) {
-    output.answer({ planned: planned.map(decidedOf), ...named(leftOut) }, () => [
-      ...planLines(planned, output),
-      ...leftOutLines(leftOut, output),
-    ]);
+  const { planned, leftOut } = plan;
+  const shown = () => [...planLines(planned, output), ...leftOutLines(leftOut, output)];
+  if (prompter) {
+    prompter.say(shown());
+    if (planned.length === 0) return EXIT.failed;
+    if (!yes && !(await prompter.confirm(`${question} about these ${planned.length}?`))) {
+      output.note('nothing was decided');
+      return EXIT.needsPerson;
+    }
+  } else if (!yes && planned.length > 0) {
+    output.answer({ planned: planned.map(nameDecision), ...nameLeftOut(leftOut) }, shown);
     throw new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
   }
-  return decideEach(journeys, planned, leftOut, output);
+  return decideEach(journeys, plan, output);
 }
 
-async function askAll(
-  journeys: CreditJourneys,
-  holds: readonly RunHold[],
-  draft: DraftDecision,
-  options: ResolveOptions,
-  output: Output,
-): Promise<number> {
-  const [first] = holds;
-  const prompter = createPrompter();
-  try {
-    if (!first) {
-      prompter.say(['nothing of this kind is on hold']);
-      return EXIT.done;
-    }
-    prompter.say(listLines(holds, output));
-    const decision = await askForTheRest(first, { ...draft, attempt: 1 }, prompter, { ofMany: true });
-    requireSense(
-      decision,
-      first.reason,
-      holds.map(({ productCode }) => productCode),
-    );
-    await checkMessage('decision', sampleOf(decision));
-    prompter.say(consequenceLines(first, decision, output));
-    const asked = { prompter, question: `Decide ${decision.action}`, leftOut: [] };
-    return await decideOnceConfirmed(journeys, planSame(holds, decision), asked, options, output);
-  } finally {
-    prompter.close();
-  }
-}
-
-async function decideOnceConfirmed(
-  journeys: CreditJourneys,
-  planned: readonly Planned[],
-  { prompter, question, leftOut }: { prompter: Prompter; question: string; leftOut: readonly LeftOut[] },
-  { yes = false }: ResolveOptions,
-  output: Output,
-): Promise<number> {
-  if (!yes && !(await prompter.confirm(`${question} about these ${planned.length}?`))) {
-    output.note('nothing was decided');
-    return EXIT.needsPerson;
-  }
-  return decideEach(journeys, planned, leftOut, output);
-}
-
-function decidedOf({ hold, draft }: Planned): Decided {
-  const { journeyId, customerTraceNumber, productCode, attempt } = hold;
-  const { decisionId, action = 'abandon', outcome, providerSaid } = draft;
+function nameDecision({ ownerId, hold, draft }: Planned) {
+  const { customerTraceNumber, productCode, attempt } = hold;
+  const { decisionId, action, outcome, providerSaid } = draft;
   return {
-    ...{ journeyId, customerTraceNumber, productCode, attempt, decisionId, action },
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(providerSaid === undefined ? {} : { providerSaid }),
+    ...{ journeyId: ownerId, customerTraceNumber, productCode, attempt, decisionId, action },
+    ...defined({ outcome, providerSaid }),
   };
 }
 
-function named(leftOut: readonly LeftOut[]): { leftOut?: readonly LeftOut[] } {
+function nameLeftOut(leftOut: readonly LeftOut[]): { leftOut?: readonly LeftOut[] } {
   return leftOut.length > 0 ? { leftOut } : {};
 }
 
 function listLines(holds: readonly OpenHold[], { width }: Output): string[] {
-  const rows = holds.map(({ productCode, attempt, customerTraceNumber, journeyId }) => [
+  const rows = holds.map(({ productCode = '', attempt, customerTraceNumber = '', ownerId }) => [
     productCode,
     String(attempt),
     customerTraceNumber,
-    journeyId,
+    ownerId,
   ]);
   return table([['PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width);
 }
 
 /** The decisions, and for one of each kind what it leads to: the others differ in their numbers alone. */
-function planLines(planned: readonly Planned[], output: Output): string[] {
-  const rows = planned.map(({ hold, draft }) => [
+function planLines(planned: readonly Planned[], { width }: Output): string[] {
+  const rows = planned.map(({ ownerId, hold, draft }) => [
     [draft.action, draft.outcome].filter((word) => word !== undefined).join(' '),
     draft.providerSaid ?? '',
     hold.productCode,
     String(hold.attempt),
     hold.customerTraceNumber,
-    hold.journeyId,
+    ownerId,
   ]);
-  const kindOf = ({ hold, draft }: Planned) => [hold.reason, draft.action, draft.outcome].join();
+  const kindOf = ({ hold, draft }: Planned) => [hold.reason, hold.heldBy, draft.action, draft.outcome].join();
   const examples = [...Map.groupBy(planned, kindOf).values()].flatMap(([first]) => (first ? [first] : []));
   return [
     ...(planned.length === 0 ? ['nothing is to be decided'] : []),
-    ...table([['DECISION', 'PROVIDER', 'PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], output.width),
-    ...examples.flatMap(({ hold, draft }) => consequenceLines(hold, draft, output)),
+    ...table([['DECISION', 'PROVIDER', 'PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width),
+    ...examples.flatMap(({ ownerId, hold, draft }) => [
+      '',
+      ...wrap(`${ownerId}: ${consequencesOf(hold, draft).join(' ')}`, width),
+    ]),
   ];
 }
 
 function leftOutLines(leftOut: readonly LeftOut[], { colors, width }: Output): string[] {
   if (leftOut.length === 0) return [];
   const lines = leftOut.flatMap(({ customerTraceNumber, why }) => wrap(`${customerTraceNumber}: ${why}`, width, '  '));
-  return [colors.yellow(`${leftOut.length} of the answers are left out:`), ...lines];
+  return [colors.yellow(`${leftOut.length} are left out:`), ...lines];
 }
 
-function consequenceLines(example: OpenHold, decision: DraftDecision, { width }: Output): string[] {
-  return ['', ...wrap(`${example.journeyId}: ${consequencesOf(example, decision).join(' ')}`, width)];
-}
+/** Runs that are watched at a time. */
+const AT_ONCE = 8;
 
-async function decideEach(
-  journeys: CreditJourneys,
-  planned: readonly Planned[],
-  leftOut: readonly LeftOut[],
-  output: Output,
-): Promise<number> {
-  const answers: { decided: Decided; status?: AnyStatus }[] = [];
-  // One after the other: where something is wrong with them all, it shows in the first.
-  for (const one of planned) answers.push(await decideOne(journeys, one));
+async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, output: Output): Promise<number> {
+  const decided = await decideMany(journeys, planned, async ({ hold, draft }) => ({
+    decision: { ...draft, customerTraceNumber: hold.customerTraceNumber } as Decision,
+  }));
   const signal = AbortSignal.timeout(FOLLOWS_WITHIN_MS);
-  const decisions = await inParallel(answers, AT_ONCE, async ({ decided, status }): Promise<Decided> => {
-    if (!status) return decided;
-    const run = journeys.run(decided.journeyId);
-    const followed = await whatFollowed(run, status, decided.customerTraceNumber, signal);
-    const { words } = followed;
-    return { ...decided, ledTo: { state: followed.status.state, ...(words === undefined ? {} : { words }) } };
-  });
+  const decisions = await inParallel(decided, AT_ONCE, (one) => describeDecided(journeys, one, signal));
   const failed = decisions.filter(({ accepted }) => !accepted);
-  output.answer({ decisions, ...named(leftOut) }, () => [
+  output.answer({ decisions, ...nameLeftOut(leftOut) }, () => [
     ...table(
       decisions.map(({ journeyId, customerTraceNumber, accepted, error, ledTo }) => [
         accepted ? 'decided' : 'FAILED',
@@ -329,15 +300,20 @@ async function decideEach(
   return failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-async function decideOne(journeys: CreditJourneys, one: Planned): Promise<{ decided: Decided; status?: AnyStatus }> {
-  const decided = decidedOf(one);
-  const { journeyId, customerTraceNumber } = decided;
-  try {
-    const message = { ...one.draft, customerTraceNumber };
-    const { status } = await journeys.run(journeyId).resolve(message as Omit<ResolveInquiryMessage, 'journeyId'>);
-    return { decided: { ...decided, accepted: true }, status };
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return { decided: { ...decided, accepted: false, error: { type: error.name, message: error.message } } };
+/** What came of it, and how its run stands a moment later. */
+async function describeDecided(journeys: LedgerJourneys, one: Decided<Planned>, signal: AbortSignal) {
+  const named = nameDecision(one);
+  if ('error' in one) {
+    const { error, earlier } = one;
+    const decidedBefore = earlier ? `; ${earlier.by} decided ${earlier.action}` : '';
+    const message = `${error.message}${decidedBefore}`;
+    return { ...named, accepted: false, error: { type: error.name, message }, ledTo: undefined };
   }
+  const { status } = one.made;
+  if (!status) return { ...named, accepted: true, error: undefined, ledTo: { state: 'noRun', words: NO_RUN } };
+  const run = journeys.run(one.ownerId);
+  const { words, status: latest } = await whatFollowed(run, status, named.customerTraceNumber, signal);
+  return { ...named, accepted: true, error: undefined, ledTo: { state: latest.state, ...defined({ words }) } };
 }
+
+const NO_RUN = 'it has no run: the ledger has the decision';

@@ -1,13 +1,13 @@
-/** A decision about one hold of an open run. */
-
-import { heldByRun, type OpenHold } from '../../client/holds/open-hold.ts';
-import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
+/** A decision about one hold, or that a person has seen what was flagged. */
 import { runName } from '../../model/owner-id.ts';
-import { type AnyStatus, ownerIdIn } from '../../words/runs.ts';
+import type { Decision, DecisionMade, SaidHold } from '../../operator/decide.ts';
+import type { DecidableHold } from '../../operator/judge-decision.ts';
+import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { checkRunMessage } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { createOutput, type Output } from '../output/output.ts';
+import { toListed } from '../output/hold-lines.ts';
+import { createOutput, type Output, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
 import { statusLines } from '../output/status-lines.ts';
@@ -21,98 +21,124 @@ import {
   tracedBy,
   withProof,
 } from './decision-flags.ts';
-import { type AnyRun, withRun } from './journey-action.ts';
+import { requireOwnerId, withJourneys } from './journey-action.ts';
 import { whatFollowed } from './what-followed.ts';
+import { readHolds } from './work-query.ts';
 
 /** Whether an operator can be asked at this terminal. */
 export function isAsking(output: Pick<Output, 'isJson'>): boolean {
   return !output.isJson && process.stdin.isTTY === true;
 }
 
-/** Returns the exit code. */
-export async function resolveOne(ownerId: string, named: string | undefined, given: ResolveOptions): Promise<number> {
-  const { flags: options, proof } = await withProof(given);
-  const trace = named ?? tracedBy(proof);
-  const asking = isAsking(createOutput(options));
-  if (!asking) requireFlags(options);
-  const draft = await draftOf(options);
-  if (draft.action === 'seen') throw new UsageError('--action seen belongs to --ledger');
-  if (!asking && trace !== undefined) {
-    await checkRunMessage('resolveInquiry', ownerId, messageOf(trace, proven(draft, trace, proof)));
-  }
-  return withRun(ownerId, options, (run, output) =>
-    asking ? ask(run, { trace, draft, proof }, options, output) : decide(run, { trace, draft, proof }, output),
-  );
-}
-
-/** What the command line says: which inquiry, the decision as far as it goes, and its proof. */
+/** What the command line says: about which inquiry, the decision as far as it goes, and its proof. */
 interface Given {
+  ownerId: string;
   trace: string | undefined;
   draft: DraftDecision;
   proof: ReadProof | undefined;
 }
 
-function messageOf(customerTraceNumber: string, draft: DraftDecision): Omit<ResolveInquiryMessage, 'journeyId'> {
-  return { ...draft, customerTraceNumber } as Omit<ResolveInquiryMessage, 'journeyId'>;
+/** Returns the exit code. */
+export async function resolveOne(ownerId: string, named: string | undefined, given: ResolveOptions): Promise<number> {
+  requireOwnerId(ownerId);
+  const { flags: options, proof } = await withProof(given);
+  const trace = named ?? tracedBy(proof);
+  const asking = isAsking(createOutput(options));
+  if (!asking) requireFlags(options);
+  const draft = await draftOf(options);
+  if (draft.action === 'seen' && proof) throw new UsageError('--proof belongs to a decision, not to seen');
+  if (!asking && trace !== undefined) await check(ownerId, trace, proven(draft, trace, proof));
+  const about = { ownerId, trace, draft, proof };
+  return withJourneys(
+    options,
+    async (journeys, output) => {
+      if (asking) return ask(journeys, about, options, output);
+      const customerTraceNumber = trace ?? (await findOnlyHold(journeys, about)).customerTraceNumber;
+      await send(journeys, ownerId, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
+      return EXIT.done;
+    },
+    { besideLedger: true },
+  );
 }
 
-/** The run judges the rest: it alone knows whether this decision stands already. */
-async function decide(run: AnyRun, { trace, draft, proof }: Given, output: Output): Promise<number> {
-  const customerTraceNumber = trace ?? onlyHoldOf(await run.status()).customerTraceNumber;
-  await send(run, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
-  return EXIT.done;
+async function check(ownerId: string, customerTraceNumber: string, draft: DraftDecision): Promise<void> {
+  if (draft.action === 'seen') return;
+  await checkRunMessage('resolveInquiry', ownerId, { ...draft, customerTraceNumber });
 }
 
 async function ask(
-  run: AnyRun,
-  { trace, draft, proof }: Given,
+  journeys: LedgerJourneys,
+  given: Given,
   { yes = false }: ResolveOptions,
   output: Output,
 ): Promise<number> {
+  const { ownerId, draft, proof } = given;
   const prompter = createPrompter();
   try {
-    const hold = await chooseHold(await run.status(), trace, prompter);
-    if (draft.attempt !== undefined && draft.attempt !== hold.attempt) {
-      throw new UsageError(`the hold is about attempt ${hold.attempt} by now: look at it again`);
-    }
+    const { readDecidable } = await import('../../operator/decide.ts');
+    const hold = await readDecidable(journeys, await chooseHold(journeys, given, prompter));
+    requireSense(hold, draft);
+    const { customerTraceNumber } = hold;
     showHold(hold, prompter, output);
-    const decision = proven(await askForTheRest(hold, draft, prompter), hold.customerTraceNumber, proof);
+    const decision = proven(await askForTheRest(hold, draft, prompter), customerTraceNumber, proof);
     // Checked before it is confirmed: the operator can still correct it.
-    await checkRunMessage('resolveInquiry', run.ownerId, messageOf(hold.customerTraceNumber, decision));
+    await check(ownerId, customerTraceNumber, decision);
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;
     }
-    await send(run, hold.customerTraceNumber, decision, output);
+    await send(journeys, ownerId, customerTraceNumber, decision, output);
     return EXIT.done;
   } finally {
     prompter.close();
   }
 }
 
-async function send(run: AnyRun, customerTraceNumber: string, draft: DraftDecision, output: Output): Promise<void> {
-  const answer = await run.resolve(messageOf(customerTraceNumber, draft));
-  const { decisionId } = draft;
-  const followed = answer.duplicate ? undefined : await whatFollowed(run, answer.status, customerTraceNumber);
-  const status = followed?.status ?? answer.status;
-  output.answer({ decisionId, customerTraceNumber, ...answer, status }, () => [
-    output.colors.green(answer.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
-    ...(answer.recorded === false
-      ? [output.colors.yellow('the ledger does not have the decision: the run alone has')]
-      : []),
-    ...(followed?.words === undefined ? [] : [followed.words]),
-    ...statusLines(status, output),
-  ]);
+/** @throws UsageError */
+function requireSense(hold: DecidableHold, { action, attempt }: DraftDecision): void {
+  if (attempt !== undefined && attempt !== hold.attempt) {
+    throw new UsageError(`the hold is about attempt ${hold.attempt} by now: look at it again`);
+  }
+  if (action !== undefined && !hold.allowedActions.includes(action)) {
+    throw new UsageError(`it allows ${hold.allowedActions.join(', ')}`);
+  }
 }
 
-async function chooseHold(status: AnyStatus, trace: string | undefined, prompter: Prompter): Promise<OpenHold> {
-  const holds = status.holds.map((hold) => heldByRun(ownerIdIn(status), hold));
-  if (trace !== undefined) {
-    const found = holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
-    if (!found) throw new UsageError('no inquiry with this trace number is on hold there');
-    return found;
+/** Reads the rows of the run's inquiries: holds, and flags where `seen` is meant or nothing is on hold. */
+async function findHolds(journeys: LedgerJourneys, { ownerId, trace, draft }: Given): Promise<SaidHold[]> {
+  const rows = await readHolds(await journeys.openedLedger(), { filters: { ownerId } });
+  const all = rows.length > 0 ? (rows as unknown as SaidHold[]) : await askRun(journeys, ownerId);
+  const open = all.filter(({ customerTraceNumber }) =>
+    trace === undefined ? customerTraceNumber !== undefined : customerTraceNumber === trace,
+  );
+  const held = open.filter(({ kind }) => kind === 'held');
+  const flagged = open.filter(({ kind }) => kind === 'flagged');
+  if (draft.action === 'seen') return [...flagged, ...held];
+  return held.length > 0 || draft.action !== undefined ? held : flagged;
+}
+
+/** A run whose ledger is another one has no row in this ledger. */
+async function askRun(journeys: LedgerJourneys, ownerId: string): Promise<SaidHold[]> {
+  const { holds } = await journeys.run(ownerId).status();
+  return holds.map((hold) => ({ ...toListed(ownerId, hold), kind: 'held' }));
+}
+
+/** @throws UsageError where it is not clear which one is meant */
+async function findOnlyHold(journeys: LedgerJourneys, given: Given): Promise<SaidHold> {
+  const [hold, ...others] = await findHolds(journeys, given);
+  if (!hold) throw nothingThere(given);
+  if (others.length > 0) {
+    const known = [hold, ...others].map(({ customerTraceNumber }) => customerTraceNumber).join(', ');
+    throw new UsageError(`several inquiries are on hold: name one of ${known}`);
   }
-  if (holds.length <= 1) return onlyHoldOf(status);
+  return hold;
+}
+
+async function chooseHold(journeys: LedgerJourneys, given: Given, prompter: Prompter): Promise<SaidHold> {
+  const holds = await findHolds(journeys, given);
+  const [first, ...others] = holds;
+  if (!first) throw nothingThere(given);
+  if (others.length === 0 || given.trace !== undefined) return first;
   const chosen = await prompter.choice(
     'Several inquiries are on hold',
     holds.map(({ customerTraceNumber, productCode, reason }) => ({
@@ -120,17 +146,51 @@ async function chooseHold(status: AnyStatus, trace: string | undefined, prompter
       what: `${productCode}, ${reason}`,
     })),
   );
-  return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen) as OpenHold;
+  return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen) as SaidHold;
 }
 
-function onlyHoldOf(status: AnyStatus): OpenHold {
-  const { state, holds } = status;
-  const ownerId = ownerIdIn(status);
-  const [hold, ...others] = holds;
-  if (!hold) throw new Error(`${runName(ownerId)} is ${state}: nothing of it is on hold`);
-  if (others.length > 0) {
-    const known = holds.map(({ customerTraceNumber }) => customerTraceNumber).join(', ');
-    throw new UsageError(`several inquiries are on hold: name one of ${known}`);
+function nothingThere({ ownerId, trace }: Given): Error {
+  return trace === undefined
+    ? new Error(`nothing of ${runName(ownerId)} is on hold`)
+    : new UsageError('no inquiry with this trace number is on hold there');
+}
+
+async function send(
+  journeys: LedgerJourneys,
+  ownerId: string,
+  customerTraceNumber: string,
+  draft: DraftDecision,
+  output: Output,
+): Promise<void> {
+  const { decisionId, action, by = '', reason = '' } = draft;
+  const { decide, isOwnInquiry } = await import('../../operator/decide.ts');
+  if (action === 'seen') {
+    if (!(await isOwnInquiry(journeys, ownerId, customerTraceNumber)))
+      throw nothingThere({ ownerId, trace: customerTraceNumber, draft, proof: undefined });
+    const answer = await journeys.markSeen({ decisionId, customerTraceNumber, by, reason });
+    output.answer({ accepted: true, decisionId, action, ...answer }, () => [decidedLine(answer, decisionId, output)]);
+    return;
   }
-  return heldByRun(ownerId, hold);
+  const made = await decide(journeys, ownerId, { ...draft, customerTraceNumber } as Decision);
+  const run = journeys.run(ownerId);
+  const followed =
+    made.status && !made.duplicate ? await whatFollowed(run, made.status, customerTraceNumber) : undefined;
+  const status = followed?.status ?? made.status;
+  output.answer({ decisionId, customerTraceNumber, ...made, status }, () => [
+    decidedLine(made, decisionId, output),
+    ...(made.recorded ? [] : [output.colors.yellow('the ledger does not have the decision: the run alone has')]),
+    ...(followed?.words === undefined ? [] : [followed.words]),
+    ...(status ? statusLines(status, output) : nextSteps(action, ownerId).flatMap((text) => wrap(text, output.width))),
+  ]);
+}
+
+function decidedLine({ duplicate }: Pick<DecisionMade, 'duplicate'>, decisionId: string, { colors }: Output): string {
+  return colors.green(duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`);
+}
+
+/** Of an inquiry whose run is gone. */
+function nextSteps(action: DraftDecision['action'], ownerId: string): string[] {
+  if (action === 'resend') return [`The next start of ${runName(ownerId)} sends it once more, with the same input.`];
+  if (action === 'accept') return [`The next start of ${runName(ownerId)} goes on with it, with the same input.`];
+  return [];
 }

@@ -1,24 +1,42 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import { defined } from '../../base/defined.ts';
-import type { OpenHold } from '../../client.ts';
+import type { HoldStatus } from '../../client.ts';
 import { type Pause, pauseWords } from '../../ledger/pauses.ts';
-import { isFailureType } from '../../model/failure-types.ts';
-import { ownerOf } from '../../model/owner-id.ts';
-import { type DecidedInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
+import type { HoldAction } from '../../model/failure-types.ts';
+import { type HeldInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { type Output, tableWithIds, withAge, wrap } from './output.ts';
 import { asCalled } from './program-call.ts';
 
+/** A row of the ledger, or a hold as the status of a run shows it. */
+interface Listed {
+  ownerId: string;
+  reason: string;
+  since?: string;
+  productCode?: string;
+  customerTraceNumber?: string;
+  attempt?: number;
+  allowedActions: readonly (HoldAction | 'seen')[];
+}
+
+type ListedInquiry = HeldInquiry & Pick<Listed, 'ownerId' | 'allowedActions'>;
+
+/** A hold as the status of a run shows it. */
+export function toListed(ownerId: string, { failureType, attempts, ...hold }: HoldStatus): ListedInquiry {
+  return { ownerId, ...hold, reason: failureType, attempt: attempts };
+}
+
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
-export function resolveCommand(hold: OpenHold): string {
-  const { journeyId, customerTraceNumber, attempt, heldBy } = hold;
-  if (heldBy === 'run') {
-    // A share that was revoked after posting waits for nothing in its run: a person should look.
-    if (attempt === undefined) return `credit-journey status ${journeyId}`;
-    return `credit-journey resolve ${journeyId} ${customerTraceNumber} --attempt ${attempt}`;
+export function resolveCommand({ ownerId, customerTraceNumber, attempt, allowedActions }: Listed): string {
+  const isSeen = allowedActions.includes('seen');
+  if (customerTraceNumber !== undefined) {
+    const judged = isSeen || attempt === undefined ? '--action seen' : `--attempt ${attempt}`;
+    return `credit-journey resolve ${ownerId} ${customerTraceNumber} ${judged}`;
   }
-  const judged = attempt === undefined ? '--action seen' : `--attempt ${attempt}`;
-  return `credit-journey resolve --ledger ${customerTraceNumber} ${judged}`;
+  // The cause of other flags has to be mended.
+  return isSeen
+    ? `credit-journey holds --seen-run ${ownerId} --by <name> --reason <why>`
+    : `credit-journey status ${ownerId}`;
 }
 
 /** In lines that can be copied whole into a shell. */
@@ -54,10 +72,10 @@ export interface ListedWork {
   command: string;
 }
 
-export function listHold(hold: OpenHold): ListedWork {
-  const { journeyId, reason, since, productCode, attempt } = hold;
-  const work = { journeyId, reason: reasonWords(reason), productCode, command: resolveCommand(hold) };
-  return { ...work, ...defined({ since, attempt }) };
+export function listHold(hold: Listed): ListedWork {
+  const { ownerId, reason, since, productCode, attempt } = hold;
+  const work = { journeyId: ownerId, reason: reasonWords(reason), command: resolveCommand(hold) };
+  return { ...work, ...defined({ since, productCode, attempt }) };
 }
 
 /** A row for each, and under it what sees to it. */
@@ -79,36 +97,18 @@ export function workTable(list: readonly ListedWork[], width: number): string[] 
   ];
 }
 
-export function holdTable(holds: readonly OpenHold[], width: number): string[] {
-  const isLeft = ({ heldBy, attempt }: OpenHold) => heldBy === 'ledger' && attempt !== undefined;
-  const list = holds.map((hold) => {
-    const work = listHold(hold);
-    return isLeft(hold) ? { ...work, journeyId: `${work.journeyId} (no run)` } : work;
-  });
-  return workTable(list, width);
+export function holdTable(holds: readonly Listed[], width: number): string[] {
+  return workTable(holds.map(listHold), width);
 }
 
 /** Everything about one hold, and the command that resolves it. */
-export function holdLines(hold: OpenHold, width: number, indent = ''): string[] {
+export function holdLines(hold: ListedInquiry, width: number, indent = ''): string[] {
   return [
     ...wrap(holdTitle(hold, AS_TEXT), width, indent),
     ...holdFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
     ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
     ...commandLines(resolveCommand(hold), width, `${indent}  `),
   ];
-}
-
-/** The hold as the guide takes it. */
-export function decidedInquiry({
-  journeyId,
-  heldBy,
-  reason,
-  productCode,
-  shareId,
-  attempt = 0,
-}: OpenHold): DecidedInquiry {
-  const failureType = isFailureType(reason) ? reason : null;
-  return { run: ownerOf(journeyId).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
 }
 
 export function pauseLines(pauses: readonly Pause[], { width, colors }: Pick<Output, 'width' | 'colors'>): string[] {

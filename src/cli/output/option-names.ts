@@ -110,7 +110,7 @@ export const OPTION_NAMES = {
   resolvePull: DECISION,
   resolvePortfolio: DECISION,
   resolveShareReport: DECISION,
-  decision: { ...DECISION, '/customerTraceNumber': '--ledger' },
+  decision: DECISION,
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
 /**

@@ -1,5 +1,4 @@
 /** A run's status as lines for a terminal. Nothing personal is in a status. */
-import { heldByRun } from '../../client/holds/open-hold.ts';
 import { runName } from '../../model/owner-id.ts';
 import { describeProblem } from '../../words/holds.ts';
 import { findNextSteps } from '../../words/next-steps.ts';
@@ -14,7 +13,7 @@ import {
   viewStatus,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { commandLines, holdLines } from './hold-lines.ts';
+import { commandLines, holdLines, toListed } from './hold-lines.ts';
 import { type Output, table, withAge, wrap } from './output.ts';
 
 /** `credit-journey holds` has all. */
@@ -44,7 +43,7 @@ export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, '
     ]),
     ...section(
       holds.length > HOLDS_SHOWN ? `Needs a person (the first ${HOLDS_SHOWN} of ${holds.length})` : 'Needs a person',
-      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => holdLines(heldByRun(ownerId, hold), width, '  ')),
+      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => holdLines(toListed(ownerId, hold), width, '  ')),
     ),
     ...section(
       `Refused messages (${refusedMessagesTotal})`,

@@ -99,6 +99,7 @@ export interface WorkFilters extends ReadersReach {
   endUserCode?: string;
   /** Of a portfolio review: all of its rows as well. */
   ownerId?: string;
+  customerTraceNumber?: string;
 }
 
 export interface WorkQuery extends WorkFilters {
@@ -234,7 +235,8 @@ export async function hasOpenWork({ session }: Transaction, ownerId: string): Pr
   return rows.length > 0;
 }
 
-function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId }: WorkFilters) {
+function condition(filters: WorkFilters) {
+  const { kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId, customerTraceNumber } = filters;
   const values: SqlValue[] = [];
   const terms: string[] = [];
   const place = (value: string) => `$${values.push(value)}`;
@@ -245,6 +247,7 @@ function condition({ kind, reason, gatewayProfile, endUserCode, profiles, endUse
   is('reason', reason);
   is('profile', gatewayProfile);
   is('end_user_code', endUserCode);
+  is('customer_trace_number', customerTraceNumber);
   if (profiles) terms.push(isOneOf('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (ownerId !== undefined) {

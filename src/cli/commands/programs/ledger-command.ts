@@ -9,8 +9,8 @@ import {
   checkedAuthorization,
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
-import { sinceOf } from '../../decisions/holds-query.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
+import { sinceOf } from '../../decisions/work-query.ts';
 import {
   type OutputOptions,
   type ServerOptions,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
 import type { EndpointStatus } from '../../../messages/webhooks/delivery.ts';
 import type { Environment } from '../../../model/products.ts';
+import type { OpenDeliveries } from '../../../operator/webhook-deliveries.ts';
 import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
 import {
   type OutputOptions,
@@ -71,7 +71,7 @@ export function registerWebhooksCommand(program: Command): void {
 
 async function listDeliveries({ failed = false, ...options }: ListOptions): Promise<void> {
   await withJourneys(options, async ({ taskQueue }, output, client) => {
-    const { openDeliveries, hasFailed } = await import('../../../client/holds/webhook-deliveries.ts');
+    const { openDeliveries, hasFailed } = await import('../../../operator/webhook-deliveries.ts');
     const found = await openDeliveries(client, taskQueue, { failed, limit: MOST_LISTED });
     output.answer(found, () => deliveryLines(found, output));
     if (found.deliveries.some(hasFailed)) process.exitCode = EXIT.needsPerson;
@@ -114,7 +114,7 @@ async function decide(
 ): Promise<void> {
   requireOwnerId(journeyId);
   await withJourneys(options, async (_, output, client) => {
-    const { decideDelivery } = await import('../../../client/holds/webhook-deliveries.ts');
+    const { decideDelivery } = await import('../../../operator/webhook-deliveries.ts');
     const { events } = await decideDelivery(client, journeyId, update, endpoint);
     const done = update === 'resendWebhooks' ? 'sent again' : 'dropped';
     output.answer({ journeyId, events }, () => [
@@ -126,7 +126,7 @@ async function decide(
 /** After an endpoint was mended. One after the other: what fails for one run is told, and the others go on. */
 async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void> {
   await withJourneys(options, async ({ taskQueue }, output, client) => {
-    const { decideDelivery, openDeliveries } = await import('../../../client/holds/webhook-deliveries.ts');
+    const { decideDelivery, openDeliveries } = await import('../../../operator/webhook-deliveries.ts');
     const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
     const isFailed = (one: EndpointStatus) => one.failed.length > 0 && (endpoint ?? one.endpoint) === one.endpoint;
     const resent: { journeyId: string; events: number }[] = [];

@@ -1,7 +1,6 @@
 /** `portfolio`: ACCTRVW over a file that the workers have. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { heldByRun } from '../../../client/holds/open-hold.ts';
 import type { PortfolioHandle } from '../../../client.ts';
 import type { PortfolioReviewInput } from '../../../messages/inputs/portfolio-review.ts';
 import type { PortfolioMessage } from '../../../messages/withdraw.ts';
@@ -11,7 +10,7 @@ import { requireOwnerId, showAnswer, showProgress, showStarted, withJourneys } f
 import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { holdTable } from '../../output/hold-lines.ts';
+import { holdTable, toListed } from '../../output/hold-lines.ts';
 import { given } from '../../output/json-input.ts';
 import { statusLines } from '../../output/status-lines.ts';
 
@@ -170,7 +169,7 @@ function registerHolds(portfolio: Command): void {
         holds.length === 0
           ? ['nothing of it needs a person']
           : holdTable(
-              holds.map((hold) => heldByRun(ownerId, hold)),
+              holds.map((hold) => toListed(ownerId, hold)),
               output.width,
             ),
       );

@@ -1,18 +1,18 @@
 /** Deliveries of events that are under way or have failed, and what an operator does about them. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { inParallel } from '../../base/in-parallel.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { translatedError, WorkerUnavailableError } from '../client/connection/errors.ts';
 import {
   type ChosenEvents,
   WEBHOOK_ATTENTION,
   WEBHOOK_DELIVERY,
   type WebhookDeliveryStatus,
   webhookDeliveryId,
-} from '../../messages/webhooks/delivery.ts';
-import { CreditJourneyError } from '../../model/credit-journey-error.ts';
-import { ownerIdOfWorkflow, runName, workflowIdOf } from '../../model/owner-id.ts';
-import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { translatedError, WorkerUnavailableError } from '../connection/errors.ts';
+} from '../messages/webhooks/delivery.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
+import { ownerIdOfWorkflow, runName, workflowIdOf } from '../model/owner-id.ts';
+import { registeredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
 /** Queries at a time. */
 const AT_ONCE = 8;

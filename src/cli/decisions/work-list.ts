@@ -1,24 +1,22 @@
-/** Everything that needs a person as one list: holds, what came too late, reviews, events and consents. */
-
-import type { OpenDeliveries } from '../../client/holds/webhook-deliveries.ts';
-import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
-import { LASTING_FLAGS } from '../../model/inquiry.ts';
-import { ownerIdOfWorkflow, ownerOf } from '../../model/owner-id.ts';
+/** Everything that needs a person as one list: rows of the ledger, runs that stand still, events and consents. */
+import type { UnmatchedConsent } from '../../ledger/consents/kept-consents.ts';
+import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
+import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
+import { reasonWords } from '../../words/holds.ts';
 import { type ListedWork, listHold } from '../output/hold-lines.ts';
 
 /**
- * - `hold`: an open run waits for a decision
- * - `left`: an inquiry of unknown outcome whose run is gone
- * - `look`: it came too late; no run waits for it
- * - `run`: an open run says that it needs a person, such as a review without its files
+ * - `hold`: an inquiry waits for a decision
+ * - `look`: an inquiry was flagged; nothing waits for it
+ * - `run`: a run as a whole was flagged, such as a review without its files, or says that it needs a person without a row
  * - `stuck`: the workflow tasks of an open run fail, so that it stands still
  * - `event`: an event was given up
  * - `consent`: it matches nothing that the ledger knows
  */
-export type AttentionKind = 'hold' | 'left' | 'look' | 'run' | 'stuck' | 'event' | 'consent';
+type AttentionKind = 'hold' | 'look' | 'run' | 'stuck' | 'event' | 'consent';
 
-export interface Attention extends ListedWork {
+interface ListedAttention extends ListedWork {
   kind: AttentionKind;
 }
 
@@ -29,35 +27,33 @@ const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> =
 };
 
 /** The oldest first; what has no known beginning before the others. */
-export function attentionList(
-  { holds, attention, failing, unmatchedConsents }: Omit<OpenHolds, 'unanswered'>,
-  deliveries: OpenDeliveries['deliveries'],
-): Attention[] {
+export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedAttention[] {
   const all = [
     ...holds.map(ofHold),
-    ...attention.map(
-      ({ journeyId, reason }): Attention => ({
-        ...{ kind: 'run', journeyId, reason },
-        command:
-          ownerOf(journeyId).kind === 'portfolio' && LASTING_FLAGS.includes(reason)
-            ? `credit-journey holds --seen-run ${journeyId} --by <name> --reason <why>`
-            : `credit-journey status ${journeyId}`,
-      }),
-    ),
-    ...(failing ?? []).map(ofFailingRun),
-    ...deliveries.flatMap(ofDelivery),
-    ...unmatchedConsents.map(ofConsent),
+    ...others.unlisted.map(ofUnlisted),
+    ...(others.failing ?? []).map(ofFailingRun),
+    ...others.deliveries.flatMap(ofDelivery),
+    ...others.unmatchedConsents.map(ofConsent),
   ];
   return all.sort((one, other) => Date.parse(one.since ?? '1970') - Date.parse(other.since ?? '1970'));
 }
 
-function ofHold(hold: OpenHold): Attention {
-  const kind: AttentionKind = hold.attempt === undefined ? 'look' : hold.heldBy === 'run' ? 'hold' : 'left';
-  return { ...listHold(hold), kind };
+function ofHold(hold: OpenHold): ListedAttention {
+  const { kind, customerTraceNumber } = hold;
+  return { ...listHold(hold), kind: kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look' };
+}
+
+/** Only the run says what it waits for. */
+function ofUnlisted({ ownerId, reason }: OtherWork['unlisted'][number]): ListedAttention {
+  return {
+    ...{ kind: 'run', journeyId: ownerId, reason: reasonWords(reason) },
+    detail: 'the ledger has no row of it yet, or is not the one that the run has used',
+    command: `credit-journey status ${ownerId}`,
+  };
 }
 
 /** The history has the failure of each of its tasks. */
-function ofFailingRun({ workflowId, cause }: FailingRun): Attention {
+function ofFailingRun({ workflowId, cause }: FailingRun): ListedAttention {
   return {
     ...{ kind: 'stuck', journeyId: ownerIdOfWorkflow(workflowId) ?? workflowId, reason: 'its tasks fail' },
     detail: `${cause ?? 'no cause is known'}; docs/runbook/workflow-tasks-fail.md`,
@@ -66,7 +62,7 @@ function ofFailingRun({ workflowId, cause }: FailingRun): Attention {
 }
 
 /** One for each endpoint: each is mended, and sent to again, by itself. */
-function ofDelivery({ journeyId, endpoints }: OpenDeliveries['deliveries'][number]): Attention[] {
+function ofDelivery({ journeyId, endpoints }: OtherWork['deliveries'][number]): ListedAttention[] {
   return endpoints.flatMap(({ endpoint, failed }) => {
     const [first] = failed;
     const last = failed.at(-1);
@@ -92,7 +88,7 @@ function ofConsent({
   decision,
   applicantId,
   shareId,
-}: UnmatchedConsent): Attention {
+}: UnmatchedConsent): ListedAttention {
   return {
     ...{ kind: 'consent', journeyId, reason: UNMATCHED_WORDS[unmatched], since },
     detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,

@@ -1,0 +1,229 @@
+/**
+ * Decides about inquiries on hold, one or many: tells the open run, or writes into the ledger where the run is gone. The
+ * command line and the HTTP API decide by these functions alone.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../base/defined.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import type { CallOptions } from '../client/connection/calls.ts';
+import {
+  DecisionRefusedError,
+  JourneyFinishedError,
+  JourneyNotFoundError,
+  UpdateRefusedError,
+} from '../client/connection/errors.ts';
+import { sdkClientOf } from '../client/credit-journeys.ts';
+import { isRunOpen } from '../client/runs/is-run-open.ts';
+import { LedgerUnavailableError } from '../ledger/errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { DecisionRecord } from '../ledger/records.ts';
+import type { MessageOf } from '../messages/message.ts';
+import type { decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
+import { workflowIdOf } from '../model/owner-id.ts';
+import type { AnyStatus } from '../words/runs.ts';
+import {
+  type DecidableHold,
+  decisionProblem,
+  describeAttempt,
+  type JudgedDecision,
+  readLeftBehind,
+} from './judge-decision.ts';
+import type { LedgerJourneys } from './ledger-journeys.ts';
+import { type OpenHold, toHold } from './open-work.ts';
+
+export type Decision = MessageOf<typeof decisionDefinition>;
+
+/** Finds the row of an inquiry of this run that waits for a decision. */
+async function findHold(ledger: Ledger, ownerId: string, customerTraceNumber: string): Promise<OpenHold | undefined> {
+  const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
+  return rows.filter((row) => isOwnRun(ownerId, row.ownerId)).map(toHold)[0];
+}
+
+/** A hold as its run says it, where this ledger has no row of it. */
+export type SaidHold = Omit<DecidableHold, 'heldBy'> & Pick<OpenHold, 'kind'>;
+
+/** Asks whether the run is open, and reads what the ledger knows about the inquiry. */
+export async function readDecidable(
+  journeys: LedgerJourneys,
+  hold: OpenHold | SaidHold,
+  isOpen = isRunOpen(sdkClientOf(journeys), workflowIdOf(hold.ownerId)),
+): Promise<DecidableHold> {
+  const { customerTraceNumber = '', attempt, kind } = hold;
+  const [inquiry, isRunning] = await Promise.all([
+    journeys.openedLedger().then((ledger) => ledger.inquiry(customerTraceNumber)),
+    isOpen,
+  ]);
+  const known = { ...(inquiry ? describeAttempt(inquiry, attempt) : {}), ...hold } as Omit<DecidableHold, 'heldBy'>;
+  if (isRunning) return { ...known, heldBy: 'run' };
+  const isUndecided = kind === 'held' && inquiry?.undecided !== undefined && inquiry.undecided.attempt === attempt;
+  // Once its run is gone, nobody waits for what was never sent, or was answered after all.
+  return isUndecided
+    ? { ...known, ...readLeftBehind(inquiry) }
+    : { ...known, heldBy: 'ledger', allowedActions: ['seen'] };
+}
+
+export interface DecisionMade {
+  accepted: true;
+  /** The same decision stood already. */
+  duplicate: boolean;
+  /** Whether the ledger has it. */
+  recorded: boolean;
+  /** Who goes on with it: the open run, or the run's next start. */
+  heldBy: 'run' | 'ledger';
+  /** Of the open run, right after it. */
+  status?: AnyStatus;
+}
+
+/** What the handles of every kind of run have in common. */
+interface DecidingRun {
+  resolve(
+    decision: Decision,
+    options: CallOptions,
+  ): Promise<{ duplicate: boolean; recorded?: boolean; status?: AnyStatus }>;
+}
+
+/**
+ * Tells the run, or decides in the ledger about an inquiry of this run where the run is gone.
+ *
+ * @throws InvalidInputError, UpdateRefusedError, DecisionRefusedError, JourneyNotFoundError, JourneyFinishedError
+ */
+export async function decide(
+  journeys: LedgerJourneys,
+  ownerId: string,
+  decision: Decision,
+  options: CallOptions = {},
+): Promise<DecisionMade> {
+  try {
+    const run = journeys.run(ownerId) as unknown as DecidingRun;
+    const { duplicate, recorded = true, status } = await run.resolve(decision, options);
+    return { accepted: true, duplicate, recorded, heldBy: 'run', ...defined({ status }) };
+  } catch (error) {
+    const isGone = error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
+    const { customerTraceNumber, applicants, ...rest } = decision;
+    if (!isGone || !(await isOwnInquiry(journeys, ownerId, customerTraceNumber))) throw error;
+    if (decision.action === 'amend' || applicants !== undefined) {
+      const reason = 'without a run nothing can be amended: abandon it, and start anew';
+      throw new DecisionRefusedError(customerTraceNumber, reason);
+    }
+    const { duplicate } = await journeys.decideInLedger({ ...rest, customerTraceNumber });
+    return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
+  }
+}
+
+export async function isOwnInquiry(
+  journeys: LedgerJourneys,
+  ownerId: string,
+  customerTraceNumber: string,
+): Promise<boolean> {
+  const found = await (await journeys.openedLedger()).inquiry(customerTraceNumber);
+  return found !== null && isOwnRun(ownerId, found.ownerId);
+}
+
+/** Rows of a review are its own. */
+function isOwnRun(ownerId: string, found: string): boolean {
+  return found === ownerId || (ownerId.startsWith('portfolio:') && found.startsWith(`${ownerId}/`));
+}
+
+/** Another decision about the attempt, which stands. */
+export interface EarlierDecision {
+  decisionId: string;
+  action: string;
+  by: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+/** What came of one of many decisions. */
+export type Decided<Named> = Named & ({ made: DecisionMade } | { error: Error; earlier?: EarlierDecision });
+
+/** Enough to be quick, little enough for a development server. */
+const AT_ONCE = 8;
+
+/**
+ * Decides about each by itself: one that is refused keeps none of the others. The second of two operators is told what the
+ * first has decided.
+ *
+ * @param prepare makes the decision about one of them, or throws why there shall be none
+ */
+export function decideMany<Named extends { ownerId: string }>(
+  journeys: LedgerJourneys,
+  inquiries: readonly Named[],
+  prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
+): Promise<Decided<Named>[]> {
+  return inParallel(inquiries, AT_ONCE, async (named) => {
+    let decision: Decision | undefined;
+    try {
+      const prepared = await prepare(named);
+      decision = prepared.decision;
+      return { ...named, made: await decide(journeys, named.ownerId, decision, prepared.options) };
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const isRefused = error instanceof UpdateRefusedError || error instanceof DecisionRefusedError;
+      const earlier = decision && isRefused ? await findEarlier(journeys, named.ownerId, decision) : undefined;
+      return { ...named, error, ...defined({ earlier }) };
+    }
+  });
+}
+
+/** What one of many decisions would come to. */
+export type Previewed<Named> = Named &
+  (
+    | { hold: DecidableHold; problem: null }
+    | { hold?: DecidableHold; problem: string | Error; earlier?: EarlierDecision }
+  );
+
+/** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
+export function previewMany<Named extends { ownerId: string }>(
+  journeys: LedgerJourneys,
+  inquiries: readonly Named[],
+  prepare: (named: Named) => Promise<JudgedDecision & { customerTraceNumber: string }>,
+): Promise<Previewed<Named>[]> {
+  const client = sdkClientOf(journeys);
+  // All may be rows of one review.
+  const open = new Map<string, Promise<boolean>>();
+  return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
+    const { ownerId } = named;
+    try {
+      const decision = await prepare(named);
+      const { customerTraceNumber, attempt } = decision;
+      const row = await findHold(await journeys.openedLedger(), ownerId, customerTraceNumber);
+      const workflowId = workflowIdOf(ownerId);
+      if (row && !open.has(workflowId)) open.set(workflowId, isRunOpen(client, workflowId));
+      const hold = row ? await readDecidable(journeys, row, open.get(workflowId)) : undefined;
+      const problem = hold ? decisionProblem(hold, decision) : 'nothing waits for a decision about it';
+      if (hold && problem === null) return { ...named, hold, problem };
+      const about = { customerTraceNumber, attempt, decisionId: '' };
+      const earlier = await findEarlier(journeys, ownerId, about, 1);
+      return { ...named, problem: problem ?? '', ...defined({ hold, earlier }) };
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return { ...named, problem: error };
+    }
+  });
+}
+
+/** A run takes a decision a moment before the ledger has it. */
+const TRIES = 5;
+const PAUSE_MS = 200;
+
+/** Returns `undefined` also where the ledger cannot say. */
+async function findEarlier(
+  journeys: LedgerJourneys,
+  ownerId: string,
+  { customerTraceNumber, attempt, decisionId }: Pick<Decision, 'customerTraceNumber' | 'attempt' | 'decisionId'>,
+  tries = TRIES,
+): Promise<EarlierDecision | undefined> {
+  const ledger = await journeys.openedLedger();
+  for (let left = tries; left > 0; left--) {
+    const found = await ledger.inquiry(customerTraceNumber).catch((error: unknown) => {
+      if (error instanceof LedgerUnavailableError) return null;
+      throw error;
+    });
+    const isOther = (one: DecisionRecord) =>
+      one.attempt === attempt && one.decisionId !== decisionId && one.action !== 'repeat';
+    const other = found && isOwnRun(ownerId, found.ownerId) ? found.decisions.findLast(isOther) : undefined;
+    if (other) return { decisionId: other.decisionId, action: other.action, by: other.by, at: other.decidedAt };
+    if (left > 1) await sleep(PAUSE_MS);
+  }
+  return undefined;
+}
