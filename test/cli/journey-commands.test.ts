@@ -202,9 +202,9 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.match(unsigned.stderr, /"is required with replaces","option":"--by"/);
     const corrected = await done(...correct, ...who);
     assert.deepEqual([corrected.recorded, corrected.status.shares[0].replacedBy], [true, 'S-2']);
-    assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).recorded, true);
-    assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).duplicate, true);
-    assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share', 'S-2', ...who)).code, 2);
+    assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).recorded, true);
+    assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).duplicate, true);
+    assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share-id', 'S-2', ...who)).code, 2);
     assert.equal((await cli('share', '--ended', journeyId, '--share-id', 'S-3', ...who)).code, 2);
     const { withdrawnShares: withdrawn } = await done('withdrawn-shares', '--journey', journeyId);
     const about = { journeyId, by: 'ops', reason: 'typed wrong' };

@@ -18,7 +18,7 @@ async function findDefinition(kind: CheckedKind, message: unknown): Promise<Chec
   ]);
   const definitions: Record<CheckedKind, Checked> = {
     ...{ ...MESSAGES, ...INPUTS, decision, start: INPUTS.lendingJourney, pull: pullInputOf(message) },
-    ...{ portfolio: INPUTS.portfolioReview, tellPortfolio: MESSAGES.steerReview, withdraw: MESSAGES.withdrawJourney },
+    ...{ portfolio: INPUTS.portfolioReview, tellPortfolio: MESSAGES.steerReview },
   };
   return definitions[kind];
 }
@@ -41,7 +41,6 @@ export async function checkMessage(kind: CheckedKind, message: unknown, given: G
 }
 
 const OF_ANY_RUN = {
-  withdraw: { journey: 'withdraw', pull: 'withdrawPull', portfolio: 'tellPortfolio', share: 'withdrawShareReport' },
   resolveInquiry: {
     journey: 'resolveInquiry',
     pull: 'resolvePull',

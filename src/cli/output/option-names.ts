@@ -59,8 +59,6 @@ export const OPTION_NAMES = {
     ...AUTHORIZATION,
     '/proof': '--proof',
   },
-  extend: { '/journeyId': '<id>', '/gate': '--gate', '/shareId': '--share', '/until': '--until', ...AUTHORIZATION },
-  extendShareReport: { '/shareId': '<id>', '/until': '--until', ...AUTHORIZATION },
   consent: {
     '/journeyId': '<id>',
     '/shareId': '--share',
@@ -83,7 +81,6 @@ export const OPTION_NAMES = {
     ...shareOptions('/share'),
     ...AUTHORIZATION,
   },
-  withdrawShare: { '/journeyId': '<id>', '/shareId': '--share', ...AUTHORIZATION },
   shareReport: {
     ...shareOptions(''),
     '/report/journeyId': '<id>',
@@ -102,9 +99,6 @@ export const OPTION_NAMES = {
     '/window': '--window',
     '/maxBadRows': '--max-bad-rows',
   },
-  withdraw: WITHDRAWAL,
-  withdrawPull: WITHDRAWAL,
-  withdrawShareReport: WITHDRAWAL,
   tellPortfolio: WITHDRAWAL,
   resolveInquiry: DECISION,
   resolvePull: DECISION,
@@ -133,9 +127,12 @@ export function asTyped(
 }
 
 /** What a run has refused, with the option in place of the path that its reason begins with. */
-export function refusedAsTyped(error: unknown, kind: keyof typeof OPTION_NAMES, given: GivenOptions): unknown {
+export function refusedAsTyped(
+  error: unknown,
+  options: Readonly<Record<string, string>>,
+  given: GivenOptions,
+): unknown {
   if (!(error instanceof Error) || error.name !== 'UpdateRefusedError') return error;
-  const options: Readonly<Record<string, string>> = OPTION_NAMES[kind];
   error.message = error.message.replace(/(?<= refused: )\/[\w/]+/, (path) => {
     const option = options[path];
     return option !== undefined && isTyped(option, given) ? option : path;

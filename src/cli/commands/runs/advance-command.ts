@@ -7,7 +7,7 @@ import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { given, readObject } from '../../output/json-input.ts';
-import { refusedAsTyped } from '../../output/option-names.ts';
+import { OPTION_NAMES, refusedAsTyped } from '../../output/option-names.ts';
 import { type ReadProof, readProof, requireProved } from '../../output/proof-input.ts';
 
 interface AdvanceOptions extends ServerOptions {
@@ -53,7 +53,7 @@ export function registerAdvanceCommand(program: Command): void {
     await checkMessage('advance', { ...message, journeyId }, { ...options });
     await withJourney(journeyId, options, async (journey, output) => {
       const answer = await journey.advance(message).catch((error: unknown) => {
-        throw refusedAsTyped(error, 'advance', { ...options });
+        throw refusedAsTyped(error, OPTION_NAMES.advance, { ...options });
       });
       showAnswer(answer, output);
     });

@@ -13,7 +13,7 @@ import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { given, readObject } from '../../output/json-input.ts';
-import { refusedAsTyped } from '../../output/option-names.ts';
+import { OPTION_NAMES, refusedAsTyped } from '../../output/option-names.ts';
 import type { Output } from '../../output/output.ts';
 import { type ReadProof, readProof, requireProved } from '../../output/proof-input.ts';
 
@@ -71,7 +71,7 @@ export function registerConsentCommand(program: Command): void {
       const told = owner.kind === 'share' ? ofShare(journeys.getShare(owner.id)) : journeys.get(id);
       const sent = options.signal ? signal(told, message, output) : record(told, message, output);
       return sent.catch((error: unknown) => {
-        throw refusedAsTyped(error, 'consent', { ...options });
+        throw refusedAsTyped(error, OPTION_NAMES.consent, { ...options });
       });
     });
   });

@@ -12,7 +12,7 @@ import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { given, readObject } from '../../output/json-input.ts';
-import { refusedAsTyped } from '../../output/option-names.ts';
+import { OPTION_NAMES, refusedAsTyped } from '../../output/option-names.ts';
 
 interface ShareOptions extends ServerOptions {
   file?: string;
@@ -88,7 +88,7 @@ async function shareOfJourney(journeyId: string, options: ShareOptions): Promise
     } catch (error) {
       const isUnknown = error instanceof Error && error.name === 'JourneyNotFoundError';
       if (isUnknown) output.note('if it has ended, and its history is gone: --ended shares its report from the ledger');
-      throw refusedAsTyped(error, 'requestShare', { ...options });
+      throw refusedAsTyped(error, OPTION_NAMES.requestShare, { ...options });
     }
   });
 }

@@ -1,0 +1,97 @@
+/** The commands that are printed from the API's table of operations (operation-command.ts). */
+import type { Command } from 'commander';
+import type { Route } from '../../api/route.ts';
+import type { MESSAGES } from '../../messages/all-messages.ts';
+import type { RunKind } from '../../model/owner-id.ts';
+import { RUN_ID } from '../output/common-options.ts';
+
+/** An operation of the API. */
+export interface RouteName {
+  /** Loads its file, for the command that is called alone. */
+  routes: () => Promise<readonly Route[]>;
+  operationId: string;
+  /** The message that it sends. */
+  message: keyof typeof MESSAGES;
+}
+
+export interface OperationCommand {
+  /** `extend`, or `portfolio pause`. */
+  name: string;
+  description: string;
+  /** Names the run: `<id>` of any kind, or the id of the one kind that there is. */
+  argument: readonly [name: string, words?: string];
+  /** By the kind of the run. Of several the first is meant whose path parameters are all given. */
+  operations: Readonly<Partial<Record<RunKind, readonly RouteName[]>>>;
+  /** What options are for, by their names, where the schema says nothing. */
+  words: Readonly<Record<string, string>>;
+  examples: readonly string[];
+}
+
+const ofJourneys = async () => (await import('../../api/routes/journey-messages.ts')).journeyMessageRoutes;
+const ofPulls = async () => (await import('../../api/routes/pulls.ts')).pullRoutes;
+const ofShares = async () => (await import('../../api/routes/shares.ts')).shareRoutes;
+const ofReviews = async () => (await import('../../api/routes/portfolio-reviews.ts')).portfolioReviewRoutes;
+
+const SIGNED = { '--by': 'who decides it', '--reason': 'and why' };
+
+export const OPERATION_COMMANDS: readonly OperationCommand[] = [
+  {
+    name: 'extend',
+    description: 'make a wait longer: at a gate, or of a share for consent',
+    argument: ['<id>', 'a journeyId, or share:<shareId>'],
+    operations: {
+      journey: [{ routes: ofJourneys, operationId: 'extendJourney', message: 'extend' }],
+      share: [{ routes: ofShares, operationId: 'extendShare', message: 'extendShareReport' }],
+    },
+    words: {
+      '--gate': 'of a journey: the stage behind the gate that it waits at',
+      '--share-id': 'of a journey: the share that waits for consent',
+      '--until': 'when the wait is to end: RFC 3339, later than it would',
+      ...SIGNED,
+    },
+    examples: [
+      'credit-journey start --sample --journey-id J-1001',
+      [
+        'credit-journey extend J-1001 --gate PREAPP --until 2030-01-31T00:00:00Z \\',
+        '      --by underwriting --reason "the appraisal is late"',
+      ].join('\n'),
+    ],
+  },
+  {
+    name: 'withdraw',
+    description: 'end a journey, a pull, a share or a review after any attempt in flight; or take back one share',
+    argument: ['<id>', RUN_ID],
+    operations: {
+      journey: [
+        { routes: ofJourneys, operationId: 'withdrawShare', message: 'withdrawShare' },
+        { routes: ofJourneys, operationId: 'withdrawJourney', message: 'withdrawJourney' },
+      ],
+      pull: [{ routes: ofPulls, operationId: 'withdrawPull', message: 'withdrawPull' }],
+      share: [{ routes: ofShares, operationId: 'withdrawShareReport', message: 'withdrawShareReport' }],
+      portfolio: [{ routes: ofReviews, operationId: 'withdrawPortfolioReview', message: 'steerReview' }],
+    },
+    words: { '--share-id': 'of a journey: only this share, before it is sent', ...SIGNED },
+    examples: [
+      'credit-journey start --sample --journey-id J-1004',
+      'credit-journey withdraw J-1004 --share-id S-1 --by operations --reason "another investor was meant"',
+      'credit-journey withdraw J-1004 --by operations --reason "applicant changed plans"',
+    ],
+  },
+];
+
+/** Registers each by name; the one that is called is filled in, and each of them where none is named. */
+export async function registerOperations(program: Command, named: string | undefined): Promise<void> {
+  for (const spec of OPERATION_COMMANDS) {
+    const words = spec.name.split(' ');
+    const name = words.pop() ?? '';
+    const group = words.reduce((parent, word) => findGroup(parent, word), program);
+    const command = group.command(name).description(spec.description);
+    if (named !== undefined && named !== spec.name.split(' ')[0]) continue;
+    const { fillCommand } = await import('./operation-command.ts');
+    await fillCommand(command, spec);
+  }
+}
+
+function findGroup(parent: Command, word: string): Command {
+  return parent.commands.find((command) => command.name() === word) ?? parent.command(word);
+}
