@@ -4,19 +4,22 @@
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
+import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, parametersIn } from '../../api/parameters.ts';
-import type { Reply, Route } from '../../api/route.ts';
+import type { Route } from '../../api/route.ts';
 import { defined } from '../../base/defined.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Loose, Message } from '../../messages/message.ts';
 import { ID_NAMES, ownerIdOf, ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { requireOwnerId, withJourneys } from '../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
+import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import { asTyped, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
 import type { Output } from '../output/output.ts';
+import { readProof, requireProved } from '../output/proof-input.ts';
 import {
   applyOptions,
   type GivenOptions,
@@ -31,7 +34,7 @@ import {
 import { statusLines } from '../output/status-lines.ts';
 import type { OperationCommand, RouteName } from './operation-table.ts';
 
-type Options = ServerOptions & GivenOptions & { file?: string };
+type Options = ServerOptions & GivenOptions & { file?: string; proof?: string };
 
 /** An operation that a command runs, with what its options give. */
 interface Operation {
@@ -44,7 +47,7 @@ interface Operation {
 
 /** Fills in what the table of operations gives: argument, options and action. */
 export async function fillCommand(command: Command, spec: OperationCommand): Promise<void> {
-  const { argument, operations, words, examples } = spec;
+  const { argument, operations, words, examples, proof } = spec;
   const found = new Map<RunKind, Operation[]>();
   for (const [kind, names] of Object.entries(operations)) {
     found.set(kind as RunKind, await Promise.all(names.map((name) => findOperation(kind as RunKind, name))));
@@ -52,7 +55,11 @@ export async function fillCommand(command: Command, spec: OperationCommand): Pro
   const all = [...found.values()].flat().flatMap(({ members }) => members);
   const members = [...new Map(all.map((member) => [member.flag, member])).values()];
   command.argument(...argument);
-  for (const member of members) command.addOption(optionFor(member, words[member.flag]));
+  for (const member of members) {
+    const own = words[member.flag];
+    if (own !== null) command.addOption(optionFor(member, own));
+  }
+  if (proof) command.option('--proof <path>', 'a file with the compact JWS that proves it; - is standard input');
   command.option('--file <path>', 'JSON of the message; options stand above it; - is standard input');
   withExamples(withServerOptions(command), ...examples);
   command.action(async (given: string, options: Options) => {
@@ -61,7 +68,7 @@ export async function fillCommand(command: Command, spec: OperationCommand): Pro
     const isMeant = ({ parameters }: Operation) => parameters.every((one) => readOption(one, options) !== undefined);
     const operation = (candidates.find(isMeant) ?? candidates.at(-1)) as Operation;
     requireOwnOptions(members, operation.members, options, `for ${given}`);
-    await send(operation, run, argument[0], options);
+    await send(spec, operation, run, options);
   });
 }
 
@@ -74,7 +81,7 @@ async function findOperation(kind: RunKind, { routes, operationId, message }: Ro
     const { description } = PATH_PARAMETERS[name];
     return { path: `/${name}`, flag: `--${kebabCase(name)}`, kind: 'text', words: description };
   });
-  const body = membersIn(route.body ? [route.body] : []);
+  const body = membersIn(route.body ? [route.body] : []).filter(({ path }) => path !== '/proof');
   // Over HTTP the token says who acts.
   const by = membersIn([definition.schema(z.unknown() as never)]).filter(({ path }) => path === '/by');
   return { route, definition, parameters, members: [...parameters, ...body, ...by] };
@@ -97,33 +104,29 @@ function readRun(given: string, argument: string, kinds: readonly RunKind[]): Ru
   throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule, option: argument } as TypedProblem]);
 }
 
-async function send(operation: Operation, run: Run, argument: string, options: Options): Promise<void> {
-  const { route, definition, members } = operation;
-  const given = applyOptions(members, options, await readObject(options.file));
-  const message = { ...given, [definition.address]: definition.address === 'journeyId' ? run.ownerId : run.id };
-  const names = { ...namesByPath(members), [`/${definition.address}`]: argument };
+async function send(spec: OperationCommand, operation: Operation, run: Run, options: Options): Promise<void> {
+  const { definition, members } = operation;
+  const message = await readMessage(spec, operation, run, options);
+  const names = { ...namesByPath(members), [`/${definition.address}`]: spec.argument[0], '/proof': '--proof' };
   try {
-    await checkMessage(definition, message);
+    parseMessage(definition, message, await loadLimits());
     await withJourneys(options, async (journeys, output) => {
-      const [{ callLocally }, { createServices }, { loadEnvironment }] = await Promise.all([
-        import('../../api/local-call.ts'),
-        import('../../api/services.ts'),
-        import('../../config/config.ts'),
-      ]);
-      const { maxApplicants } = await loadLimits();
-      const services = createServices({ journeys, environment: loadEnvironment(process.env), maxApplicants });
-      const { by, ...content } = message as Record<string, unknown>;
-      const parameters = parametersIn(route.path);
-      const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
-      for (const name of parameters) delete content[name];
-      const reply = await callLocally(services, route, { params, body: content, ...defined({ by: by as string }) });
+      const { callLocally, localServices } = await import('../../api/local-call.ts');
+      const reply = await callLocally(
+        localServices(journeys, process.env),
+        operation.route,
+        callOf(operation, message),
+      );
       const status = output.isJson
         ? undefined
         : await journeys
             .run(run.ownerId)
             .status()
             .catch(() => undefined);
-      output.answer(reply.body as object, () => acceptedLines(reply, output, status));
+      output.answer(reply.body as object, () => [
+        ...(spec.lines ?? acceptedLines)(reply.body as object, output),
+        ...(status ? statusLines(status, output) : []),
+      ]);
     });
   } catch (error) {
     throw error instanceof InvalidInputError
@@ -132,26 +135,41 @@ async function send(operation: Operation, run: Run, argument: string, options: O
   }
 }
 
+/** The message as its definition has it: what the proof holds, the file says, and the options say above both. */
+async function readMessage(
+  { complete, proof: form }: OperationCommand,
+  { definition: { address }, members }: Operation,
+  { ownerId, id }: Run,
+  options: Options,
+): Promise<Loose> {
+  if (options.file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
+  const proof = form && options.proof !== undefined ? await readProof(options.proof, form.member) : undefined;
+  const base = { ...(proof && form?.readFields(proof.content, ownerId)), ...(await readObject(options.file)) };
+  const typed = applyOptions(members, options, base);
+  const addressed = { ...typed, [address]: address === 'journeyId' ? ownerId : id };
+  const message = complete?.(addressed, ownerId) ?? addressed;
+  if (!proof || !form) return message;
+  requireProved(proof.content, await form.readProved(message, proof.content));
+  return { ...message, proof: proof.text };
+}
+
+/** The parts of the message as HTTP has them: path, token and body. */
+function callOf({ route }: Operation, { by, ...message }: Loose): LocalCall {
+  const names = parametersIn(route.path);
+  const params = Object.fromEntries(names.map((name) => [name, String(message[name])]));
+  const body = Object.fromEntries(Object.entries(message).filter(([name]) => !Object.hasOwn(params, name)));
+  return { params, body, ...defined({ by: by as string | undefined }) };
+}
+
 /** An update's answer: accepted, not answered by the gateway. */
-function acceptedLines(
-  { body }: Reply,
-  output: Output,
-  status: Parameters<typeof statusLines>[0] | undefined,
-): string[] {
-  const { duplicate, recorded } = body as { duplicate: boolean; recorded?: boolean };
-  const { colors } = output;
+function acceptedLines(answer: object, { colors }: Output): string[] {
+  const { duplicate, recorded } = answer as { duplicate: boolean; recorded?: boolean };
   return [
     colors.green(duplicate ? 'accepted before: nothing has changed' : 'accepted'),
     ...(recorded === false
       ? [colors.yellow('the ledger does not have it yet: the run goes on writing; run this again to ask')]
       : []),
-    ...(status ? statusLines(status, output) : []),
   ];
-}
-
-/** So that wrong input fails at once, also while the server is down. @throws InvalidInputError */
-async function checkMessage(definition: Message, message: object): Promise<void> {
-  parseMessage(definition, message, await loadLimits());
 }
 
 async function loadLimits() {

@@ -2,8 +2,13 @@
 import type { Command } from 'commander';
 import type { Route } from '../../api/route.ts';
 import type { MESSAGES } from '../../messages/all-messages.ts';
+import type { Loose } from '../../messages/message.ts';
+import type { ProvableRepeat } from '../../model/decision-content.ts';
 import type { RunKind } from '../../model/owner-id.ts';
+import type { Environment } from '../../model/products.ts';
 import { RUN_ID } from '../output/common-options.ts';
+import { UsageError } from '../output/errors.ts';
+import type { Output } from '../output/output.ts';
 
 /** An operation of the API. */
 export interface RouteName {
@@ -22,10 +27,35 @@ export interface OperationCommand {
   argument: readonly [name: string, words?: string];
   /** By the kind of the run. Of several the first is meant whose path parameters are all given. */
   operations: Readonly<Partial<Record<RunKind, readonly RouteName[]>>>;
-  /** What options are for, by their names, where the schema says nothing. */
-  words: Readonly<Record<string, string>>;
+  /** What options are for, by their names, where the schema says nothing. `null`: the member has no option. */
+  words: Readonly<Record<string, string | null>>;
   examples: readonly string[];
+  /** Adds what follows from what was typed. */
+  complete?(message: Loose, ownerId: string): Loose;
+  /** Of a message that `--proof` may prove. */
+  proof?: ProofForm;
+  /** The answer for people. Default: accepted, now or before. */
+  lines?(answer: object, output: Output): string[];
 }
+
+interface ProofForm {
+  /** The member of the payload that holds what is proved. */
+  member: 'consent' | 'decision';
+  /** What of it belongs into the message. */
+  readFields(content: Loose, ownerId: string): Loose;
+  /** The part of the message that must be as the proof has it. */
+  readProved(message: Loose, content: Loose): Promise<object>;
+}
+
+const REPEAT_PROOF: ProofForm = {
+  member: 'decision',
+  readFields: ({ environment: _, journeyId: __, contentDigest: ___, ...fields }) => fields,
+  async readProved(message, { environment }) {
+    if (!('repeat' in message)) throw new UsageError('--proof belongs to a repeat');
+    const { repeatContent } = await import('../../model/decision-content.ts');
+    return repeatContent(environment as Environment, message as unknown as ProvableRepeat);
+  },
+};
 
 const ofJourneys = async () => (await import('../../api/routes/journey-messages.ts')).journeyMessageRoutes;
 const ofPulls = async () => (await import('../../api/routes/pulls.ts')).pullRoutes;
@@ -34,7 +64,37 @@ const ofReviews = async () => (await import('../../api/routes/portfolio-reviews.
 
 const SIGNED = { '--by': 'who decides it', '--reason': 'and why' };
 
+const STEERING = ['pause', 'resume', 'withdraw', 'cancel'] as const;
+
+const STEERING_WORDS: Record<(typeof STEERING)[number], string> = {
+  pause: 'send nothing more until resume',
+  resume: 'go on after pause',
+  withdraw: 'end it after the attempts in flight; holds still wait for decisions',
+  cancel: 'end it after the attempts in flight; what is on hold stays undecided in the ledger',
+};
+
 export const OPERATION_COMMANDS: readonly OperationCommand[] = [
+  {
+    name: 'advance',
+    description: 'pass the gate before a stage, or pull the latest stage once more; one that comes early is kept',
+    argument: ['<journeyId>'],
+    operations: { journey: [{ routes: ofJourneys, operationId: 'advanceJourney', message: 'advance' }] },
+    words: {
+      '--to': 'PREAPP or PRECLOSE',
+      '--accept-age': 'with --to: although the latest report is older than maxReportAge',
+      '--skip': 'with --to: a stage before it that is never to be pulled',
+      '--repeat': 'one further inquiry for the stage that was answered last',
+      '--occurrence': 'with --repeat: which pull of the stage it is to be, 2 for the first repeat',
+      '--by': 'with --repeat, --accept-age or --skip: who decides it',
+      '--reason': 'and why',
+    },
+    examples: [
+      'credit-journey start --sample --journey-id J-1001',
+      'credit-journey advance J-1001 --to PREAPP',
+      'credit-journey advance J-1001 --repeat PREAPP --occurrence 2 --by underwriting --reason "the offer was renewed"',
+    ],
+    proof: REPEAT_PROOF,
+  },
   {
     name: 'extend',
     description: 'make a wait longer: at a gate, or of a share for consent',
@@ -77,6 +137,18 @@ export const OPERATION_COMMANDS: readonly OperationCommand[] = [
       'credit-journey withdraw J-1004 --by operations --reason "applicant changed plans"',
     ],
   },
+  ...STEERING.map(
+    (name): OperationCommand => ({
+      name: `portfolio ${name}`,
+      description: STEERING_WORDS[name],
+      argument: ['<reviewId>', 'the review’s id'],
+      operations: {
+        portfolio: [{ routes: ofReviews, operationId: `${name}PortfolioReview`, message: 'steerReview' }],
+      },
+      words: SIGNED,
+      examples: [`credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`],
+    }),
+  ),
 ];
 
 /** Registers each by name; the one that is called is filled in, and each of them where none is named. */

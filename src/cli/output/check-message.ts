@@ -18,7 +18,7 @@ async function findDefinition(kind: CheckedKind, message: unknown): Promise<Chec
   ]);
   const definitions: Record<CheckedKind, Checked> = {
     ...{ ...MESSAGES, ...INPUTS, decision, start: INPUTS.lendingJourney, pull: pullInputOf(message) },
-    ...{ portfolio: INPUTS.portfolioReview, tellPortfolio: MESSAGES.steerReview },
+    ...{ portfolio: INPUTS.portfolioReview },
   };
   return definitions[kind];
 }

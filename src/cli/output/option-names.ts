@@ -49,16 +49,6 @@ function shareOptions(path: string): Record<string, string> {
 export const OPTION_NAMES = {
   start: { '/journeyId': '--journey-id' },
   pull: { '/pullId': '--pull-id' },
-  advance: {
-    '/journeyId': '<journeyId>',
-    '/to': '--to',
-    '/repeat': '--repeat',
-    '/occurrence': '--occurrence',
-    '/acceptAge': '--accept-age',
-    '/skip': '--skip',
-    ...AUTHORIZATION,
-    '/proof': '--proof',
-  },
   consent: {
     '/journeyId': '<id>',
     '/shareId': '--share',
@@ -99,7 +89,6 @@ export const OPTION_NAMES = {
     '/window': '--window',
     '/maxBadRows': '--max-bad-rows',
   },
-  tellPortfolio: WITHDRAWAL,
   resolveInquiry: DECISION,
   resolvePull: DECISION,
   resolvePortfolio: DECISION,

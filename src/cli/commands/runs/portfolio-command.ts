@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { heldByRun } from '../../../client/holds/open-hold.ts';
-import type { PortfolioHandle } from '../../../client.ts';
 import type { PortfolioReviewInput } from '../../../messages/inputs/portfolio-review.ts';
-import type { PortfolioMessage } from '../../../messages/withdraw.ts';
 import { ownerIdOf } from '../../../model/owner-id.ts';
 import { needsPerson } from '../../../words/runs.ts';
-import { requireOwnerId, showAnswer, showProgress, showStarted, withJourneys } from '../../decisions/journey-action.ts';
+import { requireOwnerId, showProgress, showStarted, withJourneys } from '../../decisions/journey-action.ts';
 import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -31,15 +29,6 @@ export function registerPortfolioCommand(program: Command): void {
   registerStart(portfolio);
   registerStatus(portfolio);
   registerWatch(portfolio);
-  registerTelling(portfolio, 'pause', 'send nothing more until resume', (review) => review.pause.bind(review));
-  registerTelling(portfolio, 'resume', 'go on after pause', (review) => review.resume.bind(review));
-  registerTelling(
-    portfolio,
-    'withdraw',
-    'end it after the attempts in flight; holds still wait for decisions',
-    (review) => review.withdraw.bind(review),
-  );
-  registerCancel(portfolio);
   registerHolds(portfolio);
 }
 
@@ -108,50 +97,6 @@ function registerWatch(portfolio: Command): void {
     process.exitCode = await withJourneys(options, (journeys, output) =>
       showProgress(journeys.getPortfolio(reviewId), output, { throughHolds }),
     );
-  });
-}
-
-type Telling = (message: Omit<PortfolioMessage, 'reviewId'>) => ReturnType<PortfolioHandle['pause']>;
-
-function registerTelling(
-  portfolio: Command,
-  name: 'pause' | 'resume' | 'withdraw',
-  description: string,
-  tellingOf: (review: PortfolioHandle) => Telling,
-): void {
-  const command = portfolio
-    .command(name)
-    .description(description)
-    .argument('<reviewId>', REVIEW_ID)
-    .option('--by <who>', 'who decides it')
-    .option('--reason <text>', 'why');
-  withExamples(
-    withServerOptions(command),
-    `credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`,
-  );
-  command.action(
-    async (reviewId: string, { by, reason, ...options }: ServerOptions & { by?: string; reason?: string }) => {
-      const message = given({ by, reason }) as unknown as Omit<PortfolioMessage, 'reviewId'>;
-      await checkMessage('tellPortfolio', { ...message, reviewId });
-      await withJourneys(options, async (journeys, output) => {
-        showAnswer(await tellingOf(journeys.getPortfolio(reviewId))(message), output);
-      });
-    },
-  );
-}
-
-function registerCancel(portfolio: Command): void {
-  const command = portfolio
-    .command('cancel')
-    .description('end it after the attempts in flight; what is on hold stays undecided in the ledger')
-    .argument('<reviewId>', REVIEW_ID);
-  withExamples(withServerOptions(command), 'credit-journey portfolio cancel R-1001');
-  command.action(async (reviewId: string, options: ServerOptions) => {
-    requireOwnerId(ownerIdOf('portfolio', reviewId));
-    await withJourneys(options, async (journeys, output) => {
-      await journeys.getPortfolio(reviewId).cancel();
-      output.answer({ reviewId, cancelled: true }, () => ['asked to end; attempts in flight come to their end']);
-    });
   });
 }
 
