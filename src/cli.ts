@@ -18,7 +18,6 @@ import { registerChangesCommand } from './cli/commands/records/changes-command.t
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
-import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
@@ -76,7 +75,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerPortfolioCommand,
     registerStatusCommand,
     registerWatchCommand,
-    registerConsentCommand,
     registerShareCommand,
     registerHoldsCommand,
     registerResolveCommand,

@@ -111,7 +111,7 @@ function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentW
       ways: [
         {
           words: `The consent system sends it. By hand, of applicant \`${applicantId}\`; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`,
-          command: `credit-journey consent ${ownerId} \\\n --share ${shareId} --applicant ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
+          command: `credit-journey consent ${ownerId} \\\n --share-id ${shareId} --applicant-id ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
           input: { ...consent, evidence: { method: '', textVersion: '', capturedAt: '', reference: '' } },
         },
       ],

@@ -47,7 +47,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
       const decision = ['--consent-id', `C-${applicantId}`, '--decision', 'granted', '--end-user-code', 'EU789'];
-      await done('consent', `share:${shareId}`, '--applicant', applicantId, ...decision, ...evidence);
+      await done('consent', `share:${shareId}`, '--applicant-id', applicantId, ...decision, ...evidence);
     }
     await cli('watch', `share:${shareId}`);
     assert.equal((await done('status', `share:${shareId}`)).state, 'posted');
@@ -65,7 +65,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
     // A withdrawal after the end: the run cannot know, the ledger does, until a person has seen to it.
     const withdrawal = [
-      '--applicant',
+      '--applicant-id',
       '1A',
       '--consent-id',
       'C-1A-2',
@@ -98,7 +98,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const watch = cli('watch', journeyId);
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
-      const about = ['--share', 'S-1', '--applicant', applicantId, '--consent-id', `C-${applicantId}`];
+      const about = ['--share-id', 'S-1', '--applicant-id', applicantId, '--consent-id', `C-${applicantId}`];
       const answer = await done(
         'consent',
         journeyId,
@@ -109,7 +109,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
         'EU456',
         ...evidence,
       );
-      assert.equal(answer.accepted, true);
+      assert.equal(answer.answer, 'accepted');
     }
     const { code, stdout, stderr } = await watch;
     assert.equal(code, 0, stderr);
@@ -130,9 +130,9 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const late = await cli(
       'consent',
       journeyId,
-      '--share',
+      '--share-id',
       'S-1',
-      '--applicant',
+      '--applicant-id',
       '1A',
       '--consent-id',
       'C-1A',
@@ -142,8 +142,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       'EU456',
     );
     assert.deepEqual(JSON.parse(late.stdout), {
-      ...{ accepted: true, late: true, recorded: true },
-      ...{ duplicate: false, postedSharesFlagged: 1 },
+      ...{ answer: 'accepted', duplicate: false, recorded: true },
+      postedSharesFlagged: 1,
     });
   });
 
@@ -169,7 +169,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.match(JSON.parse(refused.stderr).error.message, /accepted before with other content: \/applicants differs$/);
 
     const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
-    const about = ['--share', 'S-1', '--applicant', '1A', '--end-user-code', 'EU456', ...evidence];
+    const about = ['--share-id', 'S-1', '--applicant-id', '1A', '--end-user-code', 'EU456', ...evidence];
     const consent = (id: string, decision: string) => {
       return ['consent', journeyId, ...about, '--consent-id', id, '--decision', decision];
     };
@@ -254,8 +254,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
     const denial = ['--consent-id', 'C-1', '--decision', 'denied', '--end-user-code', 'EU456'];
-    const unknown = await cli('consent', journeyId, '--share', 'S-1', '--applicant', '9A', ...denial);
-    assert.match(JSON.parse(unknown.stderr).error.message, / refused: --applicant names no applicant/);
+    const unknown = await cli('consent', journeyId, '--share-id', 'S-1', '--applicant-id', '9A', ...denial);
+    assert.match(JSON.parse(unknown.stderr).error.message, / refused: --applicant-id names no applicant/);
   });
 });
 

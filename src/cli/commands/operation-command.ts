@@ -8,6 +8,7 @@ import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, parametersIn } from '../../api/parameters.ts';
 import type { Route } from '../../api/route.ts';
 import { defined } from '../../base/defined.ts';
+import type { Refusal } from '../../http/refusal.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose, Message } from '../../messages/message.ts';
@@ -81,7 +82,8 @@ async function findOperation(kind: RunKind, { routes, operationId, message }: Ro
     const { description } = PATH_PARAMETERS[name];
     return { path: `/${name}`, flag: `--${kebabCase(name)}`, kind: 'text', words: description };
   });
-  const body = membersIn(route.body ? [route.body] : []).filter(({ path }) => path !== '/proof');
+  const given = ['/proof', `/${definition.address}`];
+  const body = membersIn(route.body ? [route.body] : []).filter(({ path }) => !given.includes(path));
   // Over HTTP the token says who acts.
   const by = membersIn([definition.schema(z.unknown() as never)]).filter(({ path }) => path === '/by');
   return { route, definition, parameters, members: [...parameters, ...body, ...by] };
@@ -129,10 +131,21 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
       ]);
     });
   } catch (error) {
-    throw error instanceof InvalidInputError
-      ? asTyped(error, names, message, options)
-      : refusedAsTyped(error, names, options);
+    const told = await toClientError(error, run.ownerId);
+    throw told instanceof InvalidInputError
+      ? asTyped(told, names, message, options)
+      : refusedAsTyped(told, names, options);
   }
+}
+
+/** What the API refuses, as the client says it. */
+async function toClientError(error: unknown, ownerId: string): Promise<unknown> {
+  if (!(error instanceof Error) || error.name !== 'Refusal') return error;
+  const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
+  const { status, problems, message } = error as Refusal;
+  if (status === 404) return new JourneyNotFoundError(ownerId);
+  const isOfRun = problems.length === 0 || message.startsWith('/');
+  return isOfRun ? new UpdateRefusedError(ownerId, message) : new InvalidInputError(problems);
 }
 
 /** The message as its definition has it: what the proof holds, the file says, and the options say above both. */

@@ -1,10 +1,11 @@
 /** The commands that are printed from the API's table of operations (operation-command.ts). */
 import type { Command } from 'commander';
 import type { Route } from '../../api/route.ts';
+import { isRecord } from '../../base/is-record.ts';
 import type { MESSAGES } from '../../messages/all-messages.ts';
 import type { Loose } from '../../messages/message.ts';
 import type { ProvableRepeat } from '../../model/decision-content.ts';
-import type { RunKind } from '../../model/owner-id.ts';
+import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import type { Environment } from '../../model/products.ts';
 import { RUN_ID } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
@@ -57,6 +58,53 @@ const REPEAT_PROOF: ProofForm = {
   },
 };
 
+/** The proof holds the whole message. */
+const CONSENT_PROOF: ProofForm = {
+  member: 'consent',
+  readFields(content, ownerId) {
+    if (content.journeyId !== ownerId) throw new UsageError('the proof is for another journey');
+    return content;
+  },
+  readProved: async (message) => message,
+};
+
+/** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
+function completeConsent(message: Loose, ownerId: string): Loose {
+  const { kind, id } = ownerOf(ownerId);
+  const now = new Date().toISOString();
+  const { decidedAt = now, evidence } = message;
+  return {
+    ...(kind === 'share' ? { shareId: id } : {}),
+    ...message,
+    ...(message.decidedAt === undefined ? { decidedAt, decidedNow: true } : {}),
+    ...(isRecord(evidence) ? { evidence: { capturedAt: decidedAt, ...evidence } } : {}),
+  };
+}
+
+const UNMATCHED_WORDS = {
+  journey: 'kept: this ledger does not know that run. One that is started under this id finds it; else check the id',
+  share: 'kept: this ledger knows no such share of it. Check the shareId',
+  applicant: 'kept: this ledger knows no such applicant of it. Check the applicantId',
+} as const;
+
+interface ConsentAnswer {
+  duplicate: boolean;
+  recorded: boolean;
+  unmatched?: keyof typeof UNMATCHED_WORDS;
+  postedSharesFlagged?: number;
+}
+
+function consentLines(answer: object, { colors }: Output): string[] {
+  const { duplicate, recorded, unmatched, postedSharesFlagged: flagged = 0 } = answer as ConsentAnswer;
+  if (!recorded) return [colors.yellow('Temporal has it, the ledger does not have it yet: run this again to ask')];
+  return [
+    colors.green(duplicate ? 'recorded before: nothing has changed' : 'recorded'),
+    ...(unmatched ? [colors.yellow(UNMATCHED_WORDS[unmatched])] : []),
+    ...(flagged > 0 ? [`posted shares flagged for a person: ${flagged}`] : []),
+  ];
+}
+
+const ofConsents = async () => (await import('../../api/routes/consents.ts')).consentRoutes;
 const ofJourneys = async () => (await import('../../api/routes/journey-messages.ts')).journeyMessageRoutes;
 const ofPulls = async () => (await import('../../api/routes/pulls.ts')).pullRoutes;
 const ofShares = async () => (await import('../../api/routes/shares.ts')).shareRoutes;
@@ -94,6 +142,39 @@ export const OPERATION_COMMANDS: readonly OperationCommand[] = [
       'credit-journey advance J-1001 --repeat PREAPP --occurrence 2 --by underwriting --reason "the offer was renewed"',
     ],
     proof: REPEAT_PROOF,
+  },
+  {
+    name: 'consent',
+    description: 'record that an applicant granted, denied or revoked consent to a share',
+    argument: ['<id>', 'a journeyId, or share:<shareId> of a report shared by itself'],
+    operations: {
+      journey: [{ routes: ofConsents, operationId: 'recordConsent', message: 'consent' }],
+      share: [{ routes: ofConsents, operationId: 'recordConsent', message: 'consentToShare' }],
+    },
+    words: {
+      '--share-id': 'the journey’s share that it is for',
+      '--applicant-id': 'whose consent',
+      '--consent-id': 'the consent’s own id',
+      '--decided-at': 'when (default: now; typed again, a consent keeps its first time)',
+      '--decided-now': null,
+      '--end-user-code': 'the secondary user, by code',
+      '--end-user': 'the secondary user, by name',
+      '--method': 'evidence of a grant: how it was given',
+      '--text-version': 'evidence: which text was shown',
+      '--captured-at': 'evidence: when it was captured (default: when decided)',
+      '--reference': 'evidence: where it is kept, nothing personal',
+    },
+    examples: [
+      'credit-journey start --sample --auto --journey-id J-1003',
+      [
+        'credit-journey consent J-1003 --share-id S-1 --applicant-id 1A --consent-id C-1 \\',
+        '      --decision granted --end-user-code EU456 \\',
+        '      --method web --text-version v1 --reference doc-1',
+      ].join('\n'),
+    ],
+    complete: completeConsent,
+    proof: CONSENT_PROOF,
+    lines: consentLines,
   },
   {
     name: 'extend',

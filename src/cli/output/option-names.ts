@@ -49,23 +49,6 @@ function shareOptions(path: string): Record<string, string> {
 export const OPTION_NAMES = {
   start: { '/journeyId': '--journey-id' },
   pull: { '/pullId': '--pull-id' },
-  consent: {
-    '/journeyId': '<id>',
-    '/shareId': '--share',
-    '/applicantId': '--applicant',
-    '/consentId': '--consent-id',
-    '/decision': '--decision',
-    '/decidedAt': '--decided-at',
-    '/secondaryUser': '--end-user-code or --end-user',
-    '/secondaryUser/endUserCode': '--end-user-code',
-    '/secondaryUser/endUser': '--end-user',
-    '/evidence': '--method, --text-version and --reference',
-    '/evidence/method': '--method',
-    '/evidence/textVersion': '--text-version',
-    '/evidence/capturedAt': '--captured-at',
-    '/evidence/reference': '--reference',
-    '/proof': '--proof',
-  },
   requestShare: {
     ...{ '/journeyId': '<id>', '/share/reportOf': '--report-of', '/replaces': '--replaces' },
     ...shareOptions('/share'),
