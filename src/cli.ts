@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
-import { registerOperations } from './cli/commands/operation-table.ts';
+import { registerSchemaCommands } from './cli/commands/operation-table.ts';
 import { registerApiCommand } from './cli/commands/programs/api-command.ts';
 import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
 import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
@@ -21,10 +21,7 @@ import { registerReferencesCommand, registerReportCommand } from './cli/commands
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
-import { registerPullCommand } from './cli/commands/runs/pull-command.ts';
 import { registerResolveCommand } from './cli/commands/runs/resolve-command.ts';
-import { registerShareCommand } from './cli/commands/runs/share-command.ts';
-import { registerStartCommand } from './cli/commands/runs/start-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
@@ -70,12 +67,9 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerAuditCommand,
     registerLedgerCommand,
     registerPauseCommands,
-    registerStartCommand,
-    registerPullCommand,
     registerPortfolioCommand,
     registerStatusCommand,
     registerWatchCommand,
-    registerShareCommand,
     registerHoldsCommand,
     registerResolveCommand,
     registerReportCommand,
@@ -89,7 +83,7 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     register(program);
   }
   const named = argv[0] === 'help' ? argv[1] : argv[0];
-  await registerOperations(program, named);
+  await registerSchemaCommands(program, named);
   if (program.commands.every((command) => command.name() !== named)) {
     const { registerListings } = await import('./cli/commands/listing-commands.ts');
     registerListings(program);

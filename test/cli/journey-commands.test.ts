@@ -30,7 +30,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     await stage.eventually(`credit-journey report ${journeyId} PREQUAL`);
     await done('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
     await cli('watch', journeyId);
-    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL', '--purpose', '02'];
+    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL'];
+    options.push('--permissible-purpose-code', '02');
     const refused = await cli('share', journeyId, ...options);
     assert.equal(refused.code, 1);
     const { type, message } = JSON.parse(refused.stderr).error;
@@ -201,7 +202,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(unsigned.code, 2);
     assert.match(unsigned.stderr, /"is required with replaces","option":"--by"/);
     const corrected = await done(...correct, ...who);
-    assert.deepEqual([corrected.recorded, corrected.status.shares[0].replacedBy], [true, 'S-2']);
+    const [first] = (await done('status', journeyId)).shares;
+    assert.deepEqual([corrected.recorded, first.replacedBy], [true, 'S-2']);
     assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).recorded, true);
     assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).duplicate, true);
     assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share-id', 'S-2', ...who)).code, 2);

@@ -31,7 +31,7 @@ after(async () => {
 });
 
 const portfolio = (...args: string[]) => stage.shell.cli(['portfolio', ...args], stage.env);
-const ORDER = ['--end-user', 'EU123', '--purpose', '01'];
+const ORDER = ['--end-user-code', 'EU123', '--permissible-purpose-code', '01'];
 const WORD = ['--by', 'ops', '--reason', 'a test'];
 
 /** The one document of a command that ends with this exit code. */
@@ -205,7 +205,11 @@ describe('a review on the command line', () => {
       assert.equal(type, 'InvalidInputError', args.join(' '));
       assert.deepEqual([...new Set(problems.map((problem) => problem.path))], [path], args.join(' '));
     }
-    for (const args of [['start', 'x.csv', '--purpose', '01'], ['start', ...ORDER], start('--rows', '5')]) {
+    for (const args of [
+      ['start', 'x.csv', '--permissible-purpose-code', '01'],
+      ['start', ...ORDER],
+      start('--rows', '5'),
+    ]) {
       const ran = await portfolio(...args);
       assert.equal(ran.code, 2, `${args.join(' ')}: ${ran.stdout}`);
       assert.equal(ran.stdout, '');

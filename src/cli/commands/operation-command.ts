@@ -18,12 +18,11 @@ import { requireOwnerId, withJourneys } from '../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
-import { asTyped, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
+import { asTyped, type GivenOptions, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
 import type { Output } from '../output/output.ts';
 import { readProof, requireProved } from '../output/proof-input.ts';
 import {
   applyOptions,
-  type GivenOptions,
   kebabCase,
   type Member,
   membersIn,
@@ -33,7 +32,40 @@ import {
   requireOwnOptions,
 } from '../output/schema-options.ts';
 import { statusLines } from '../output/status-lines.ts';
-import type { OperationCommand, RouteName } from './operation-table.ts';
+
+/** An operation of the API. */
+export interface RouteName {
+  /** Loads its file, for the command that is called alone. */
+  routes: () => Promise<readonly Route[]>;
+  operationId: string;
+  /** The message that it sends. */
+  message: keyof typeof MESSAGES;
+}
+
+export interface OperationCommand {
+  /** Names the run: `<id>` of any kind, or the id of the one kind that there is. */
+  argument: readonly [name: string, words?: string];
+  /** By the kind of the run. Of several the first is meant whose path parameters are all given. */
+  operations: Readonly<Partial<Record<RunKind, readonly RouteName[]>>>;
+  /** What options are for, by their names, where the schema says nothing. `null`: the member has no option. */
+  words: Readonly<Record<string, string | null>>;
+  examples: readonly string[];
+  /** Adds what follows from what was typed. */
+  complete?(message: Loose, ownerId: string): Loose;
+  /** Of a message that `--proof` may prove. */
+  proof?: ProofForm;
+  /** The answer for people. Default: accepted, now or before. */
+  lines?(answer: object, output: Output): string[];
+}
+
+export interface ProofForm {
+  /** The member of the payload that holds what is proved. */
+  member: 'consent' | 'decision';
+  /** What of it belongs into the message. */
+  readFields(content: Loose, ownerId: string): Loose;
+  /** The part of the message that must be as the proof has it. */
+  readProved(message: Loose, content: Loose): Promise<object>;
+}
 
 type Options = ServerOptions & GivenOptions & { file?: string; proof?: string };
 
@@ -46,8 +78,11 @@ interface Operation {
   members: Member[];
 }
 
-/** Fills in what the table of operations gives: argument, options and action. */
-export async function fillCommand(command: Command, spec: OperationCommand): Promise<void> {
+/** Fills in what the table of operations gives: argument, options and action, which it returns. */
+export async function fillOperation(
+  command: Command,
+  spec: OperationCommand,
+): Promise<{ members: Member[]; act(given: string, options: Options): Promise<void> }> {
   const { argument, operations, words, examples, proof } = spec;
   const found = new Map<RunKind, Operation[]>();
   for (const [kind, names] of Object.entries(operations)) {
@@ -63,14 +98,16 @@ export async function fillCommand(command: Command, spec: OperationCommand): Pro
   if (proof) command.option('--proof <path>', 'a file with the compact JWS that proves it; - is standard input');
   command.option('--file <path>', 'JSON of the message; options stand above it; - is standard input');
   withExamples(withServerOptions(command), ...examples);
-  command.action(async (given: string, options: Options) => {
+  const act = async (given: string, options: Options) => {
     const run = readRun(given, argument[0], [...found.keys()]);
     const candidates = found.get(run.kind) ?? [];
     const isMeant = ({ parameters }: Operation) => parameters.every((one) => readOption(one, options) !== undefined);
     const operation = (candidates.find(isMeant) ?? candidates.at(-1)) as Operation;
-    requireOwnOptions(members, operation.members, options, `for ${given}`);
+    requireOwnOptions(members, operation.members, options, `of ${given}`);
     await send(spec, operation, run, options);
-  });
+  };
+  command.action(act);
+  return { members, act };
 }
 
 async function findOperation(kind: RunKind, { routes, operationId, message }: RouteName): Promise<Operation> {
@@ -98,7 +135,7 @@ interface Run {
 /** @throws InvalidInputError */
 function readRun(given: string, argument: string, kinds: readonly RunKind[]): Run {
   const [only] = kinds;
-  const ownerId = argument === '<id>' || only === undefined ? given : ownerIdOf(only, given);
+  const ownerId = /^.id.$/.test(argument) || only === undefined ? given : ownerIdOf(only, given);
   requireOwnerId(ownerId, argument);
   const { kind, id, accountId } = ownerOf(ownerId);
   if (kinds.includes(kind) && accountId === undefined) return { ownerId, kind, id };
@@ -109,7 +146,11 @@ function readRun(given: string, argument: string, kinds: readonly RunKind[]): Ru
 async function send(spec: OperationCommand, operation: Operation, run: Run, options: Options): Promise<void> {
   const { definition, members } = operation;
   const message = await readMessage(spec, operation, run, options);
-  const names = { ...namesByPath(members), [`/${definition.address}`]: spec.argument[0], '/proof': '--proof' };
+  const names = {
+    ...namesByPath(members),
+    [`/${definition.address}`]: `<${spec.argument[0].slice(1, -1)}>`,
+    '/proof': '--proof',
+  };
   try {
     parseMessage(definition, message, await loadLimits());
     await withJourneys(options, async (journeys, output) => {

@@ -1,52 +1,14 @@
-/** The commands that are printed from the API's table of operations (operation-command.ts). */
+/** The commands for runs, by name: those that operations of the API give, and those that start runs. */
 import type { Command } from 'commander';
-import type { Route } from '../../api/route.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type { MESSAGES } from '../../messages/all-messages.ts';
 import type { Loose } from '../../messages/message.ts';
 import type { ProvableRepeat } from '../../model/decision-content.ts';
-import { ownerOf, type RunKind } from '../../model/owner-id.ts';
+import { ownerOf } from '../../model/owner-id.ts';
 import type { Environment } from '../../model/products.ts';
 import { RUN_ID } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import type { Output } from '../output/output.ts';
-
-/** An operation of the API. */
-export interface RouteName {
-  /** Loads its file, for the command that is called alone. */
-  routes: () => Promise<readonly Route[]>;
-  operationId: string;
-  /** The message that it sends. */
-  message: keyof typeof MESSAGES;
-}
-
-export interface OperationCommand {
-  /** `extend`, or `portfolio pause`. */
-  name: string;
-  description: string;
-  /** Names the run: `<id>` of any kind, or the id of the one kind that there is. */
-  argument: readonly [name: string, words?: string];
-  /** By the kind of the run. Of several the first is meant whose path parameters are all given. */
-  operations: Readonly<Partial<Record<RunKind, readonly RouteName[]>>>;
-  /** What options are for, by their names, where the schema says nothing. `null`: the member has no option. */
-  words: Readonly<Record<string, string | null>>;
-  examples: readonly string[];
-  /** Adds what follows from what was typed. */
-  complete?(message: Loose, ownerId: string): Loose;
-  /** Of a message that `--proof` may prove. */
-  proof?: ProofForm;
-  /** The answer for people. Default: accepted, now or before. */
-  lines?(answer: object, output: Output): string[];
-}
-
-interface ProofForm {
-  /** The member of the payload that holds what is proved. */
-  member: 'consent' | 'decision';
-  /** What of it belongs into the message. */
-  readFields(content: Loose, ownerId: string): Loose;
-  /** The part of the message that must be as the proof has it. */
-  readProved(message: Loose, content: Loose): Promise<object>;
-}
+import type { OperationCommand, ProofForm } from './operation-command.ts';
 
 const REPEAT_PROOF: ProofForm = {
   member: 'decision',
@@ -112,6 +74,12 @@ const ofReviews = async () => (await import('../../api/routes/portfolio-reviews.
 
 const SIGNED = { '--by': 'who decides it', '--reason': 'and why' };
 
+interface CommandName {
+  /** `extend`, or `portfolio pause`. */
+  name: string;
+  description: string;
+}
+
 const STEERING = ['pause', 'resume', 'withdraw', 'cancel'] as const;
 
 const STEERING_WORDS: Record<(typeof STEERING)[number], string> = {
@@ -121,7 +89,7 @@ const STEERING_WORDS: Record<(typeof STEERING)[number], string> = {
   cancel: 'end it after the attempts in flight; what is on hold stays undecided in the ledger',
 };
 
-export const OPERATION_COMMANDS: readonly OperationCommand[] = [
+const OPERATIONS: readonly (CommandName & OperationCommand)[] = [
   {
     name: 'advance',
     description: 'pass the gate before a stage, or pull the latest stage once more; one that comes early is kept',
@@ -218,30 +186,60 @@ export const OPERATION_COMMANDS: readonly OperationCommand[] = [
       'credit-journey withdraw J-1004 --by operations --reason "applicant changed plans"',
     ],
   },
-  ...STEERING.map(
-    (name): OperationCommand => ({
-      name: `portfolio ${name}`,
-      description: STEERING_WORDS[name],
-      argument: ['<reviewId>', 'the review’s id'],
-      operations: {
-        portfolio: [{ routes: ofReviews, operationId: `${name}PortfolioReview`, message: 'steerReview' }],
-      },
-      words: SIGNED,
-      examples: [`credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`],
-    }),
-  ),
+  ...STEERING.map((name): CommandName & OperationCommand => ({
+    name: `portfolio ${name}`,
+    description: STEERING_WORDS[name],
+    argument: ['<reviewId>', 'the review’s id'],
+    operations: {
+      portfolio: [{ routes: ofReviews, operationId: `${name}PortfolioReview`, message: 'steerReview' }],
+    },
+    words: SIGNED,
+    examples: [`credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`],
+  })),
 ];
 
-/** Registers each by name; the one that is called is filled in, and each of them where none is named. */
-export async function registerOperations(program: Command, named: string | undefined): Promise<void> {
-  for (const spec of OPERATION_COMMANDS) {
-    const words = spec.name.split(' ');
-    const name = words.pop() ?? '';
-    const group = words.reduce((parent, word) => findGroup(parent, word), program);
-    const command = group.command(name).description(spec.description);
-    if (named !== undefined && named !== spec.name.split(' ')[0]) continue;
-    const { fillCommand } = await import('./operation-command.ts');
-    await fillCommand(command, spec);
+/** A command whose options come from schemas: they are loaded for the command that is called alone. */
+interface SchemaCommand extends CommandName {
+  fill(command: Command): Promise<unknown>;
+}
+
+const starts = () => import('./runs/start-commands.ts');
+
+const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
+  {
+    name: 'start',
+    description: 'start a lending journey, once; where this id was started with another input, what differs is told',
+    fill: async (command) => (await starts()).fillStart(command),
+  },
+  {
+    name: 'pull',
+    description: 'pull one report of one product; the same id again finds the first',
+    fill: async (command) => (await starts()).fillPull(command),
+  },
+  {
+    name: 'portfolio start',
+    description: 'start a review; the same id again finds the first',
+    fill: async (command) => (await starts()).fillPortfolioStart(command),
+  },
+  {
+    name: 'share',
+    description: 'share a report with a secondary user, once its applicants consent',
+    fill: async (command) => (await starts()).fillShare(command),
+  },
+  ...OPERATIONS.map((spec) => ({
+    name: spec.name,
+    description: spec.description,
+    fill: async (command: Command) => (await import('./operation-command.ts')).fillOperation(command, spec),
+  })),
+];
+
+/** Registers each by name; those of the name that is called are filled in, and all where none is named. */
+export async function registerSchemaCommands(program: Command, named: string | undefined): Promise<void> {
+  for (const { name, description, fill } of SCHEMA_COMMANDS) {
+    const [last = '', ...groups] = name.split(' ').reverse();
+    const group = groups.reduce((parent, word) => findGroup(parent, word), program);
+    const command = group.command(last).description(description);
+    if (named === undefined || named === name.split(' ')[0]) await fill(command);
   }
 }
 

@@ -9,17 +9,12 @@ import { asTyped, type GivenOptions, OPTION_NAMES } from './option-names.ts';
 
 type CheckedKind = keyof typeof OPTION_NAMES;
 
-async function findDefinition(kind: CheckedKind, message: unknown): Promise<Checked> {
-  const [{ MESSAGES }, { decision }, { INPUTS }, { pullInputOf }] = await Promise.all([
+async function findDefinition(kind: CheckedKind): Promise<Checked> {
+  const [{ MESSAGES }, { decision }] = await Promise.all([
     import('../../messages/all-messages.ts'),
     import('../../messages/resolve-inquiry.ts'),
-    import('../../messages/inputs/all-inputs.ts'),
-    import('../../messages/inputs/pull.ts'),
   ]);
-  const definitions: Record<CheckedKind, Checked> = {
-    ...{ ...MESSAGES, ...INPUTS, decision, start: INPUTS.lendingJourney, pull: pullInputOf(message) },
-    ...{ portfolio: INPUTS.portfolioReview },
-  };
+  const definitions: Record<CheckedKind, Checked> = { ...MESSAGES, decision };
   return definitions[kind];
 }
 
@@ -29,7 +24,7 @@ async function findDefinition(kind: CheckedKind, message: unknown): Promise<Chec
  */
 export async function checkMessage(kind: CheckedKind, message: unknown, given: GivenOptions = {}): Promise<void> {
   const [definition, { parseMessage }, { loadMessageLimits }] = await Promise.all([
-    findDefinition(kind, message),
+    findDefinition(kind),
     import('../../messages/inputs/parse-message.ts'),
     import('../../config/config.ts'),
   ]);

@@ -32,46 +32,8 @@ const DECISION = {
   '/proof': '--proof',
 };
 
-/** A share's own fields, below `path`. */
-function shareOptions(path: string): Record<string, string> {
-  return {
-    [`${path}/shareId`]: '--share-id',
-    [`${path}/endUserCode`]: '--end-user-code',
-    [`${path}/endUser`]: '--end-user',
-    [`${path}/permissiblePurposeCode`]: '--purpose',
-    [`${path}/awaitConsentFor`]: '--await-consent-for',
-    [`${path}/consentValidFor`]: '--consent-valid-for',
-  };
-}
-
-/** A review's order, below `path`. */
 /** By kind of message and path. A message that is always a file has none. */
 export const OPTION_NAMES = {
-  start: { '/journeyId': '--journey-id' },
-  pull: { '/pullId': '--pull-id' },
-  requestShare: {
-    ...{ '/journeyId': '<id>', '/share/reportOf': '--report-of', '/replaces': '--replaces' },
-    ...shareOptions('/share'),
-    ...AUTHORIZATION,
-  },
-  shareReport: {
-    ...shareOptions(''),
-    '/report/journeyId': '<id>',
-    '/report/pullId': '<id>',
-    '/report/productCode': '--report-of',
-    '/report/customerTraceNumber': '--trace',
-    '/profile': '--profile',
-  },
-  portfolio: {
-    '/reviewId': '--review-id',
-    '/file': '<file>',
-    '/endUserCode': '--end-user',
-    '/permissiblePurposeCode': '--purpose',
-    '/profile': '--profile',
-    '/format': '--format',
-    '/window': '--window',
-    '/maxBadRows': '--max-bad-rows',
-  },
   resolveInquiry: DECISION,
   resolvePull: DECISION,
   resolvePortfolio: DECISION,
@@ -119,10 +81,10 @@ function unknownRule({ rule }: Problem): string {
 /** Whether it stands on the command line, or belongs there since there is no file. */
 function isTyped(option: string, given: GivenOptions): boolean {
   if (given.file === undefined || option.startsWith('<')) return true;
-  return option.split(/, | and | or /).some((one) => given[camelCase(one)] !== undefined);
+  return option.split(/, | and | or /).some((one) => given[optionKey(one)] !== undefined);
 }
 
-/** `--end-user-code` → `endUserCode` */
-function camelCase(option: string): string {
+/** `--end-user-code` → `endUserCode`, as commander has it. */
+export function optionKey(option: string): string {
   return option.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import { UsageError } from './errors.ts';
+import { type GivenOptions, optionKey } from './option-names.ts';
 
 /** A member that an option gives. */
 export interface Member {
@@ -57,9 +58,9 @@ function describeValue(schema: z.ZodType): Pick<Member, 'kind' | 'words'> {
   return { kind, words: words || (values?.join(', ') ?? '') };
 }
 
-/** @param words in place of those of the schema */
-export function optionFor({ path, flag, kind, words: own }: Member, words = own): Option {
-  return new Option(kind === 'flag' ? flag : `${flag} <${path.split('/').at(-1)}>`, words);
+/** `--end-user-code <code>`. @param words in place of those of the schema */
+export function optionFor({ flag, kind, words: own }: Member, words = own): Option {
+  return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
 }
 
 /** The value as JSON has it; `undefined` where the option was not given. */
@@ -112,14 +113,6 @@ export function namesByPath(members: readonly Member[]): Readonly<Record<string,
     }
   }
   return names;
-}
-
-/** What the command was called with, by the names that commander gives the options. */
-export type GivenOptions = { readonly [option: string]: unknown };
-
-/** `--end-user-code` → `endUserCode` */
-function optionKey(flag: string): string {
-  return flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 export function kebabCase(name: string): string {
