@@ -10,37 +10,6 @@ export interface TypedProblem extends Problem {
 /** What the command was called with, by the names that commander gives the options. */
 export type GivenOptions = { readonly [option: string]: unknown };
 
-const AUTHORIZATION = { '/by': '--by', '/reason': '--reason' };
-
-const WITHDRAWAL = {
-  ...{ '/journeyId': '<id>', '/pullId': '<id>', '/shareId': '<id>', '/reviewId': '<reviewId>' },
-  ...AUTHORIZATION,
-};
-
-const DECISION = {
-  ...WITHDRAWAL,
-  '/reviewId': '<id>',
-  '/customerTraceNumber': '<customerTraceNumber>',
-  '/attempt': '--attempt',
-  '/action': '--action',
-  '/providerSaid': '--provider-said',
-  '/outcome': '--outcome',
-  '/reference': '--reference',
-  '/applicants': '--applicants',
-  '/confirmConsumerIds': '--confirm-consumer-ids',
-  '/decisionId': '--decision-id',
-  '/proof': '--proof',
-};
-
-/** By kind of message and path. A message that is always a file has none. */
-export const OPTION_NAMES = {
-  resolveInquiry: DECISION,
-  resolvePull: DECISION,
-  resolvePortfolio: DECISION,
-  resolveShareReport: DECISION,
-  decision: { ...DECISION, '/customerTraceNumber': '--ledger' },
-} as const satisfies Record<string, Readonly<Record<string, string>>>;
-
 /**
  * The error with the options that its fields come from. Fields of a file keep their paths, and unknown ones are named: the
  * caller alone reads this, and the name is the caller's own.
