@@ -207,7 +207,7 @@ async function oneJourney(services: Services): Promise<void> {
   await cli('start', '--sample', '--auto', '--journey-id', 'T-1');
   for (const applicant of ['1A', '2A']) {
     await cli(
-      ...['consent', 'T-1', '--share', 'S-1', '--applicant', applicant, '--consent-id', `C-${applicant}`],
+      ...['consent', 'T-1', '--share-id', 'S-1', '--applicant-id', applicant, '--consent-id', `C-${applicant}`],
       ...['--decision', 'granted', '--end-user-code', 'EU456', '--method', 'web', '--text-version', 'v1'],
       ...['--reference', 'doc-1'],
     );

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
+import { registerSchemaCommands } from './cli/commands/operation-table.ts';
 import { registerApiCommand } from './cli/commands/programs/api-command.ts';
 import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
 import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
@@ -17,18 +18,11 @@ import { registerChangesCommand } from './cli/commands/records/changes-command.t
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
-import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
-import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
-import { registerExtendCommand } from './cli/commands/runs/extend-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
-import { registerPullCommand } from './cli/commands/runs/pull-command.ts';
 import { registerResolveCommand } from './cli/commands/runs/resolve-command.ts';
-import { registerShareCommand } from './cli/commands/runs/share-command.ts';
-import { registerStartCommand } from './cli/commands/runs/start-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
-import { registerWithdrawCommand } from './cli/commands/runs/withdraw-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { reportError } from './cli/output/errors.ts';
@@ -73,18 +67,11 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerAuditCommand,
     registerLedgerCommand,
     registerPauseCommands,
-    registerStartCommand,
-    registerPullCommand,
     registerPortfolioCommand,
     registerStatusCommand,
     registerWatchCommand,
-    registerAdvanceCommand,
-    registerExtendCommand,
-    registerConsentCommand,
-    registerShareCommand,
     registerHoldsCommand,
     registerResolveCommand,
-    registerWithdrawCommand,
     registerReportCommand,
     registerChangesCommand,
     registerReferencesCommand,
@@ -96,6 +83,7 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     register(program);
   }
   const named = argv[0] === 'help' ? argv[1] : argv[0];
+  await registerSchemaCommands(program, named);
   if (program.commands.every((command) => command.name() !== named)) {
     const { registerListings } = await import('./cli/commands/listing-commands.ts');
     registerListings(program);

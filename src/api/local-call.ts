@@ -2,12 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
+import { loadVariable } from '../config/environment.ts';
 import { parseWith } from '../fields/problems.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
+import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { SignedInCaller } from './caller.ts';
 import { PATH_PARAMETERS, parametersIn, type Reply, type Route } from './route.ts';
-import type { ApiServices } from './services.ts';
+import { type ApiServices, createServices } from './services.ts';
 
 export interface LocalCall {
   params?: Readonly<Record<string, string>>;
@@ -19,6 +21,13 @@ export interface LocalCall {
   signal?: AbortSignal;
   /** Default: as long as the client's messages take. */
   timeoutMs?: number;
+}
+
+/** Services for the life of one command. Its user reaches every run: no run is asked whose it is. */
+export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv): ApiServices {
+  const maxApplicants = loadVariable(env, 'GATEWAY_MAX_APPLICANTS');
+  const services = createServices({ journeys, maxApplicants, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
+  return { ...services, runScope: async () => undefined };
 }
 
 /** Whoever may run the program with the ledger's secrets may do everything with it. */

@@ -75,7 +75,7 @@ function gateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate): N
 
 function extendStep(ownerId: string, wait: { gate: StageCode } | { shareId: string }): NextStep {
   const { kind, id } = ownerOf(ownerId);
-  const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share ${wait.shareId}`;
+  const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share-id ${wait.shareId}`;
   const command = `credit-journey extend ${ownerId}${option} \\\n --until WHEN ${SIGNED}`;
   const input = { [ID_NAMES[kind]]: id, ...wait, until: '', ...DECISION };
   return { title: 'What makes it wait longer', update: 'extend', ways: [{ command, input }] };
@@ -111,7 +111,7 @@ function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentW
       ways: [
         {
           words: `The consent system sends it. By hand, of applicant \`${applicantId}\`; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`,
-          command: `credit-journey consent ${ownerId} \\\n --share ${shareId} --applicant ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
+          command: `credit-journey consent ${ownerId} \\\n --share-id ${shareId} --applicant-id ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
           input: { ...consent, evidence: { method: '', textVersion: '', capturedAt: '', reference: '' } },
         },
       ],
@@ -123,7 +123,7 @@ function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentW
       ways: [
         {
           words: 'Before it is sent; a corrected share takes another id and consents of its own:',
-          command: `credit-journey withdraw ${isOwnRun ? ownerId : `${ownerId} --share ${shareId}`} \\\n ${SIGNED}`,
+          command: `credit-journey withdraw ${isOwnRun ? ownerId : `${ownerId} --share-id ${shareId}`} \\\n ${SIGNED}`,
           input: { ...(isOwnRun ? {} : { journeyId: ownerId }), shareId, ...DECISION },
         },
       ],

@@ -30,7 +30,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     await stage.eventually(`credit-journey report ${journeyId} PREQUAL`);
     await done('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
     await cli('watch', journeyId);
-    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL', '--purpose', '02'];
+    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL'];
+    options.push('--permissible-purpose-code', '02');
     const refused = await cli('share', journeyId, ...options);
     assert.equal(refused.code, 1);
     const { type, message } = JSON.parse(refused.stderr).error;
@@ -47,7 +48,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
       const decision = ['--consent-id', `C-${applicantId}`, '--decision', 'granted', '--end-user-code', 'EU789'];
-      await done('consent', `share:${shareId}`, '--applicant', applicantId, ...decision, ...evidence);
+      await done('consent', `share:${shareId}`, '--applicant-id', applicantId, ...decision, ...evidence);
     }
     await cli('watch', `share:${shareId}`);
     assert.equal((await done('status', `share:${shareId}`)).state, 'posted');
@@ -65,7 +66,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
     // A withdrawal after the end: the run cannot know, the ledger does, until a person has seen to it.
     const withdrawal = [
-      '--applicant',
+      '--applicant-id',
       '1A',
       '--consent-id',
       'C-1A-2',
@@ -98,7 +99,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const watch = cli('watch', journeyId);
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
-      const about = ['--share', 'S-1', '--applicant', applicantId, '--consent-id', `C-${applicantId}`];
+      const about = ['--share-id', 'S-1', '--applicant-id', applicantId, '--consent-id', `C-${applicantId}`];
       const answer = await done(
         'consent',
         journeyId,
@@ -109,7 +110,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
         'EU456',
         ...evidence,
       );
-      assert.equal(answer.accepted, true);
+      assert.equal(answer.answer, 'accepted');
     }
     const { code, stdout, stderr } = await watch;
     assert.equal(code, 0, stderr);
@@ -130,9 +131,9 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const late = await cli(
       'consent',
       journeyId,
-      '--share',
+      '--share-id',
       'S-1',
-      '--applicant',
+      '--applicant-id',
       '1A',
       '--consent-id',
       'C-1A',
@@ -142,8 +143,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       'EU456',
     );
     assert.deepEqual(JSON.parse(late.stdout), {
-      ...{ accepted: true, late: true, recorded: true },
-      ...{ duplicate: false, postedSharesFlagged: 1 },
+      ...{ answer: 'accepted', duplicate: false, recorded: true },
+      postedSharesFlagged: 1,
     });
   });
 
@@ -169,7 +170,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.match(JSON.parse(refused.stderr).error.message, /accepted before with other content: \/applicants differs$/);
 
     const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
-    const about = ['--share', 'S-1', '--applicant', '1A', '--end-user-code', 'EU456', ...evidence];
+    const about = ['--share-id', 'S-1', '--applicant-id', '1A', '--end-user-code', 'EU456', ...evidence];
     const consent = (id: string, decision: string) => {
       return ['consent', journeyId, ...about, '--consent-id', id, '--decision', decision];
     };
@@ -201,10 +202,11 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(unsigned.code, 2);
     assert.match(unsigned.stderr, /"is required with replaces","option":"--by"/);
     const corrected = await done(...correct, ...who);
-    assert.deepEqual([corrected.recorded, corrected.status.shares[0].replacedBy], [true, 'S-2']);
-    assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).recorded, true);
-    assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).duplicate, true);
-    assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share', 'S-2', ...who)).code, 2);
+    const [first] = (await done('status', journeyId)).shares;
+    assert.deepEqual([corrected.recorded, first.replacedBy], [true, 'S-2']);
+    assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).recorded, true);
+    assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).duplicate, true);
+    assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share-id', 'S-2', ...who)).code, 2);
     assert.equal((await cli('share', '--ended', journeyId, '--share-id', 'S-3', ...who)).code, 2);
     const { withdrawnShares: withdrawn } = await done('withdrawn-shares', '--journey', journeyId);
     const about = { journeyId, by: 'ops', reason: 'typed wrong' };
@@ -254,8 +256,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
     const denial = ['--consent-id', 'C-1', '--decision', 'denied', '--end-user-code', 'EU456'];
-    const unknown = await cli('consent', journeyId, '--share', 'S-1', '--applicant', '9A', ...denial);
-    assert.match(JSON.parse(unknown.stderr).error.message, / refused: --applicant names no applicant/);
+    const unknown = await cli('consent', journeyId, '--share-id', 'S-1', '--applicant-id', '9A', ...denial);
+    assert.match(JSON.parse(unknown.stderr).error.message, / refused: --applicant-id names no applicant/);
   });
 });
 

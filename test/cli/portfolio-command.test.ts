@@ -31,7 +31,7 @@ after(async () => {
 });
 
 const portfolio = (...args: string[]) => stage.shell.cli(['portfolio', ...args], stage.env);
-const ORDER = ['--end-user', 'EU123', '--purpose', '01'];
+const ORDER = ['--end-user-code', 'EU123', '--permissible-purpose-code', '01'];
 const WORD = ['--by', 'ops', '--reason', 'a test'];
 
 /** The one document of a command that ends with this exit code. */
@@ -138,17 +138,18 @@ describe('a review on the command line', () => {
   test('is paused, goes on, and is withdrawn; told twice it says so, and told after its end it is refused', async () => {
     const { file, reviewId } = await portfolioOf(['3429', '0001', '0001']);
     await answered(0, 'start', file, '--review-id', reviewId, '--window', '1', ...ORDER);
-    type Answer = { duplicate: boolean; recorded?: boolean; status: PortfolioStatus };
+    type Answer = { duplicate: boolean; recorded?: boolean };
+    const stateOf = async () => (await answered(0, 'status', reviewId)).state;
     // Until its file was examined nothing is under way.
-    while ((await answered(0, 'status', reviewId)).state === 'examining') await delay(50);
+    while ((await stateOf()) === 'examining') await delay(50);
     const paused = await answered<Answer>(0, 'pause', reviewId, ...WORD);
-    assert.deepEqual([paused.duplicate, paused.recorded, paused.status.state], [false, true, 'paused']);
+    assert.deepEqual([paused.duplicate, paused.recorded, await stateOf()], [false, true, 'paused']);
     assert.equal((await answered<Answer>(0, 'pause', reviewId, ...WORD)).duplicate, true);
     const resumed = await answered<Answer>(0, 'resume', reviewId, ...WORD);
     assert.deepEqual([resumed.duplicate, resumed.recorded], [false, true]);
     const withdrawn = await answered<Answer>(0, 'withdraw', reviewId, ...WORD);
     assert.deepEqual([withdrawn.duplicate, withdrawn.recorded], [false, true]);
-    assert.ok(['stopping', 'withdrawn'].includes(withdrawn.status.state));
+    assert.ok(['stopping', 'withdrawn'].includes(await stateOf()));
     assert.equal((await portfolio('watch', reviewId, '--through-holds')).code, 0);
     assert.equal((await answered(0, 'status', reviewId)).state, 'withdrawn');
     assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'JourneyFinishedError');
@@ -163,7 +164,8 @@ describe('a review on the command line', () => {
   test('says that it was cancelled, or refused for its file, after it has ended', async () => {
     const { file, reviewId } = await portfolioOf(['4002']);
     await portfolio('start', file, '--review-id', reviewId, '--watch', ...ORDER);
-    assert.deepEqual(await answered(0, 'cancel', reviewId), { reviewId, cancelled: true });
+    const cancelled = await answered<object>(0, 'cancel', reviewId, ...WORD);
+    assert.deepEqual(cancelled, { accepted: true, duplicate: false, recorded: true });
     const watched = await portfolio('watch', reviewId);
     assert.equal(watched.code, 1, watched.stdout);
     const { state, holds, waitingFor } = await answered(0, 'status', reviewId);
@@ -203,7 +205,11 @@ describe('a review on the command line', () => {
       assert.equal(type, 'InvalidInputError', args.join(' '));
       assert.deepEqual([...new Set(problems.map((problem) => problem.path))], [path], args.join(' '));
     }
-    for (const args of [['start', 'x.csv', '--purpose', '01'], ['start', ...ORDER], start('--rows', '5')]) {
+    for (const args of [
+      ['start', 'x.csv', '--permissible-purpose-code', '01'],
+      ['start', ...ORDER],
+      start('--rows', '5'),
+    ]) {
       const ran = await portfolio(...args);
       assert.equal(ran.code, 2, `${args.join(' ')}: ${ran.stdout}`);
       assert.equal(ran.stdout, '');

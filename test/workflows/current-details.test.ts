@@ -186,7 +186,7 @@ test('a share that waits comes with the consent that is missing, which only lack
   assert.ok(details.includes(` --end-user-code EU999 --end-user 'O'\\''Neil & Sons' \\\n`));
   const [input = {}, longer = {}, takeBack = {}] = inputsIn(details);
   assert.match(MESSAGES.extend.problemOf({ ...longer, until: SINCE }) ?? '', /^\/by must not be empty/);
-  assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share S1 \\\n --by WHO --reason WHY\n'));
+  assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share-id S1 \\\n --by WHO --reason WHY\n'));
   assert.match(MESSAGES.withdrawShare.problemOf(takeBack) ?? '', /^\/by must not be empty/);
   assert.equal(MESSAGES.withdrawShare.problemOf({ ...takeBack, by: 'ops', reason: 'typed wrong' }), null);
   assert.deepEqual(input.secondaryUser, sharedWith);

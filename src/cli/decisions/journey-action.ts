@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
-import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
+import { ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
@@ -88,15 +88,6 @@ async function startCommandTracing() {
   return (await import('../../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
 }
 
-export async function withJourney<T>(
-  journeyId: string,
-  options: ServerOptions,
-  act: (journey: JourneyHandle, output: Output) => Promise<T>,
-): Promise<T> {
-  requireJourneyId(journeyId);
-  return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
-}
-
 /** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`, `share:<shareId>`, `portfolio:<reviewId>`. */
 export async function withRun<T>(
   ownerId: string,
@@ -116,12 +107,6 @@ export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 export function requireOwnerId(ownerId: string, option = '<id>'): void {
   const rule = ownerIdProblem(ownerId);
   if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option });
-}
-
-/** @throws InvalidInputError */
-export function requireConsentOwner(ownerId: string): void {
-  const rule = consentOwnerProblem(ownerId);
-  if (rule) throw argumentProblem({ path: '/journeyId', rule, option: '<id>' });
 }
 
 /** @throws InvalidInputError */
@@ -158,20 +143,6 @@ export async function showStarted(
   await untilChecked(run, client);
   output.answer(started, human);
   return EXIT.done;
-}
-
-/** An update's answer: accepted, not answered by the gateway. */
-export function showAnswer(
-  answer: { duplicate: boolean; recorded?: boolean; status: AnyStatus },
-  output: Output,
-): void {
-  output.answer(answer, () => [
-    output.colors.green(answer.duplicate ? 'accepted before: nothing has changed' : 'accepted'),
-    ...(answer.recorded === false
-      ? [output.colors.yellow('the ledger does not have it yet: the run goes on writing; run this again to ask')]
-      : []),
-    ...statusLines(answer.status, output),
-  ]);
 }
 
 /**

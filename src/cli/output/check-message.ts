@@ -1,61 +1,58 @@
-/**
- * Checks a message before it connects to a server, so that wrong input fails at once, also while the server is down.
- */
-
+/** Checks a decision before it connects to a server, so that wrong input fails at once, also while the server is down. */
 import type { Checked } from '../../messages/message.ts';
 import { ID_NAMES, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { asTyped, type GivenOptions, OPTION_NAMES } from './option-names.ts';
+import { asTyped, type GivenOptions } from './option-names.ts';
 
-type CheckedKind = keyof typeof OPTION_NAMES;
+const NAMES = {
+  ...{ '/journeyId': '<id>', '/pullId': '<id>', '/shareId': '<id>', '/reviewId': '<id>' },
+  ...{ '/attempt': '--attempt', '/action': '--action', '/by': '--by', '/reason': '--reason' },
+  ...{ '/providerSaid': '--provider-said', '/outcome': '--outcome', '/reference': '--reference' },
+  ...{ '/applicants': '--applicants', '/confirmConsumerIds': '--confirm-consumer-ids' },
+  ...{ '/decisionId': '--decision-id', '/proof': '--proof' },
+};
 
-async function findDefinition(kind: CheckedKind, message: unknown): Promise<Checked> {
-  const [{ MESSAGES }, { decision }, { INPUTS }, { pullInputOf }] = await Promise.all([
-    import('../../messages/all-messages.ts'),
-    import('../../messages/resolve-inquiry.ts'),
-    import('../../messages/inputs/all-inputs.ts'),
-    import('../../messages/inputs/pull.ts'),
-  ]);
-  const definitions: Record<CheckedKind, Checked> = {
-    ...{ ...MESSAGES, ...INPUTS, decision, start: INPUTS.lendingJourney, pull: pullInputOf(message) },
-    ...{ portfolio: INPUTS.portfolioReview, tellPortfolio: MESSAGES.steerReview, withdraw: MESSAGES.withdrawJourney },
-  };
-  return definitions[kind];
-}
+const TO_RUN = {
+  journey: 'resolveInquiry',
+  pull: 'resolvePull',
+  portfolio: 'resolvePortfolio',
+  share: 'resolveShareReport',
+} as const;
 
 /**
  * @param given the command's options, by which errors name a field
  * @throws InvalidInputError with every problem
  */
-export async function checkMessage(kind: CheckedKind, message: unknown, given: GivenOptions = {}): Promise<void> {
-  const [definition, { parseMessage }, { loadVariable }] = await Promise.all([
-    findDefinition(kind, message),
+export async function checkMessage(_: 'decision', message: unknown, given: GivenOptions = {}): Promise<void> {
+  const { decision } = await import('../../messages/resolve-inquiry.ts');
+  await checkBy(decision, message, { ...NAMES, '/customerTraceNumber': '--ledger' }, given);
+}
+
+/**
+ * The same, of a decision that goes to a run of any kind, without its address.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export async function checkRunMessage(_: 'resolveInquiry', ownerId: string, message: object): Promise<void> {
+  const { MESSAGES } = await import('../../messages/all-messages.ts');
+  const { kind, id } = ownerOf(ownerId);
+  const names = { ...NAMES, '/customerTraceNumber': '<customerTraceNumber>' };
+  await checkBy(MESSAGES[TO_RUN[kind]], { ...message, [ID_NAMES[kind]]: id }, names, {});
+}
+
+async function checkBy(
+  definition: Checked,
+  message: unknown,
+  names: Readonly<Record<string, string>>,
+  given: GivenOptions,
+): Promise<void> {
+  const [{ parseMessage }, { loadVariable }] = await Promise.all([
     import('../../messages/inputs/parse-message.ts'),
     import('../../config/environment.ts'),
   ]);
   try {
     parseMessage(definition, message, { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') });
   } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, OPTION_NAMES[kind], message, given) : error;
+    throw error instanceof InvalidInputError ? asTyped(error, names, message, given) : error;
   }
-}
-
-const OF_ANY_RUN = {
-  withdraw: { journey: 'withdraw', pull: 'withdrawPull', portfolio: 'tellPortfolio', share: 'withdrawShareReport' },
-  resolveInquiry: {
-    journey: 'resolveInquiry',
-    pull: 'resolvePull',
-    portfolio: 'resolvePortfolio',
-    share: 'resolveShareReport',
-  },
-} as const;
-
-/**
- * The same, of a message that every kind of run takes, without its address.
- *
- * @throws InvalidInputError with every problem
- */
-export async function checkRunMessage(name: keyof typeof OF_ANY_RUN, ownerId: string, message: object): Promise<void> {
-  const { kind, id } = ownerOf(ownerId);
-  return checkMessage(OF_ANY_RUN[name][kind], { ...message, [ID_NAMES[kind]]: id });
 }

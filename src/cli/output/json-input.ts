@@ -48,8 +48,3 @@ export async function readObject(file: string | undefined): Promise<Record<strin
   }
   return value as Record<string, unknown>;
 }
-
-/** Without the fields that were not given. */
-export function given<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}

@@ -10,109 +10,6 @@ export interface TypedProblem extends Problem {
 /** What the command was called with, by the names that commander gives the options. */
 export type GivenOptions = { readonly [option: string]: unknown };
 
-const AUTHORIZATION = { '/by': '--by', '/reason': '--reason' };
-
-const WITHDRAWAL = {
-  ...{ '/journeyId': '<id>', '/pullId': '<id>', '/shareId': '<id>', '/reviewId': '<reviewId>' },
-  ...AUTHORIZATION,
-};
-
-const DECISION = {
-  ...WITHDRAWAL,
-  '/reviewId': '<id>',
-  '/customerTraceNumber': '<customerTraceNumber>',
-  '/attempt': '--attempt',
-  '/action': '--action',
-  '/providerSaid': '--provider-said',
-  '/outcome': '--outcome',
-  '/reference': '--reference',
-  '/applicants': '--applicants',
-  '/confirmConsumerIds': '--confirm-consumer-ids',
-  '/decisionId': '--decision-id',
-  '/proof': '--proof',
-};
-
-/** A share's own fields, below `path`. */
-function shareOptions(path: string): Record<string, string> {
-  return {
-    [`${path}/shareId`]: '--share-id',
-    [`${path}/endUserCode`]: '--end-user-code',
-    [`${path}/endUser`]: '--end-user',
-    [`${path}/permissiblePurposeCode`]: '--purpose',
-    [`${path}/awaitConsentFor`]: '--await-consent-for',
-    [`${path}/consentValidFor`]: '--consent-valid-for',
-  };
-}
-
-/** A review's order, below `path`. */
-/** By kind of message and path. A message that is always a file has none. */
-export const OPTION_NAMES = {
-  start: { '/journeyId': '--journey-id' },
-  pull: { '/pullId': '--pull-id' },
-  advance: {
-    '/journeyId': '<journeyId>',
-    '/to': '--to',
-    '/repeat': '--repeat',
-    '/occurrence': '--occurrence',
-    '/acceptAge': '--accept-age',
-    '/skip': '--skip',
-    ...AUTHORIZATION,
-    '/proof': '--proof',
-  },
-  extend: { '/journeyId': '<id>', '/gate': '--gate', '/shareId': '--share', '/until': '--until', ...AUTHORIZATION },
-  extendShareReport: { '/shareId': '<id>', '/until': '--until', ...AUTHORIZATION },
-  consent: {
-    '/journeyId': '<id>',
-    '/shareId': '--share',
-    '/applicantId': '--applicant',
-    '/consentId': '--consent-id',
-    '/decision': '--decision',
-    '/decidedAt': '--decided-at',
-    '/secondaryUser': '--end-user-code or --end-user',
-    '/secondaryUser/endUserCode': '--end-user-code',
-    '/secondaryUser/endUser': '--end-user',
-    '/evidence': '--method, --text-version and --reference',
-    '/evidence/method': '--method',
-    '/evidence/textVersion': '--text-version',
-    '/evidence/capturedAt': '--captured-at',
-    '/evidence/reference': '--reference',
-    '/proof': '--proof',
-  },
-  requestShare: {
-    ...{ '/journeyId': '<id>', '/share/reportOf': '--report-of', '/replaces': '--replaces' },
-    ...shareOptions('/share'),
-    ...AUTHORIZATION,
-  },
-  withdrawShare: { '/journeyId': '<id>', '/shareId': '--share', ...AUTHORIZATION },
-  shareReport: {
-    ...shareOptions(''),
-    '/report/journeyId': '<id>',
-    '/report/pullId': '<id>',
-    '/report/productCode': '--report-of',
-    '/report/customerTraceNumber': '--trace',
-    '/profile': '--profile',
-  },
-  portfolio: {
-    '/reviewId': '--review-id',
-    '/file': '<file>',
-    '/endUserCode': '--end-user',
-    '/permissiblePurposeCode': '--purpose',
-    '/profile': '--profile',
-    '/format': '--format',
-    '/window': '--window',
-    '/maxBadRows': '--max-bad-rows',
-  },
-  withdraw: WITHDRAWAL,
-  withdrawPull: WITHDRAWAL,
-  withdrawShareReport: WITHDRAWAL,
-  tellPortfolio: WITHDRAWAL,
-  resolveInquiry: DECISION,
-  resolvePull: DECISION,
-  resolvePortfolio: DECISION,
-  resolveShareReport: DECISION,
-  decision: DECISION,
-} as const satisfies Record<string, Readonly<Record<string, string>>>;
-
 /**
  * The error with the options that its fields come from. Fields of a file keep their paths, and unknown ones are named: the
  * caller alone reads this, and the name is the caller's own.
@@ -133,9 +30,12 @@ export function asTyped(
 }
 
 /** What a run has refused, with the option in place of the path that its reason begins with. */
-export function refusedAsTyped(error: unknown, kind: keyof typeof OPTION_NAMES, given: GivenOptions): unknown {
+export function refusedAsTyped(
+  error: unknown,
+  options: Readonly<Record<string, string>>,
+  given: GivenOptions,
+): unknown {
   if (!(error instanceof Error) || error.name !== 'UpdateRefusedError') return error;
-  const options: Readonly<Record<string, string>> = OPTION_NAMES[kind];
   error.message = error.message.replace(/(?<= refused: )\/[\w/]+/, (path) => {
     const option = options[path];
     return option !== undefined && isTyped(option, given) ? option : path;
@@ -150,10 +50,10 @@ function unknownRule({ rule }: Problem): string {
 /** Whether it stands on the command line, or belongs there since there is no file. */
 function isTyped(option: string, given: GivenOptions): boolean {
   if (given.file === undefined || option.startsWith('<')) return true;
-  return option.split(/, | and | or /).some((one) => given[camelCase(one)] !== undefined);
+  return option.split(/, | and | or /).some((one) => given[optionKey(one)] !== undefined);
 }
 
-/** `--end-user-code` → `endUserCode` */
-function camelCase(option: string): string {
+/** `--end-user-code` → `endUserCode`, as commander has it. */
+export function optionKey(option: string): string {
   return option.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -84,7 +84,7 @@ export class ShareAfterEndError extends JourneyFinishedError {
       '--share-id': shareId,
       '--end-user-code': endUserCode,
       '--end-user': endUser === undefined ? undefined : `'${endUser.replaceAll("'", "'\\''")}'`,
-      '--purpose': permissiblePurposeCode,
+      '--permissible-purpose-code': permissiblePurposeCode,
       '--await-consent-for': waits.awaitConsentFor,
       '--consent-valid-for': waits.consentValidFor,
     };

@@ -1,3 +1,4 @@
+/** `status` and `watch` of any run, and the same of a review by its own id. */
 import type { Command } from 'commander';
 import { type AnyStatus, needsPerson } from '../../../words/runs.ts';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
@@ -6,18 +7,39 @@ import { EXIT } from '../../output/exit-codes.ts';
 import { pauseNotice } from '../../output/hold-lines.ts';
 import { statusLines } from '../../output/status-lines.ts';
 
+interface Named {
+  argument: readonly [name: string, words: string];
+  toOwnerId(given: string): string;
+  description: string;
+  examples: readonly string[];
+}
+
+const ANY = { argument: ['<id>', RUN_ID], toOwnerId: (ownerId: string) => ownerId } as const;
+
 export function registerStatusCommand(program: Command): void {
-  const command = program
+  registerStatus(program, {
+    ...ANY,
+    description: 'where a journey, a pull, a share or a review stands; exit code 3 where it needs a person',
+    examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
+  });
+}
+
+export function registerWatchCommand(program: Command): void {
+  registerWatch(program, {
+    ...ANY,
+    description: 'show a run’s progress until it ends (0) or needs a person (3); a JSON line per change',
+    examples: ['credit-journey start --sample --auto --journey-id J-1002', 'credit-journey watch J-1002'],
+  });
+}
+
+export function registerStatus(parent: Command, { argument, toOwnerId, description, examples }: Named): void {
+  const command = parent
     .command('status')
-    .description('where a journey, a pull, a share or a review stands; exit code 3 where it needs a person')
-    .argument('<id>', RUN_ID);
-  withExamples(
-    withServerOptions(command),
-    'credit-journey start --sample --journey-id J-1001',
-    'credit-journey status J-1001',
-  );
-  command.action(async (id: string, options: ServerOptions) => {
-    await withRun(id, options, async (run, output) => {
+    .description(description)
+    .argument(...argument);
+  withExamples(withServerOptions(command), ...examples);
+  command.action(async (given: string, options: ServerOptions) => {
+    await withRun(toOwnerId(given), options, async (run, output) => {
       const { withLaterWithdrawals } = await import('../../../operator/later-withdrawals.ts');
       const [status, notice] = await Promise.all([
         run.status().then((one: AnyStatus) => withLaterWithdrawals(one, process.env)),
@@ -29,19 +51,17 @@ export function registerStatusCommand(program: Command): void {
   });
 }
 
-export function registerWatchCommand(program: Command): void {
-  const command = program
+export function registerWatch(parent: Command, { argument, toOwnerId, description, examples }: Named): void {
+  const command = parent
     .command('watch')
-    .description('show a run’s progress until it ends (0) or needs a person (3); a JSON line per change')
-    .argument('<id>', RUN_ID)
+    .description(description)
+    .argument(...argument)
     .option('--through-holds', 'go on where it needs a person, until it ends');
-  withExamples(
-    withServerOptions(command),
-    'credit-journey start --sample --auto --journey-id J-1002',
-    'credit-journey watch J-1002',
-  );
-  command.action(async (id: string, options: ServerOptions & { throughHolds?: boolean }) => {
+  withExamples(withServerOptions(command), ...examples);
+  command.action(async (given: string, options: ServerOptions & { throughHolds?: boolean }) => {
     const { throughHolds = false } = options;
-    process.exitCode = await withRun(id, options, (run, output) => showProgress(run, output, { throughHolds }));
+    process.exitCode = await withRun(toOwnerId(given), options, (run, output) =>
+      showProgress(run, output, { throughHolds }),
+    );
   });
 }

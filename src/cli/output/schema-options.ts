@@ -1,0 +1,124 @@
+/** Options made from the schemas of an operation, and the same map back: from a member's path to what was typed. */
+import { Option } from 'commander';
+import { z } from 'zod';
+import { UsageError } from './errors.ts';
+import { type GivenOptions, optionKey } from './option-names.ts';
+
+/** A member that an option gives. */
+export interface Member {
+  /** A JSON pointer, such as `/secondaryUser/endUserCode`. */
+  path: string;
+  /** `--end-user-code` */
+  flag: string;
+  kind: 'text' | 'number' | 'flag';
+  /** What the schema says of it. */
+  words: string;
+}
+
+interface Leaf {
+  path: readonly string[];
+  schema: z.ZodType;
+}
+
+/** Members of lists have no option: `--file` gives them. */
+function leavesIn(schema: z.ZodType, path: readonly string[] = []): Leaf[] {
+  const { shape, innerType, options, element } = schema.def as {
+    shape?: Record<string, z.ZodType>;
+    innerType?: z.ZodType;
+    options?: readonly z.ZodType[];
+    element?: z.ZodType;
+  };
+  if (element) return [];
+  if (innerType) return leavesIn(innerType, path);
+  if (options) return options.flatMap((form) => leavesIn(form, path));
+  if (shape) return Object.entries(shape).flatMap(([name, member]) => leavesIn(member, [...path, name]));
+  return [{ path, schema }];
+}
+
+/** A member is called by its own name; where two of one name are nested differently, by its whole path. */
+export function membersIn(schemas: readonly z.ZodType[]): Member[] {
+  const leaves = new Map(schemas.flatMap((schema) => leavesIn(schema)).map((leaf) => [pointer(leaf.path), leaf]));
+  const all = [...leaves.values()];
+  return all.map(({ path, schema }) => {
+    const isAlone = all.every((other) => other.path === path || other.path.at(-1) !== path.at(-1));
+    return {
+      path: pointer(path),
+      flag: `--${(isAlone ? path.slice(-1) : path).map(kebabCase).join('-')}`,
+      ...describeValue(schema),
+    };
+  });
+}
+
+function describeValue(schema: z.ZodType): Pick<Member, 'kind' | 'words'> {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { type, const: only, enum: values, description = '' } = json;
+  const words = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
+  if (only === true || (values?.length === 1 && values[0] === 'true')) return { kind: 'flag', words };
+  const kind = type === 'integer' || type === 'number' ? 'number' : 'text';
+  return { kind, words: words || (values?.join(', ') ?? '') };
+}
+
+/** `--end-user-code <code>`. @param words in place of those of the schema */
+export function optionFor({ flag, kind, words: own }: Member, words = own): Option {
+  return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
+}
+
+/** The value as JSON has it; `undefined` where the option was not given. */
+export function readOption({ flag, kind }: Member, given: GivenOptions): unknown {
+  const value = given[optionKey(flag)];
+  return kind === 'number' && value !== undefined ? Number(value) : value;
+}
+
+/** `base` with what the options say; they stand above it. */
+export function applyOptions(members: readonly Member[], given: GivenOptions, base: object): Record<string, unknown> {
+  const body = structuredClone(base) as Record<string, unknown>;
+  for (const member of members) {
+    const value = readOption(member, given);
+    if (value !== undefined) setAt(body, member.path.split('/').slice(1), value);
+  }
+  return body;
+}
+
+function setAt(target: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    target[name] = value;
+    return;
+  }
+  const inner = target[name];
+  const next = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
+  target[name] = next;
+  setAt(next as Record<string, unknown>, rest, value);
+}
+
+/** @throws UsageError where an option was given that the operation has no member for */
+export function requireOwnOptions(
+  all: readonly Member[],
+  own: readonly Member[],
+  given: GivenOptions,
+  of: string,
+): void {
+  const flags = new Set(own.map(({ flag }) => flag));
+  const foreign = all.find((member) => !flags.has(member.flag) && readOption(member, given) !== undefined);
+  if (foreign) throw new UsageError(`${foreign.flag} is no option ${of}`);
+}
+
+/** What gives each member, by path: its option; of an object the options of its members. */
+export function namesByPath(members: readonly Member[]): Readonly<Record<string, string>> {
+  const names: Record<string, string> = {};
+  for (const { path, flag } of members) {
+    names[path] = flag;
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const parent = path.slice(0, end);
+      names[parent] = names[parent] === undefined ? flag : `${names[parent]}, ${flag}`;
+    }
+  }
+  return names;
+}
+
+export function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function pointer(path: readonly string[]): string {
+  return path.map((name) => `/${name}`).join('');
+}

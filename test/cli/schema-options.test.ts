@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { UsageError } from '../../src/cli/output/errors.ts';
+import { asTyped } from '../../src/cli/output/option-names.ts';
+import {
+  applyOptions,
+  membersIn,
+  namesByPath,
+  optionFor,
+  requireOwnOptions,
+} from '../../src/cli/output/schema-options.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+
+const SCHEMA = z.union([
+  z.strictObject({
+    shareId: z.string().meta({ description: 'The share’s own id.' }),
+    user: z.strictObject({ endUserCode: z.string(), name: z.string().exactOptional() }).exactOptional(),
+    owner: z.strictObject({ name: z.string() }),
+    applicants: z.array(z.strictObject({ ssn: z.string() })),
+  }),
+  z.strictObject({ shareId: z.string(), occurrence: z.int(), acceptAge: z.literal(true), kind: z.enum(['a', 'b']) }),
+]);
+
+const members = membersIn([SCHEMA]);
+
+test('each member that is no list has an option: by its own name, or its path where two have one name', () => {
+  assert.deepEqual(
+    members.map(({ path, flag, kind }) => [path, flag, kind]),
+    [
+      ['/shareId', '--share-id', 'text'],
+      ['/user/endUserCode', '--end-user-code', 'text'],
+      ['/user/name', '--user-name', 'text'],
+      ['/owner/name', '--owner-name', 'text'],
+      ['/occurrence', '--occurrence', 'number'],
+      ['/acceptAge', '--accept-age', 'flag'],
+      ['/kind', '--kind', 'text'],
+    ],
+  );
+  const flags = members.map((member) => optionFor(member).flags);
+  assert.deepEqual(flags.slice(0, 2), ['--share-id <id>', '--end-user-code <code>']);
+  assert.equal(flags[5], '--accept-age');
+  assert.equal(members.at(-1)?.words, 'a, b');
+});
+
+test('options stand above the file, member by member', () => {
+  const file = { shareId: 'S-1', user: { endUserCode: 'EU1', name: 'Bank' } };
+  const given = { shareId: 'S-2', endUserCode: 'EU2', occurrence: '2', acceptAge: true };
+  assert.deepEqual(applyOptions(members, given, file), {
+    ...{ shareId: 'S-2', user: { endUserCode: 'EU2', name: 'Bank' } },
+    ...{ occurrence: 2, acceptAge: true },
+  });
+  assert.deepEqual(file.user, { endUserCode: 'EU1', name: 'Bank' }, 'the file’s own content is left as it is');
+});
+
+test('a problem is named by what was typed; one of a file keeps its path', () => {
+  const names = namesByPath(members);
+  assert.equal(names['/user'], '--end-user-code, --user-name');
+  const error = new InvalidInputError([
+    { path: '/user/endUserCode', rule: 'is wrong' },
+    { path: '/shareId', rule: 'is wrong' },
+  ]);
+  const optionsOf = (given: Record<string, unknown>) =>
+    asTyped(error, names, {}, given).problems.map((one) => 'option' in one && one.option);
+  assert.deepEqual(optionsOf({}), ['--end-user-code', '--share-id']);
+  assert.deepEqual(optionsOf({ file: '-', shareId: 'S-1' }), [false, '--share-id']);
+});
+
+test('an option of another operation of the command is refused', () => {
+  const own = members.filter(({ path }) => path === '/shareId');
+  requireOwnOptions(members, own, { shareId: 'S-1' }, 'of pull:P-1');
+  const refused = () => requireOwnOptions(members, own, { kind: 'a' }, 'of pull:P-1');
+  assert.throws(refused, (error) => error instanceof UsageError && error.message === '--kind is no option of pull:P-1');
+});
