@@ -23,31 +23,44 @@ const PAGE = 'docs/interface-coverage.md';
 const NOBODY_HERE = 'outside this software';
 const NOT_OURS = '–';
 
+/** Stands for the test that every field of a request has, under the section and the row. */
+const HELD_TO_ITS_ROW = 'held to its row';
+
 const PARTS = /^## (?<section>[\d.]+) .*$|^\| (?!row \||---)(?<cells>.+) \|$/gm;
 
 export function readCoverage(page = readFileSync(join(root, PAGE), 'utf8')): CoverageLine[] {
   const lines: CoverageLine[] = [];
+  const keys = new Map<string, string>();
   let section = '';
   for (const { groups = {} } of page.matchAll(PARTS)) {
     if (groups.section !== undefined) section = groups.section;
-    // Before the first section stands what the columns are.
-    else if (section !== '') lines.push(lineOf(section, (groups.cells ?? '').split(' | ')));
+    else if (section !== '') lines.push(lineOf(section, (groups.cells ?? '').split(' | '), keys));
+    else {
+      // Before the first section the page gives tests that several rows share a key.
+      const [key = '', test = ''] = (groups.cells ?? '').split(' | ');
+      keys.set(key, test);
+    }
   }
   return lines;
 }
 
-function lineOf(section: string, cells: string[]): CoverageLine {
+function lineOf(section: string, cells: string[], keys: ReadonlyMap<string, string>): CoverageLine {
   const [row = '', , here = '', tests = ''] = cells;
   if (cells.length !== 4) throw new Error(`${PAGE}: section ${section}, ${row}: four cells, not ${cells.length}`);
   return {
     section,
     row: row.replaceAll('`', ''),
     here,
-    tests: tests === NOBODY_HERE ? [] : tests.split('<br>').map((test) => testOf(section, row, test)),
+    tests:
+      tests === NOBODY_HERE ? [] : tests.split('<br>').map((test) => testOf(section, row, keys.get(test) ?? test)),
   };
 }
 
 function testOf(section: string, row: string, text: string): NamedTest {
+  if (text === HELD_TO_ITS_ROW) {
+    const title = `${section} ${row.replaceAll('`', '')}: is ${HELD_TO_ITS_ROW}`;
+    return { file: 'test/gateway/interface-rows.test.ts', title };
+  }
   const { file, title } = /^`(?<file>test\/\S+\.test\.ts)` › (?<title>.+)$/.exec(text)?.groups ?? {};
   if (!file || !title) throw new Error(`${PAGE}: section ${section}, ${row}: a test is \`file\` › title`);
   return { file, title };
