@@ -1,7 +1,7 @@
 /**
  * `npm run coverage`: checks docs/interface-coverage.md against the list of the interface's rows and against the
- * existing tests, and prints the counts. `-- --run` also runs the named tests, and fails where one of them did not run
- * and pass. After it, sections (`2.3`) select a part.
+ * existing tests, and prints the counts. `-- --list` also prints each row with its tests. `-- --run` also runs the named
+ * tests, and fails where one of them did not run and pass. After either, sections (`2.3`) select a part.
  */
 import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
@@ -14,8 +14,8 @@ const TIMEOUT_MS = 10 * 60_000;
 
 const root = resolve(import.meta.dirname, '..');
 const [mode, ...sections] = process.argv.slice(2);
-if (mode !== undefined && mode !== '--run') {
-  console.error('usage: npm run coverage -- [--run [section …]]');
+if (mode !== undefined && mode !== '--run' && mode !== '--list') {
+  console.error('usage: npm run coverage -- [--list|--run [section …]]');
   process.exit(2);
 }
 
@@ -25,10 +25,13 @@ for (const [section, ofSection] of Map.groupBy(lines, (line) => line.section)) {
   console.log(`${section.padEnd(4)} ${counted(ofSection)}`);
 }
 console.log(`all  ${counted(lines)}`);
+const chosen = lines.filter(({ section }) => sections.length === 0 || sections.includes(section));
+if (chosen.length === 0) problems.push('no such section');
+if (mode === '--list') {
+  for (const line of chosen) console.log([`${line.section} ${line.row}`, ...namesOf([line])].join('\n    '));
+}
 if (mode === '--run' && problems.length === 0) {
-  const chosen = lines.filter(({ section }) => sections.length === 0 || sections.includes(section));
-  if (chosen.length === 0) problems.push('no such section');
-  else problems.push(...(await whatDidNotPass(chosen)));
+  problems.push(...(await whatDidNotPass(chosen)));
 }
 for (const problem of problems) console.error(problem);
 // Exits explicitly: a handle that was left open must not hang the run.

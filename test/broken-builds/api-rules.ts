@@ -10,15 +10,16 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     chaos: STORM,
     edits: [
       {
-        file: 'src/api/routes/starting.ts',
-        find: '    const { isNew } = await start();\n    return isNew;\n',
-        replace: '    void start().catch(() => {});\n    return true;\n',
+        file: 'src/api/routes/runs.ts',
+        find: '    const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });\n    const { ownerId: _, ...run } = await readRun(services.client, ownerId);\n',
+        replace:
+          '    const isNew = true;\n    void start.send(services.journeys, input, { ...call.sending, ...(call.query as object) }).catch(() => {});\n    const run = {};\n',
       },
       {
-        file: 'src/api/routes/journey-messages.ts',
-        find: '      return messageReply(await services.journeys.get(journeyId).advance(message, sending));\n',
+        file: 'src/api/routes/journeys.ts',
+        find: '      return services.journeys.get(journeyId).advance(message, sending);\n',
         replace:
-          '      void services.journeys.get(journeyId).advance(message).catch(() => {});\n      return messageReply({ accepted: true, duplicate: false });\n',
+          '      void services.journeys.get(journeyId).advance(message, sending).catch(() => {});\n      return { accepted: true, duplicate: false };\n',
       },
     ],
     tests: [{ path: 'test/api/process-slow.test.ts', title: 'where Temporal is away the API answers 503' }],

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_ROWS, OUTSIDE } from './interface-rows.ts';
+import { INTERFACE_TESTS } from './interface-tests.ts';
 import { missingBecause, type NamedTest } from './named-tests.ts';
 
 /** What holds of a row: what the interface says, what a deployer sets, or what was chosen where it leaves a question open. */
@@ -19,37 +20,36 @@ const root = join(import.meta.dirname, '../..');
 
 const PAGE = 'docs/interface-coverage.md';
 
-/** What stands in place of a test for what is not this software's to do. */
-const NOBODY_HERE = 'outside this software';
+/** What a line says where the row is outside this software. */
 const NOT_OURS = '–';
 
 const PARTS = /^## (?<section>[\d.]+) .*$|^\| (?!row \||---)(?<cells>.+) \|$/gm;
 
-export function readCoverage(page = readFileSync(join(root, PAGE), 'utf8')): CoverageLine[] {
+export function readCoverage(
+  page = readFileSync(join(root, PAGE), 'utf8'),
+  tests: Readonly<Record<string, readonly string[]>> = INTERFACE_TESTS,
+): CoverageLine[] {
   const lines: CoverageLine[] = [];
   let section = '';
   for (const { groups = {} } of page.matchAll(PARTS)) {
     if (groups.section !== undefined) section = groups.section;
     // Before the first section stands what the columns are.
-    else if (section !== '') lines.push(lineOf(section, (groups.cells ?? '').split(' | ')));
+    else if (section !== '') lines.push(lineOf(section, (groups.cells ?? '').split(' | '), tests));
   }
   return lines;
 }
 
-function lineOf(section: string, cells: string[]): CoverageLine {
-  const [row = '', , here = '', tests = ''] = cells;
-  if (cells.length !== 4) throw new Error(`${PAGE}: section ${section}, ${row}: four cells, not ${cells.length}`);
-  return {
-    section,
-    row: row.replaceAll('`', ''),
-    here,
-    tests: tests === NOBODY_HERE ? [] : tests.split('<br>').map((test) => testOf(section, row, test)),
-  };
+function lineOf(section: string, cells: string[], tests: Readonly<Record<string, readonly string[]>>): CoverageLine {
+  const [name = '', , here = ''] = cells;
+  const row = name.replaceAll('`', '');
+  if (cells.length !== 3) throw new Error(`${PAGE}: section ${section}, ${row}: three cells, not ${cells.length}`);
+  const named = tests[`${section} ${row}`] ?? [];
+  return { section, row, here, tests: named.map((test) => testOf(`${section} ${row}`, test)) };
 }
 
-function testOf(section: string, row: string, text: string): NamedTest {
-  const { file, title } = /^`(?<file>test\/\S+\.test\.ts)` › (?<title>.+)$/.exec(text)?.groups ?? {};
-  if (!file || !title) throw new Error(`${PAGE}: section ${section}, ${row}: a test is \`file\` › title`);
+function testOf(id: string, text: string): NamedTest {
+  const { file, title } = /^(?<file>test\/\S+\.test\.ts) › (?<title>.+)$/.exec(text)?.groups ?? {};
+  if (!file || !title) throw new Error(`${id}: a test is file › title`);
   return { file, title };
 }
 
@@ -61,6 +61,7 @@ export function problemsOf(lines: readonly CoverageLine[]): string[] {
     ...wanted.filter((id) => !had.includes(id)).map((id) => `${id}: no line`),
     ...had.filter((id) => !wanted.includes(id)).map((id) => `${id}: the interface has no such row`),
     ...had.filter((id, index) => had.indexOf(id) !== index).map((id) => `${id}: two lines`),
+    ...Object.keys(INTERFACE_TESTS).flatMap((id) => (wanted.includes(id) ? [] : [`${id}: tests of no row`])),
     ...lines.flatMap(problemsOfLine),
   ];
 }
