@@ -1,8 +1,8 @@
 /** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
-import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { ShareReportInput } from '../../src/messages/inputs/share-report.ts';
+import type { LateConsentResult } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { consentMessage, type Harness, type JourneyHandle } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
@@ -52,18 +52,12 @@ export function untilShareIs(handle: JourneyHandle, state: ShareReportStatus['st
 
 /** What the sender of a consent is told who does not look for an open run; '' where it is taken. */
 export async function lateRefusal({ client, config }: Stage, consent: ConsentMessage): Promise<string> {
-  const late = client.workflow.execute('recordLateConsent', {
+  const answer = await client.workflow.execute<(input: object) => Promise<LateConsentResult>>('recordLateConsent', {
     workflowId: `late-${randomUUID()}`,
     taskQueue: config.taskQueue,
     args: [{ consent }],
   });
-  return late.then(
-    () => '',
-    ({ cause }: { cause: { type: string; details: [{ problems: { path: string; rule: string }[] }] } }) => {
-      assert.equal(cause.type, 'InvalidInput');
-      return cause.details[0].problems.map(({ path, rule }) => `${path} ${rule}`).join();
-    },
-  );
+  return 'problems' in answer ? answer.problems.map(({ path, rule }) => `${path} ${rule}`).join() : '';
 }
 
 export const consentToShare = (shareId: string, decision: 'granted' | 'denied') =>
