@@ -56,7 +56,7 @@ function SignedIn({ session }: { session: Session }) {
       <AwayNotice />
       {where.view === 'queue' ? <QueueView filters={where.filters} session={session} /> : null}
       {where.view === 'run' ? (
-        <RunView key={where.ownerId} {...where} holdId={where.holdId} action={where.action} session={session} />
+        <RunView key={where.runKey} {...where} holdId={where.holdId} action={where.action} session={session} />
       ) : null}
       {where.view === 'together' ? <TogetherView session={session} /> : null}
       {where.view === 'waiting' ? <WaitingView key={where.waitsFor} waitsFor={where.waitsFor} /> : null}

@@ -38,7 +38,7 @@ import {
   shareReportUpdateAnswerSchema,
 } from '../src/messages/share/shapes.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
-import { RUN_KINDS } from '../src/model/owner-id.ts';
+import { RUN_KINDS } from '../src/model/run-key.ts';
 
 /** A profile's own limit is configuration. The published limit is the highest that can be configured. */
 const TABLES = {

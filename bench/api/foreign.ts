@@ -83,10 +83,10 @@ async function timePair(
   return { foreign: median(took.foreign), unknown: median(took.unknown), alsoUnknown: median(took.alsoUnknown) };
 }
 
-async function readTraceNumber(api: BenchApi, token: string, ownerId: string): Promise<string> {
+async function readTraceNumber(api: BenchApi, token: string, runKey: string): Promise<string> {
   const endsAt = performance.now() + READS_WITHIN_MS;
   while (performance.now() < endsAt) {
-    const { json } = await call(api, `/v1/inquiries?ownerId=${ownerId}`, { token });
+    const { json } = await call(api, `/v1/inquiries?runKey=${runKey}`, { token });
     const trace = json.data[0]?.customerTraceNumber;
     if (typeof trace === 'string') return trace;
     await sleep(100);

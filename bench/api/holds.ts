@@ -82,16 +82,16 @@ async function fill({ env }: Site, count: number): Promise<void> {
 }
 
 function holdOf(nth: number, since: string): WorkToNote {
-  const ownerId = `HELD-${nth}`;
+  const runKey = `HELD-${nth}`;
   return {
     kind: 'held',
     reason: REASONS[nth % REASONS.length] ?? 'OutcomeUnknown',
     since,
-    ownerId,
+    runKey,
     gatewayProfile: 'default',
     endUserCode: END_USERS[nth % END_USERS.length] ?? '',
     productCode: 'PREQUAL',
-    customerTraceNumber: `${ownerId}-PQ0-BENCH`,
+    customerTraceNumber: `${runKey}-PQ0-BENCH`,
     attempt: 1,
   };
 }

@@ -217,7 +217,7 @@ async function resolveHolds(site: Site): Promise<number> {
     if (!decision || !hold.allowedActions.includes(decision.action)) continue;
     // Another decision may have come first.
     const answer = await site.journeys
-      .run(hold.ownerId)
+      .run(hold.runKey)
       .resolve(decision)
       .catch(() => undefined);
     if (answer) resolved++;

@@ -48,7 +48,7 @@ export type DecidedBefore = {
 
 export type DecidedMany = {
   inquiries: readonly {
-    ownerId: string;
+    runKey: string;
     customerTraceNumber: string;
     attempt: number;
     /** refused: nothing was decided. failed: it is not known; the same again tells. */
@@ -66,7 +66,7 @@ export type DecisionPreview = {
   /** How many would be decided. */
   decidable: number;
   inquiries: readonly {
-    ownerId: string;
+    runKey: string;
     customerTraceNumber: string;
     attempt: number;
     decidable: boolean;
@@ -89,7 +89,7 @@ export type Hold = {
   reason: string;
   since: string;
   /** The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>. */
-  ownerId: string;
+  runKey: string;
   profile: string;
   endUserCode?: string;
   endUser?: string;
@@ -196,7 +196,7 @@ export type InquiriesPage = {
 export type InquiryAttempt = {
   claimedAt: string;
   requestedAt?: string;
-  ownerId: string;
+  runKey: string;
   workflowType: string;
   customerTraceNumber: string;
   attempt: number;
@@ -343,7 +343,7 @@ export type JourneyDecision = {
 
 export type ListedRun = {
   /** The id with its kind before it: of a pull `pull:<pullId>`. */
-  ownerId: string;
+  runKey: string;
   run: 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timedOut' | 'unknown';
   startedAt: string;
   closedAt?: string;
@@ -462,7 +462,7 @@ export type RefusedMessage = {
 
 export type RunStory = {
   asOf: string;
-  ownerId: string;
+  runKey: string;
   /** Where it stands, in a sentence or two. */
   headline: string;
   /** As the status has it; without one: held, running, closed or lost. */
@@ -503,7 +503,7 @@ export type SameDecision = {
   reason: string;
   outcome?: 'noRecord' | 'noReport';
   inquiries: readonly {
-    ownerId: string;
+    runKey: string;
     customerTraceNumber: string;
     attempt: number;
   }[];
@@ -514,7 +514,7 @@ export type SearchResult = {
   matches: readonly {
     what: 'journey' | 'pull' | 'portfolio' | 'share' | 'inquiry' | 'decision';
     /** The run. */
-    ownerId: string;
+    runKey: string;
     customerTraceNumber?: string;
     shareId?: string;
     decisionId?: string;
@@ -576,7 +576,7 @@ export type StoredReport = {
 export type WaitingCounts = {
   asOf: string;
   counts: readonly {
-    /** person: a decision or a look. repair: the workflow tasks of the run fail, so that it stands still, whatever else it is counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more. */
+    /** person: a decision or a look. repair: the workflow tasks of the run fail, so that it stands still, whatever else it is counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more. */
     waitsFor: 'person' | 'repair' | 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests' | 'other';
     /** The same for people, after "waits for". */
     words: string;

@@ -10,7 +10,7 @@ export interface Filters {
 
 export type Route =
   | { view: 'queue'; filters: Filters }
-  | { view: 'run'; ownerId: string; holdId?: string; action?: string }
+  | { view: 'run'; runKey: string; holdId?: string; action?: string }
   | { view: 'together' }
   | { view: 'waiting'; waitsFor: string }
   | { view: 'search'; q: string };
@@ -24,7 +24,7 @@ export function routeOf(fragment: string): Route {
   const [, view, id] = path.split('/');
   if (view === 'runs' && id) {
     const [holdId, action] = [given.get('hold'), given.get('action')];
-    return { view: 'run', ownerId: decoded(id), ...(holdId ? { holdId } : {}), ...(action ? { action } : {}) };
+    return { view: 'run', runKey: decoded(id), ...(holdId ? { holdId } : {}), ...(action ? { action } : {}) };
   }
   if (view === 'waiting' && id) return { view: 'waiting', waitsFor: decoded(id) };
   if (view === 'together') return { view: 'together' };
@@ -52,8 +52,8 @@ export function queueAddress(filters: Filters = {}): string {
   );
 }
 
-export function runAddress(ownerId: string, hold: { holdId?: string; action?: string } = {}): string {
-  return withFragmentQuery(`#/runs/${encodeURIComponent(ownerId)}`, [
+export function runAddress(runKey: string, hold: { holdId?: string; action?: string } = {}): string {
+  return withFragmentQuery(`#/runs/${encodeURIComponent(runKey)}`, [
     ['hold', hold.holdId],
     ['action', hold.action],
   ]);

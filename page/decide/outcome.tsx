@@ -27,12 +27,12 @@ const LOOKS = 12;
 /** Whether the list still has it: it lags by a moment, and the answer counts until then. */
 function useOnList(hold: Hold): boolean | undefined {
   const [isThere, show] = useState<boolean>();
-  const { ownerId } = hold;
+  const { runKey } = hold;
   useEffect(() => {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     const look = async (time: number) => {
-      const isGone = await holdsOfRun(ownerId, stop.signal).then(
+      const isGone = await holdsOfRun(runKey, stop.signal).then(
         (list) => list.isGone(hold),
         () => undefined,
       );
@@ -45,7 +45,7 @@ function useOnList(hold: Hold): boolean | undefined {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [hold, ownerId]);
+  }, [hold, runKey]);
   return isThere;
 }
 

@@ -99,7 +99,7 @@ interface RowProps {
 }
 
 function HoldRow({ row: { hold, isGone }, now, canChoose, chosen }: RowProps) {
-  const { holdId, ownerId, since, customerTraceNumber, attempt } = hold;
+  const { holdId, runKey, since, customerTraceNumber, attempt } = hold;
   const isChosen = chosen.has(holdId);
   return (
     <tr class={isGone ? 'gone' : isChosen ? 'chosen' : undefined} data-hold={holdId}>
@@ -109,7 +109,7 @@ function HoldRow({ row: { hold, isGone }, now, canChoose, chosen }: RowProps) {
             <input
               type="checkbox"
               tabIndex={-1}
-              aria-label={`Choose ${ownerId} for a decision together`}
+              aria-label={`Choose ${runKey} for a decision together`}
               checked={isChosen}
               disabled={!isChosen && !canBeChosen(hold, chosen)}
               onChange={() => toggle(hold)}
@@ -121,8 +121,8 @@ function HoldRow({ row: { hold, isGone }, now, canChoose, chosen }: RowProps) {
         <Age since={since} now={now} />
       </td>
       <th scope="row" class="run">
-        <a href={runAddress(ownerId, { holdId })} class="hold-link">
-          {ownerId}
+        <a href={runAddress(runKey, { holdId })} class="hold-link">
+          {runKey}
         </a>
         {isGone ? <span class="tag">no longer on the list</span> : null}
       </th>

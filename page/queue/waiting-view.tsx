@@ -34,9 +34,9 @@ export function WaitingView({ waitsFor }: { waitsFor: string }) {
         </p>
       ) : null}
       <ul>
-        {(data?.data ?? []).map(({ ownerId, startedAt, stage, needsAttention }) => (
-          <li key={ownerId}>
-            <a href={runAddress(ownerId)}>{ownerId}</a>{' '}
+        {(data?.data ?? []).map(({ runKey, startedAt, stage, needsAttention }) => (
+          <li key={runKey}>
+            <a href={runAddress(runKey)}>{runKey}</a>{' '}
             <span class="note">
               {[stage, needsAttention].filter(Boolean).join(', ')} began <Age since={startedAt} now={now} /> ago
             </span>

@@ -36,14 +36,14 @@ export function HoldCard({ hold, session, now, isCurrent, isGone, action, onDeci
   const isAllowed = hold.decideAt !== undefined && may(session, 'holds:decide');
   const chosen = isAllowed && !taken ? actions.find((one) => one.action === action) : undefined;
   const choose = (name: string | undefined) =>
-    goTo(runAddress(hold.ownerId, { holdId: hold.holdId, ...(name ? { action: name } : {}) }), { replace: true });
+    goTo(runAddress(hold.runKey, { holdId: hold.holdId, ...(name ? { action: name } : {}) }), { replace: true });
   const next = nextHold(hold.holdId);
   const isOpen = isCurrent && !chosen && !taken && isAllowed;
   useKeys({
     ...Object.fromEntries(
       actions.map((one) => [KEYS[one.action] ?? one.action, isOpen ? () => choose(one.action) : undefined]),
     ),
-    ...(taken && isCurrent && next ? { n: () => goTo(runAddress(next.ownerId, { holdId: next.holdId })) } : {}),
+    ...(taken && isCurrent && next ? { n: () => goTo(runAddress(next.runKey, { holdId: next.holdId })) } : {}),
   });
   useEffect(() => {
     if (taken) document.getElementById('taken')?.focus();
@@ -73,8 +73,8 @@ export function HoldCard({ hold, session, now, isCurrent, isGone, action, onDeci
           <TakenNotice hold={hold} {...taken} onGone={onDecided} />
           <p class="buttons">
             {next ? (
-              <a class="button primary" href={runAddress(next.ownerId, { holdId: next.holdId })}>
-                Next: {next.reason} of {next.ownerId} <kbd>n</kbd>
+              <a class="button primary" href={runAddress(next.runKey, { holdId: next.holdId })}>
+                Next: {next.reason} of {next.runKey} <kbd>n</kbd>
               </a>
             ) : null}
             <a class="button" href="#/holds">

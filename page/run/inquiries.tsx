@@ -9,20 +9,20 @@ import { Report } from './kept-data.tsx';
 const COLLECTIONS: Readonly<Record<string, string>> = { pull: 'pulls', portfolio: 'portfolio-reviews' };
 
 /** Where the newest report of a product is; a share's is its journey's, and a review has one for each row. */
-function reportPath(ownerId: string, productCode: string): string | undefined {
-  const [kind = '', id] = ownerId.includes(':') ? ownerId.split(':') : ['journey', ownerId];
+function reportPath(runKey: string, productCode: string): string | undefined {
+  const [kind = '', id] = runKey.includes(':') ? runKey.split(':') : ['journey', runKey];
   if (productCode === 'SECONDUSE' || productCode === 'FAILSAFE') return undefined;
   if (kind === 'journey') return `/v1/journeys/${id}/reports/${productCode}`;
   return kind === 'pull' ? `/v1/${COLLECTIONS[kind]}/${id}/reports/${productCode}` : undefined;
 }
 
-export function Inquiries({ ownerId, session }: { ownerId: string; session: Session }) {
+export function Inquiries({ runKey, session }: { runKey: string; session: Session }) {
   const [shown, show] = useState<{ list: readonly InquiryAttempt[]; next?: string | undefined; words?: string }>();
   const [isReading, setReading] = useState(false);
   const read = async (after?: string) => {
     setReading(true);
     try {
-      const { data, next } = await get<InquiriesPage>(withQuery('/v1/inquiries', { ownerId, after, limit: '100' }));
+      const { data, next } = await get<InquiriesPage>(withQuery('/v1/inquiries', { runKey, after, limit: '100' }));
       show({ list: [...(after ? (shown?.list ?? []) : []), ...data], next });
     } catch (error) {
       if (error instanceof SignedOutError) signedOut();
@@ -56,7 +56,7 @@ export function Inquiries({ ownerId, session }: { ownerId: string; session: Sess
       ) : null}
       {may(session, 'reports:read')
         ? reported.map((productCode) => {
-            const path = reportPath(ownerId, productCode);
+            const path = reportPath(runKey, productCode);
             return path ? <Report key={productCode} {...{ path, productCode, session }} /> : null;
           })
         : null}

@@ -9,8 +9,8 @@ export interface RunHolds {
 }
 
 /** Of a run, by the ledger alone: at once, also where its story cannot be told. */
-export async function holdsOfRun(ownerId: string, signal: AbortSignal): Promise<RunHolds> {
-  const { data: holds, next } = await get<HoldList>(withQuery('/v1/holds', { ownerId, limit: '200' }), signal);
+export async function holdsOfRun(runKey: string, signal: AbortSignal): Promise<RunHolds> {
+  const { data: holds, next } = await get<HoldList>(withQuery('/v1/holds', { runKey, limit: '200' }), signal);
   const known = new Set(holds.map(({ holdId }) => holdId));
   const last = holds.at(-1)?.since ?? '';
   return {

@@ -20,25 +20,25 @@ const EVERY_MS = 10_000;
 const MOST_CARDS = 20;
 
 interface RunProps {
-  ownerId: string;
+  runKey: string;
   holdId: string | undefined;
   action: string | undefined;
   session: Session;
 }
 
-export function RunView({ ownerId, holdId, action, session }: RunProps) {
+export function RunView({ runKey, holdId, action, session }: RunProps) {
   const [story, tellNow] = usePolled(
-    ownerId,
-    (signal) => get<RunStory>(`/v1/runs/${encodeURIComponent(ownerId)}/story`, signal),
+    runKey,
+    (signal) => get<RunStory>(`/v1/runs/${encodeURIComponent(runKey)}/story`, signal),
     EVERY_MS,
   );
-  const [listed, listNow] = usePolled(ownerId, (signal) => holdsOfRun(ownerId, signal), EVERY_MS);
+  const [listed, listNow] = usePolled(runKey, (signal) => holdsOfRun(runKey, signal), EVERY_MS);
   const now = useNow(5_000);
-  const holds = useShownHolds(ownerId, listed.data);
+  const holds = useShownHolds(runKey, listed.data);
   const current = holds.find(({ hold }) => hold.holdId === holdId) ?? holds[0];
   const isUnknown = story.error instanceof ProblemError && story.error.problem.status === 404;
   const back = () => goTo(queueAddress());
-  useTitle(`${ownerId} · Run`);
+  useTitle(`${runKey} · Run`);
   useEffect(() => rememberOpened(holdId), [holdId]);
   useKeys({
     Escape: action === undefined ? back : undefined,
@@ -47,7 +47,7 @@ export function RunView({ ownerId, holdId, action, session }: RunProps) {
       void listNow();
     },
   });
-  useArrival(ownerId, holdId, current !== undefined, action !== undefined);
+  useArrival(runKey, holdId, current !== undefined, action !== undefined);
   const shown = [...holds].sort((one) => (one === current ? -1 : 0)).slice(0, MOST_CARDS);
   return (
     <main id="main" class="run-view" tabIndex={-1}>
@@ -58,7 +58,7 @@ export function RunView({ ownerId, holdId, action, session }: RunProps) {
       </p>
       <div class="title">
         <h1 tabIndex={-1} id="run-title">
-          {ownerId}
+          {runKey}
         </h1>
         {story.data ? (
           <p class="freshness">
@@ -86,30 +86,30 @@ export function RunView({ ownerId, holdId, action, session }: RunProps) {
         </p>
       ) : null}
       {story.data ? <Lines story={story.data} /> : null}
-      {isUnknown ? null : <Inquiries ownerId={ownerId} session={session} />}
+      {isUnknown ? null : <Inquiries runKey={runKey} session={session} />}
     </main>
   );
 }
 
 /** From the queue at once, then as the list has them; one that goes stays, so that nothing moves under a decision. */
-function useShownHolds(ownerId: string, listed: RunHolds | undefined): { hold: Hold; isGone: boolean }[] {
-  const [known, keep] = useState<{ ownerId: string; holds: readonly Hold[] }>({ ownerId: '', holds: [] });
-  const first = latestHolds.get().filter((hold) => hold.ownerId === ownerId);
-  const before = known.ownerId === ownerId ? known.holds : first;
+function useShownHolds(runKey: string, listed: RunHolds | undefined): { hold: Hold; isGone: boolean }[] {
+  const [known, keep] = useState<{ runKey: string; holds: readonly Hold[] }>({ runKey: '', holds: [] });
+  const first = latestHolds.get().filter((hold) => hold.runKey === runKey);
+  const before = known.runKey === runKey ? known.holds : first;
   useEffect(() => {
     const fresh = new Map((listed?.holds ?? []).map((hold) => [hold.holdId, hold]));
     const kept = before.map((hold) => fresh.get(hold.holdId) ?? hold);
     const added = [...fresh.values()].filter(({ holdId }) => !before.some((hold) => hold.holdId === holdId));
-    keep({ ownerId, holds: [...kept, ...added] });
-  }, [ownerId, listed]);
+    keep({ runKey, holds: [...kept, ...added] });
+  }, [runKey, listed]);
   return before.map((hold) => ({ hold, isGone: listed?.isGone(hold) ?? false }));
 }
 
 /** The heading of what was opened takes the focus, once. */
-function useArrival(ownerId: string, holdId: string | undefined, isThere: boolean, hasForm: boolean): void {
+function useArrival(runKey: string, holdId: string | undefined, isThere: boolean, hasForm: boolean): void {
   const arrived = useRef('');
   useEffect(() => {
-    const here = `${ownerId} ${holdId}`;
+    const here = `${runKey} ${holdId}`;
     if (arrived.current === here) return;
     // The form of a decision has taken the focus.
     if (hasForm && isThere) {
@@ -119,7 +119,7 @@ function useArrival(ownerId: string, holdId: string | undefined, isThere: boolea
     const isHold = holdId !== undefined && focusOn(`#${CSS.escape(`hold-${holdId}`)}`);
     if (!isHold && arrived.current === '') focusOn('#run-title');
     if (isHold || holdId === undefined || isThere) arrived.current = here;
-  }, [ownerId, holdId, isThere, hasForm]);
+  }, [runKey, holdId, isThere, hasForm]);
 }
 
 function Headline({ story: { data, error }, isUnknown }: { story: Polled<RunStory>; isUnknown: boolean }) {

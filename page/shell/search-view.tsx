@@ -20,7 +20,7 @@ export function SearchView({ q }: { q: string }) {
     show({ q });
     get<SearchResult>(withQuery('/v1/search', { q }), stop.signal).then(
       ({ matches }) => {
-        const owners = new Set(matches.map(({ ownerId }) => ownerId));
+        const owners = new Set(matches.map(({ runKey }) => runKey));
         const [only] = owners;
         if (only !== undefined && owners.size === 1) return goTo(runAddress(only), { replace: true });
         show({ q, matches });
@@ -50,9 +50,9 @@ export function SearchView({ q }: { q: string }) {
         </p>
       ) : null}
       <ul>
-        {(matches ?? []).map(({ what, ownerId, customerTraceNumber, shareId, decisionId }) => (
-          <li key={`${what} ${ownerId} ${customerTraceNumber} ${decisionId} ${shareId}`}>
-            <a href={runAddress(ownerId)}>{ownerId}</a>{' '}
+        {(matches ?? []).map(({ what, runKey, customerTraceNumber, shareId, decisionId }) => (
+          <li key={`${what} ${runKey} ${customerTraceNumber} ${decisionId} ${shareId}`}>
+            <a href={runAddress(runKey)}>{runKey}</a>{' '}
             <span class="note">
               {KINDS[what] ?? what}
               {customerTraceNumber ? `, trace number ${customerTraceNumber}` : ''}

@@ -11,7 +11,7 @@ const RESULTS: Record<Decided['result'], string> = {
 };
 
 interface TableRow {
-  ownerId: string;
+  runKey: string;
   customerTraceNumber: string;
   attempt: number;
   isGood: boolean;
@@ -61,10 +61,10 @@ export function OutcomeTable({
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ ownerId, customerTraceNumber, attempt, isGood, outcome, detail }) => (
-          <tr key={`${ownerId} ${customerTraceNumber}`} class={isGood ? 'good' : 'bad'}>
+        {rows.map(({ runKey, customerTraceNumber, attempt, isGood, outcome, detail }) => (
+          <tr key={`${runKey} ${customerTraceNumber}`} class={isGood ? 'good' : 'bad'}>
             <th scope="row" data-label="Run">
-              <a href={runAddress(ownerId)}>{ownerId}</a>
+              <a href={runAddress(runKey)}>{runKey}</a>
             </th>
             <td data-label="Trace number" class="trace">
               <code>{customerTraceNumber}</code> <span class="attempt">attempt {attempt}</span>

@@ -85,7 +85,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
 
   const toSend = (previewed?.rows ?? [])
     .filter((row) => row.decidable)
-    .map(({ ownerId, customerTraceNumber, attempt }) => ({ ownerId, customerTraceNumber, attempt }));
+    .map(({ runKey, customerTraceNumber, attempt }) => ({ runKey, customerTraceNumber, attempt }));
   const decidable = toSend.length;
 
   const busily = async (work: () => Promise<void>) => {
@@ -251,9 +251,9 @@ function stoppedWords(words: string, answered: number, all: number): string {
   return `Of ${answered} of ${all} it is known what came of them: they stand above. Of the others it is not. Send the same again: it decides each once, however often it arrives.`;
 }
 
-function isAmong(rows: readonly Decided[], { ownerId, customerTraceNumber, attempt }: Previewed): boolean {
+function isAmong(rows: readonly Decided[], { runKey, customerTraceNumber, attempt }: Previewed): boolean {
   return rows.some(
-    (one) => one.ownerId === ownerId && one.customerTraceNumber === customerTraceNumber && one.attempt === attempt,
+    (one) => one.runKey === runKey && one.customerTraceNumber === customerTraceNumber && one.attempt === attempt,
   );
 }
 

@@ -10,8 +10,8 @@ type Named = SameDecision['inquiries'][number];
 
 const AT_ONCE = 100;
 
-export function named({ ownerId, customerTraceNumber = '', attempt = 1 }: Hold): Named {
-  return { ownerId, customerTraceNumber, attempt };
+export function named({ runKey, customerTraceNumber = '', attempt = 1 }: Hold): Named {
+  return { runKey, customerTraceNumber, attempt };
 }
 
 function inHundreds(inquiries: readonly Named[]): Named[][] {

@@ -120,7 +120,7 @@ function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionA
   const applicants = proof?.applicants ? { applicants: proof.applicants } : {};
   if (action === 'repeat') {
     const repeat = inquiry.productCode as StageCode;
-    return repeatContent(environment, { journeyId: inquiry.ownerId, repeat, occurrence, by, reason, ...applicants });
+    return repeatContent(environment, { journeyId: inquiry.runKey, repeat, occurrence, by, reason, ...applicants });
   }
   const { outcome, reference } = answer?.kind === 'outcome' ? answer : {};
   return decisionContent(environment, {

@@ -12,10 +12,10 @@ import {
   shareReport,
 } from '../messages/inputs/share-report.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
-import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
+import { toRunKey } from '../model/run-key.ts';
 import { secondaryUserOf } from '../model/stage-end-user.ts';
 import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -47,10 +47,10 @@ async function findSharedReport(
 }
 
 async function storedReport(ledger: Ledger, profile: GatewayProfile, report: StoredReportInput): Promise<SharedReport> {
-  const [ownerId, path] =
-    'pullId' in report ? [ownerIdOf('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
+  const [runKey, path] =
+    'pullId' in report ? [toRunKey('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
   const { productCode, customerTraceNumber } = report;
-  const inquiries = (await ledger.inquiriesOf(ownerId)).filter((one) => one.productCode === productCode);
+  const inquiries = (await ledger.inquiriesOf(runKey)).filter((one) => one.productCode === productCode);
   if (inquiries.length === 0) throw refused(path, `must be one that the ledger has an inquiry of ${productCode} of`);
   const named = inquiries.filter((one) => one.customerTraceNumber === customerTraceNumber);
   if (customerTraceNumber !== undefined && named.length === 0) {
@@ -100,9 +100,9 @@ function isReport({ productCode }: InquiryView): boolean {
 }
 
 function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
-  const { ownerId, customerTraceNumber, endUserCode = '' } = inquiry;
+  const { runKey, customerTraceNumber, endUserCode = '' } = inquiry;
   const productCode = inquiry.productCode as ReportProduct;
-  return { source: { kind: 'ledger', ownerId, productCode, customerTraceNumber }, reference, endUserCode };
+  return { source: { kind: 'ledger', runKey, productCode, customerTraceNumber }, reference, endUserCode };
 }
 
 /** Refuses a report of another customer, and one that may no longer be used. */
@@ -120,9 +120,9 @@ async function requireShareable(
 
 /** Why a report may not be used any more, or `null`. */
 async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
-  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.ownerId)) !== null;
+  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.runKey)) !== null;
   if (isDisposed) return 'was disposed of';
-  const holds = await ledger.retention.legalHolds(inquiry.ownerId);
+  const holds = await ledger.retention.legalHolds(inquiry.runKey);
   return holds.length === 0 ? null : 'is under a legal hold';
 }
 
@@ -161,10 +161,10 @@ export function createPrepareShareReport(
 
   async function findConsents(args: Omit<LookUpConsentsArgs, 'applicantIds'>): Promise<FoundConsents> {
     const { share, report, reportReferenceNumber, consentTrust } = args;
-    const ownerId = ownerIdOf('share', share.shareId);
-    const facts = await ledger.shareFacts({ ownerId, shareId: share.shareId, reportReferenceNumber });
+    const runKey = toRunKey('share', share.shareId);
+    const facts = await ledger.shareFacts({ runKey, shareId: share.shareId, reportReferenceNumber });
     // The ledger had the report when the share was started, and no longer has it.
-    const isLost = report.kind === 'ledger' && !facts.owners.includes(report.ownerId);
+    const isLost = report.kind === 'ledger' && !facts.owners.includes(report.runKey);
     return {
       ...standingConsents(facts.stored, { ...share, owners: facts.owners, consentTrust: consentTrust ?? 'namespace' }),
       ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
@@ -190,7 +190,7 @@ export function createPrepareShareReport(
           parse: () => parseMessage(shareReport, input),
           problemsOf: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
         });
-        const { profile, ownerId, facts, input: share } = checked;
+        const { profile, runKey, facts, input: share } = checked;
         const shared = await findSharedReport(ledger, profile, share);
         const { source: report, reference, endUserCode: reportEndUserCode } = shared;
         const { shareId, permissiblePurposeCode } = share;
@@ -201,7 +201,7 @@ export function createPrepareShareReport(
           { reference },
         );
         const { reportReferenceNumber } = reference;
-        const row = { ownerId, shareId, reportReferenceNumber, reportEndUserCode };
+        const row = { runKey, shareId, reportReferenceNumber, reportEndUserCode };
         if (!(await ledger.recordShare(ledger.identity.ledgerId, row))) {
           throw new InvalidInputError([
             { path: '/report', rule: 'must be that of the share which has this id already: choose another id' },
@@ -216,11 +216,11 @@ export function createPrepareShareReport(
         });
         const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
         const { ledgerId } = ledger.identity;
-        await ledger.kept.hear(ledgerId, { ownerId, firstRunId, shareIds: [shareId], applicantIds });
+        await ledger.kept.hear(ledgerId, { runKey, firstRunId, shareIds: [shareId], applicantIds });
         // Consents to the report's journey from after its end: they are for this share.
-        const ofOthers = found.own.filter(({ journeyId }) => journeyId !== ownerId);
+        const ofOthers = found.own.filter(({ journeyId }) => journeyId !== runKey);
         if (ofOthers.length > 0) {
-          const told = { ownerId, firstRunId, unknownShares: [], matchedShares: [], faultyGrants: [] };
+          const told = { runKey, firstRunId, unknownShares: [], matchedShares: [], faultyGrants: [] };
           await ledger.kept.noteTold(ledgerId, { ...told, consents: ofOthers });
         }
         const consents = tell(found, shareId, applicantIds);

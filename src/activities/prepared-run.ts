@@ -13,9 +13,9 @@ import { portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import { requestShare, type ShareInput } from '../messages/request-share.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
-import { ID_NAMES, ownerIdOf, type RunKind, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
+import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../model/run-key.ts';
 import { stageInquiry } from '../model/stage-end-user.ts';
 import type { JourneyActivities, PortfolioActivities, PreparedJourney, PreparedRun } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
@@ -32,12 +32,12 @@ function profileNameOf(input: unknown): string {
  * What the ledger knows of the run's owner; `null` where it does not answer. That is no reason to refuse a start: each
  * claim asks the same, and sends nothing either.
  */
-async function factsAtStart({ ledger }: ActivityDependencies, ownerId: string): Promise<StartFacts | null> {
-  const facts = await ifAnswered(ledger.startFacts(ownerId));
-  if (facts?.hasOpenWork && workflowIdProblems({ ownerId, path: '' }).length === 0) {
+async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
+  const facts = await ifAnswered(ledger.startFacts(runKey));
+  if (facts?.hasOpenWork && workflowIdProblems({ runKey, path: '' }).length === 0) {
     // A run of this id that was cut off has left what it waited for.
     const before = utcInstant(activityInfo().scheduledTimestampMs);
-    await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { ownerId, before }));
+    await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { runKey, before }));
   }
   return facts;
 }
@@ -66,11 +66,11 @@ export async function checkStart<Input extends object>(
   const ownProblems = problemsOf(profile, input);
   const token = asksForTokenFirst && ownProblems.length === 0 ? await preflight(dependencies, profile) : undefined;
   const idName = ID_NAMES[kind];
-  const ownerId = ownerIdOf(kind, (input as Record<string, unknown>)[idName] as string);
-  const facts = await factsAtStart(dependencies, ownerId);
-  const problems = [...ownerProblems({ ownerId, path: `/${idName}` }, facts), ...ownProblems];
+  const runKey = toRunKey(kind, (input as Record<string, unknown>)[idName] as string);
+  const facts = await factsAtStart(dependencies, runKey);
+  const problems = [...ownerProblems({ runKey, path: `/${idName}` }, facts), ...ownProblems];
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return { profile, input, ownerId, facts, token };
+  return { profile, input, runKey, facts, token };
 }
 
 /** Fixes the configuration that the run keeps to from now on. */
@@ -110,8 +110,8 @@ async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
 }
 
 interface OwnerInput {
-  /** As the ledger has it (model/owner-id.ts). */
-  ownerId: string;
+  /** As the ledger has it (model/run-key.ts). */
+  runKey: string;
   /** JSON pointer to the caller's own id. */
   path: string;
 }
@@ -128,9 +128,9 @@ function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
   ];
 }
 
-function workflowIdProblems({ ownerId, path }: OwnerInput): Problem[] {
+function workflowIdProblems({ runKey, path }: OwnerInput): Problem[] {
   const { workflowId } = activityInfo().workflowExecution ?? {};
-  const wanted = workflowIdOf(ownerId);
+  const wanted = workflowIdOf(runKey);
   if (workflowId === wanted) return [];
   return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
 }
@@ -148,7 +148,7 @@ export function checkRequestCanBeBuilt(
   const { environment, name, customerId } = profile;
   const inquiry = {
     ...asked,
-    ...{ environment, customerId, profile: name, workflowType: '', ownerId: '', ordinal: 0 },
+    ...{ environment, customerId, profile: name, workflowType: '', runKey: '', ordinal: 0 },
     customerTraceNumber: 'PREFLIGHT',
   };
   buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
@@ -212,8 +212,8 @@ export function createStartActivities(
           parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
           problemsOf: pullEntitlementProblems,
         });
-        const { profile, ownerId, facts, input: pull } = checked;
-        const problems = await productProblems(dependencies.ledger, ownerId, pull);
+        const { profile, runKey, facts, input: pull } = checked;
+        const problems = await productProblems(dependencies.ledger, runKey, pull);
         if (problems.length > 0) throw new InvalidInputError(problems);
         const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
         const asked = { productCode, ...defined({ endUserCode, permissiblePurposeCode }) };
@@ -278,7 +278,7 @@ async function heardAtStart(
   firstRunId: string,
 ): Promise<Pick<PreparedJourney, 'heard'>> {
   const run = {
-    ...{ ownerId: journeyId, firstRunId },
+    ...{ runKey: journeyId, firstRunId },
     shareIds: shares.map(({ shareId }) => shareId),
     applicantIds: applicants.map(({ applicantId }) => applicantId),
   };
@@ -334,8 +334,8 @@ function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Prob
  * One pull is one product. Another product under the id of a failed pull would have a trace number of its own. It would
  * be sent although no person has decided what became of the first.
  */
-async function productProblems(ledger: Ledger, ownerId: string, { productCode }: PullInput): Promise<Problem[]> {
-  const inquiries = await ledger.inquiriesOf(ownerId);
+async function productProblems(ledger: Ledger, runKey: string, { productCode }: PullInput): Promise<Problem[]> {
+  const inquiries = await ledger.inquiriesOf(runKey);
   if (inquiries.every((inquiry) => inquiry.productCode === productCode)) return [];
   return [{ path: '/productCode', rule: 'must be that of the pull which has this id already: choose another id' }];
 }

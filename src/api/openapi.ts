@@ -51,7 +51,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   inquiries: 'What was asked of the gateway, attempt by attempt.',
   decisions: 'One decision about many inquiries.',
   session: 'Who calls.',
-  runs: 'Runs of every kind, by their owner’s id.',
+  runs: 'Runs of every kind, by their run key.',
   search: 'Runs, inquiries and decisions by their ids.',
   waiting: 'What waits by itself.',
 };

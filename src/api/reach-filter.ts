@@ -1,5 +1,5 @@
 /** A caller's reach as part of a question to Temporal's visibility, as far as search attributes tell whose a run is. */
-import { RUN_KINDS, workflowTypesFilter } from '../model/owner-id.ts';
+import { RUN_KINDS, workflowTypesFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ApiCaller, Reach } from './caller.ts';
 

@@ -10,17 +10,17 @@ type Asking = Pick<Call, 'caller' | 'services'>;
 
 const AT_ONCE = 8;
 
-export async function isReached({ caller, services }: Asking, ownerId: string): Promise<boolean> {
+export async function isReached({ caller, services }: Asking, runKey: string): Promise<boolean> {
   if (reachesAll(caller)) return true;
-  const scope = await services.runScope(ownerId);
+  const scope = await services.runScope(runKey);
   return scope !== undefined && reaches(caller, scope);
 }
 
 /** Those that the caller reaches; each is asked about once. */
-async function reachedAmong(asking: Asking, ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
+async function reachedAmong(asking: Asking, runKeys: readonly string[]): Promise<ReadonlySet<string>> {
   const reached = new Set<string>();
-  await inParallel([...new Set(ownerIds)], AT_ONCE, async (ownerId) => {
-    if (await isReached(asking, ownerId)) reached.add(ownerId);
+  await inParallel([...new Set(runKeys)], AT_ONCE, async (runKey) => {
+    if (await isReached(asking, runKey)) reached.add(runKey);
   });
   return reached;
 }
@@ -46,8 +46,8 @@ export async function untilNextStep({ startedAt }: Pick<Call, 'startedAt'>): Pro
 }
 
 /** @throws Refusal 404, as for an unknown id */
-export async function requireReach(asking: Asking, ownerId: string): Promise<void> {
-  if (!(await isReached(asking, ownerId))) throw unknownRun();
+export async function requireReach(asking: Asking, runKey: string): Promise<void> {
+  if (!(await isReached(asking, runKey))) throw unknownRun();
 }
 
 /**
@@ -55,11 +55,11 @@ export async function requireReach(asking: Asking, ownerId: string): Promise<voi
  *
  * @throws Refusal 404
  */
-export async function requireFound<Inquiry extends { ownerId: string }>(
+export async function requireFound<Inquiry extends { runKey: string }>(
   asking: Asking,
   inquiry: Inquiry | null,
 ): Promise<Inquiry> {
-  await requireReach(asking, inquiry?.ownerId ?? NOBODYS_ID);
+  await requireReach(asking, inquiry?.runKey ?? NOBODYS_ID);
   if (!inquiry) throw unknownRun();
   return inquiry;
 }

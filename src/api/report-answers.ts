@@ -36,11 +36,11 @@ interface ChangesAnswer {
  */
 export async function reportAnswer(
   ledger: Ledger,
-  wanted: { ownerId: string; productCode: ProductCode; ofInquiry?: string | undefined },
+  wanted: { runKey: string; productCode: ProductCode; ofInquiry?: string | undefined },
   reading: Reading,
 ): Promise<{ text: string; customerTraceNumber: string }> {
-  const { ownerId, productCode, ofInquiry } = wanted;
-  const named = { ownerId, productCode, ...defined({ customerTraceNumber: ofInquiry }) };
+  const { runKey, productCode, ofInquiry } = wanted;
+  const named = { runKey, productCode, ...defined({ customerTraceNumber: ofInquiry }) };
   const stored = await ledger.reading.report(named, seenBy(reading));
   if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
   const { body, ...about } = stored;

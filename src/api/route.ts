@@ -9,9 +9,9 @@ import type { JsonObject } from '../base/json-safety.ts';
 import { REVIEW_ID } from '../base/portable-patterns.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
-import { ownerIdProblem } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { PRODUCTS } from '../model/products.ts';
+import { runKeyProblem } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
@@ -159,10 +159,10 @@ export const PATH_PARAMETERS = {
     schema: { type: 'string', pattern: REVIEW_ID, maxLength: MAX_ID_LENGTH },
   },
   accountId: id('Your own id of the account, a row of the review.', MAX_ID_LENGTH),
-  ownerId: {
+  runKey: {
     description:
       'A run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>, or /<accountId> behind that.',
-    problem: ownerIdProblem,
+    problem: runKeyProblem,
     schema: {
       type: 'string',
       pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/:-]*$',

@@ -7,7 +7,7 @@ import { startedInput } from '../client/runs/start-run.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { ownerIdOf, ownerOf, workflowIdOf } from '../model/owner-id.ts';
+import { parseRunKey, toRunKey, workflowIdOf } from '../model/run-key.ts';
 import type { RunScope } from './caller.ts';
 
 /**
@@ -17,7 +17,7 @@ import type { RunScope } from './caller.ts';
  * - `ofLate`: an answer of the last half minute will do, for lists that are read again and again. A run's scope only grows.
  */
 export type RunScopes = (
-  ownerId: string,
+  runKey: string,
   how?: { isTemporalAway?: boolean; ofLate?: boolean },
 ) => Promise<RunScope | undefined>;
 
@@ -49,17 +49,17 @@ const UNREADABLE: RunScope = { profiles: [], endUsers: null };
  * @throws TemporalUnavailableError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
 export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
-  async function scopeOf(ownerId: string, depth = 0, isTemporalAway = false): Promise<RunScope | undefined> {
+  async function scopeOf(runKey: string, depth = 0, isTemporalAway = false): Promise<RunScope | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
-      isTemporalAway ? undefined : ofTemporal(client, ownerId),
-      openLedger().then((ledger) => ledger.reading.madeFor(ownerId)),
+      isTemporalAway ? undefined : ofTemporal(client, runKey),
+      openLedger().then((ledger) => ledger.reading.madeFor(runKey)),
     ]);
     const found: RunScope[] = [];
     const run = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
-    const hasSource = ownerOf(ownerId).kind === 'share' && !isTemporalAway;
+    const hasSource = parseRunKey(runKey).kind === 'share' && !isTemporalAway;
     const source = !hasSource ? undefined : depth === 0 ? await sourceOf(run) : NOBODYS;
     if (run) found.push('input' in run ? ofInput(run.input, source) : UNREADABLE);
-    if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, ownerId));
+    if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, runKey));
     if (found.length > 0) return joined(found);
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
     return undefined;
@@ -69,7 +69,7 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
   async function sourceOf(run: StartedRun | undefined): Promise<Pick<RunScope, 'endUsers'>> {
     const report = run && 'input' in run && isRecord(run.input) ? run.input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
-    const owner = typeof pullId === 'string' ? ownerIdOf('pull', pullId) : journeyId;
+    const owner = typeof pullId === 'string' ? toRunKey('pull', pullId) : journeyId;
     if (typeof endUserCode !== 'string' && typeof owner === 'string') {
       return { endUsers: (await scopeOf(owner, 1))?.endUsers ?? null };
     }
@@ -80,13 +80,13 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
 
   const kept = new Map<string, { scope: RunScope; untilMs: number }>();
 
-  return async (ownerId, { isTemporalAway = false, ofLate = false } = {}) => {
-    const known = kept.get(ownerId);
+  return async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
+    const known = kept.get(runKey);
     if (ofLate && known && known.untilMs > Date.now()) return known.scope;
-    const scope = await scopeOf(ownerId, 0, isTemporalAway);
+    const scope = await scopeOf(runKey, 0, isTemporalAway);
     // The newest last, so that the first is the oldest.
-    kept.delete(ownerId);
-    if (scope && !isTemporalAway) kept.set(ownerId, { scope, untilMs: Date.now() + KEPT_MS });
+    kept.delete(runKey);
+    if (scope && !isTemporalAway) kept.set(runKey, { scope, untilMs: Date.now() + KEPT_MS });
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
     return scope;
@@ -100,9 +100,9 @@ function ofInput(input: unknown, source: Pick<RunScope, 'endUsers'> | undefined)
 type StartedRun = { input: unknown } | { isUnreadable: true };
 
 /** `undefined` where Temporal has no such run; without an input where its payloads are encrypted under foreign keys. */
-async function ofTemporal(client: Client, ownerId: string): Promise<StartedRun | undefined> {
+async function ofTemporal(client: Client, runKey: string): Promise<StartedRun | undefined> {
   try {
-    const read = () => startedInput(client, workflowIdOf(ownerId));
+    const read = () => startedInput(client, workflowIdOf(runKey));
     return { input: await client.withDeadline(Date.now() + TIMEOUT_MS, read) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || isNotFound(error)) return undefined;
@@ -134,9 +134,9 @@ export function scopeOfInput(input: unknown): RunScope {
  * A share names another end user than the journey that it belongs to. One by itself is whose report it passes on: its
  * input tells, and the ledger where its start has named them.
  */
-function ofInquiries(inquiries: readonly MadeFor[], ownerId: string): RunScope {
+function ofInquiries(inquiries: readonly MadeFor[], runKey: string): RunScope {
   const profiles = [...new Set(inquiries.map(({ profile }) => profile))];
-  if (ownerOf(ownerId).kind === 'share') {
+  if (parseRunKey(runKey).kind === 'share') {
     const named = new Set(inquiries.flatMap(({ reportEndUserCode }) => reportEndUserCode ?? []));
     return { profiles, endUsers: named.size > 0 ? [...named] : null };
   }

@@ -6,8 +6,8 @@ import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.t
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
-import { ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
 import type { WorkClass } from '../model/work-class.ts';
 import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
 import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
@@ -146,13 +146,13 @@ export class CreditJourneys {
   }
 
   /**
-   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
+   * Any run by its run key, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
    * `share:<shareId>`, `portfolio:<reviewId>`.
    *
    * @throws InvalidInputError
    */
-  run(ownerId: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
-    const { kind, id } = ownerOf(ownerId);
+  run(runKey: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
+    const { kind, id } = parseRunKey(runKey);
     return this.#get(kind, id);
   }
 
@@ -174,7 +174,7 @@ export class CreditJourneys {
   ): Promise<Started<Handles[Kind]>> {
     const start = checkStart(kind, input, this.#parts);
     const handle = this.#get(kind, start.id);
-    const about = { ownerId: start.ownerId, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     const isNew = await this.#calls.make(about, options, () => startRun(this.context(), start, workClass));
     return Object.assign(handle, { isNew });
   }

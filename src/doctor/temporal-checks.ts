@@ -6,7 +6,7 @@ import { millisecondsOf } from '../base/instants.ts';
 import { whyUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';
+import { RUNS_WITH_INQUIRIES } from '../model/run-key.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';

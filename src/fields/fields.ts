@@ -14,8 +14,8 @@ import {
   opaqueIdProblem,
   reviewIdProblem,
 } from '../model/opaque-id.ts';
-import { consentOwnerProblem } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
+import { consentOwnerProblem } from '../model/run-key.ts';
 import { alphanumeric, code, MASKED, ruledText } from './alphanumeric.ts';
 
 /** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */

@@ -26,7 +26,7 @@ export interface LedgerInspection {
   clock: { now: string; askedAtMs: number; answeredAtMs: number };
 }
 
-interface LedgerContent {
+export interface LedgerContent {
   ledgerId: string;
   environment: Environment;
   /** Keys of the key ring that are in use: for the ledger's own secret, or for so many reports and lists of changes. */

@@ -260,13 +260,13 @@ async function mayWrite({ session }: Transaction): Promise<boolean> {
   return (await oldestWriterOf(session)) <= SCHEMA_VERSION;
 }
 
-/** Reads only: what a run that begins asks, of the run's owner (model/owner-id.ts). */
-async function readStartFacts(tx: Transaction, ownerId: string): Promise<StartFacts> {
+/** Reads only: what a run that begins asks, of the run's owner (model/run-key.ts). */
+async function readStartFacts(tx: Transaction, runKey: string): Promise<StartFacts> {
   const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
-    readDisposalOf(tx, ownerId),
+    readDisposalOf(tx, runKey),
     readRestore(tx),
-    tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [ownerId]),
-    hasOpenWork(tx, ownerId),
+    tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
+    hasOpenWork(tx, runKey),
   ]);
   return {
     hasConsents: consents.length > 0,

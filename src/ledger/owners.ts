@@ -1,27 +1,27 @@
 /** Selects rows by their owner: those of one owner or of a whole review, and those that a reader may see. */
-import { ownerOf } from '../model/owner-id.ts';
+import { parseRunKey } from '../model/run-key.ts';
 
-/** The SQL condition on `owner_id`, with the owner's id as value `$place`. */
-export function ofOwner(ownerId: string, place = 1): string {
-  if (!isReview(ownerId)) return `owner_id = $${place}`;
+/** The SQL condition on `run_key`, with the run key as value `$place`. */
+export function ofOwner(runKey: string, place = 1): string {
+  if (!isReview(runKey)) return `run_key = $${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
-  return `substr(owner_id, 1, length($${place}) + 1) = $${place} || '/'`;
+  return `substr(run_key, 1, length($${place}) + 1) = $${place} || '/'`;
 }
 
 /** The review that a row belongs to; `null` where it belongs to no portfolio. */
-export function reviewOfRow(ownerId: string): string | null {
-  const { kind, id, accountId } = ownerOf(ownerId);
+export function reviewOfRow(runKey: string): string | null {
+  const { kind, id, accountId } = parseRunKey(runKey);
   return accountId === undefined ? null : `${kind}:${id}`;
 }
 
 /** The owner of everything that the id's runs are about: the rows of a review have their runs in common. */
-export function ownerOfRuns(ownerId: string): string {
-  return reviewOfRow(ownerId) ?? ownerId;
+export function ownerOfRuns(runKey: string): string {
+  return reviewOfRow(runKey) ?? runKey;
 }
 
 /** Whether it is the id of a whole portfolio review. */
-export function isReview(ownerId: string): boolean {
-  const { kind, accountId } = ownerOf(ownerId);
+export function isReview(runKey: string): boolean {
+  const { kind, accountId } = parseRunKey(runKey);
   return kind === 'portfolio' && accountId === undefined;
 }
 
@@ -44,12 +44,12 @@ export function isOneOf(column: string, places: readonly string[]): string {
  * Selects the `name` of everybody whom the ledger knows a run to be for. A share names its secondary user, who is none of
  * them: a share by itself is for whom its report was pulled.
  *
- * @param owner the SQL of the run's owner id
+ * @param owner the SQL of the run's run key
  */
 export function endUsersOfRun(owner: string): string {
   return `SELECT coalesce(ri.end_user_code, ri.end_user) AS name FROM inquiries ri
-      WHERE ri.owner_id = ${owner} AND ri.product_code <> 'SECONDUSE'
-    UNION ALL SELECT rs.report_end_user_code FROM report_shares rs WHERE rs.owner_id = ${owner}`;
+      WHERE ri.run_key = ${owner} AND ri.product_code <> 'SECONDUSE'
+    UNION ALL SELECT rs.report_end_user_code FROM report_shares rs WHERE rs.run_key = ${owner}`;
 }
 
 /**
@@ -65,8 +65,8 @@ export function withoutForeignRuns(
   if (profiles) {
     const isOurs = isOneOf('rp.profile', profiles.map(place));
     conditions.push(
-      `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.owner_id = ${owner} AND NOT (${isOurs}))`,
-      `NOT EXISTS (SELECT 1 FROM work_for_people rp WHERE rp.owner_id = ${owner} AND NOT (${isOurs}))`,
+      `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
+      `NOT EXISTS (SELECT 1 FROM work_for_people rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
     );
   }
   if (endUsers) {

@@ -261,8 +261,8 @@ export interface ReferredInquiry {
 
 /** The intent to share a report, before any consent. */
 export interface PlannedShare {
-  /** The share's owner (model/owner-id.ts) and id. */
-  ownerId: string;
+  /** The share's owner (model/run-key.ts) and id. */
+  runKey: string;
   shareId: string;
   reportReferenceNumber: string;
   /** The end user that the report was pulled for, as the caller says. */
@@ -271,8 +271,8 @@ export interface PlannedShare {
 
 /** A share that is to be taken back: by whom, and why. */
 export interface ShareWithdrawal {
-  /** The share's owner (model/owner-id.ts) and id. */
-  ownerId: string;
+  /** The share's owner (model/run-key.ts) and id. */
+  runKey: string;
   shareId: string;
   /** The id of the share that takes its place, for the same owner. */
   replacedBy?: string;
@@ -296,7 +296,7 @@ export type ShareWithdrawalVerdict =
 
 export interface ConsentsQuery {
   /** The share whose consents are asked for. */
-  ownerId: string;
+  runKey: string;
   shareId: string;
   /** The report that it is of; the ledger finds the report's owner. */
   reportReferenceNumber?: string;
@@ -380,8 +380,8 @@ export interface RestoreAcceptance {
  * claims read that. `pause`, `resume` and `cancel`: of a portfolio review.
  */
 export interface RunDecision {
-  /** The run's owner (model/owner-id.ts). */
-  ownerId: string;
+  /** The run's owner (model/run-key.ts). */
+  runKey: string;
   /** The same message has the same one. */
   decisionId: string;
   action: 'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'pause' | 'resume' | 'cancel';
@@ -400,7 +400,7 @@ export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;
 
 /** A message that ends a run, or takes back a share: whether the ledger has this very one. */
 export interface EndingMessage extends RunWithdrawal {
-  ownerId: string;
+  runKey: string;
   action: 'withdraw' | 'cancel';
   /** The share that was taken back, where it is not the run itself. */
   shareId?: string;

@@ -11,7 +11,7 @@ import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /**
- * Append-only, idempotent by (ownerId, decisionId) and content: other content under the two is kept beside the first,
+ * Append-only, idempotent by (runKey, decisionId) and content: other content under the two is kept beside the first,
  * since a run that was reset takes the same message anew.
  */
 export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<Written<void>> {
@@ -23,17 +23,17 @@ export async function insertRunDecisions(tx: Transaction, decisions: readonly Ru
   const { session, dialect } = tx;
   let isNew = false;
   await chaining(tx, async (insert) => {
-    for (const { ownerId, decisionId, decidedAt, ...decision } of decisions) {
+    for (const { runKey, decisionId, decidedAt, ...decision } of decisions) {
       const standing = await session.rows<SqlRow>(
-        'SELECT * FROM run_decisions WHERE owner_id = $1 AND decision_id = $2',
-        [ownerId, decisionId],
+        'SELECT * FROM run_decisions WHERE run_key = $1 AND decision_id = $2',
+        [runKey, decisionId],
       );
       const content = {
         ...{ action: decision.action, stage: decision.stage ?? null, share_id: decision.shareId ?? null },
         ...{ wait_until: decision.until ?? null, decided_by: decision.by, reason: decision.reason },
       };
       if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
-      const key = { owner_id: ownerId, decision_id: decisionId, version: String(standing.length + 1) };
+      const key = { run_key: runKey, decision_id: decisionId, version: String(standing.length + 1) };
       await insert('run_decisions', { ...key, ...content, decided_at: decidedAt });
       isNew = true;
     }
@@ -44,11 +44,11 @@ export async function insertRunDecisions(tx: Transaction, decisions: readonly Ru
 }
 
 /** The first withdrawal of the run that an inquiry belongs to. */
-export async function readWithdrawal(session: SqlSession, ownerId: string): Promise<RunWithdrawal> {
+export async function readWithdrawal(session: SqlSession, runKey: string): Promise<RunWithdrawal> {
   const [row] = await session.rows<{ decided_by: string; reason: string }>(
-    `SELECT decided_by, reason FROM run_decisions WHERE action = 'withdraw' AND owner_id IN ($1, $2)
+    `SELECT decided_by, reason FROM run_decisions WHERE action = 'withdraw' AND run_key IN ($1, $2)
      ORDER BY recorded_at, version LIMIT 1`,
-    ownersOfClaim(ownerId),
+    ownersOfClaim(runKey),
   );
   if (!row) throw new Error('a withdrawal that is not in the ledger');
   return { by: row.decided_by, reason: row.reason };
@@ -59,16 +59,16 @@ export async function readWithdrawal(session: SqlSession, ownerId: string): Prom
  * share. So it is answered as before after its run's end.
  */
 export async function hasEndingMessage({ session }: Transaction, message: EndingMessage): Promise<boolean> {
-  const { ownerId, action, shareId, by, reason } = message;
+  const { runKey, action, shareId, by, reason } = message;
   const found =
     shareId === undefined
       ? await session.rows(
-          `SELECT 1 FROM run_decisions WHERE owner_id = $1 AND action = $2 AND decided_by = $3 AND reason = $4`,
-          [ownerId, action, by, reason],
+          `SELECT 1 FROM run_decisions WHERE run_key = $1 AND action = $2 AND decided_by = $3 AND reason = $4`,
+          [runKey, action, by, reason],
         )
       : await session.rows(
-          `SELECT 1 FROM withdrawn_shares WHERE owner_id = $1 AND share_id = $2 AND withdrawn_by = $3 AND reason = $4`,
-          [ownerId, shareId, by, reason],
+          `SELECT 1 FROM withdrawn_shares WHERE run_key = $1 AND share_id = $2 AND withdrawn_by = $3 AND reason = $4`,
+          [runKey, shareId, by, reason],
         );
   return found.length > 0;
 }

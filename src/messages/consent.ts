@@ -1,8 +1,8 @@
 /** A consent, denial or revocation: to a journey, to a share by itself, and to the ledger where no run is open. */
 import { z } from 'zod';
 import { requiredInstant } from '../fields/fields.ts';
-import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
+import { parseRunKey } from '../model/run-key.ts';
 import {
   defineMessage,
   hasValue,
@@ -46,7 +46,7 @@ export type ConsentMessage = z.infer<typeof schema>;
 
 function rules(message: Loose): Problem[] {
   const problems = secondaryUserProblems(message.secondaryUser, '/secondaryUser');
-  const owner = typeof message.journeyId === 'string' ? ownerOf(message.journeyId) : undefined;
+  const owner = typeof message.journeyId === 'string' ? parseRunKey(message.journeyId) : undefined;
   if (owner?.kind === 'share' && typeof message.shareId === 'string' && owner.id !== message.shareId) {
     problems.push({ path: '/shareId', rule: 'must be the one that journeyId names' });
   }

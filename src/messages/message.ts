@@ -11,8 +11,8 @@ import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { isByUnicode, messageFields, text } from '../fields/fields.ts';
 import { problemsIn } from '../fields/problems.ts';
-import { ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
+import { ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
 import { isUndecodable, undecodableRule } from '../model/undecodable.ts';
 
 /** A value whose shape is not checked yet. */
@@ -42,7 +42,7 @@ export interface InputDefinition extends Checked {
 
 interface MessageDefinition extends Checked {
   to: RunKind;
-  /** The member that names the run. Default: the one of its kind (model/owner-id.ts). */
+  /** The member that names the run. Default: the one of its kind (model/run-key.ts). */
   address?: string;
   /** What each update is for, by its wire name: the forms of the Temporal UI show it. Wire names are never changed. */
   updates: Readonly<Record<string, string>>;
@@ -100,7 +100,7 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
       if (problem !== null) return problem;
       const id = (run as Loose)[address];
       if (id === (value as Loose)[address]) return null;
-      return `/${address} names another ${KIND_NAMES[address === 'journeyId' ? ownerOf(String(id)).kind : to]}`;
+      return `/${address} names another ${KIND_NAMES[address === 'journeyId' ? parseRunKey(String(id)).kind : to]}`;
     },
     keyOf: (update, message) => key?.(message as never) ?? update,
     countsInTheClear: (value) =>

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
-import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
+import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import {
   defineMessage,
   hasValue,

@@ -1,6 +1,6 @@
 /** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
-import { ID_NAMES, type RunKind } from '../model/owner-id.ts';
+import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import { defineMessage, type MessageOf, sharedFields } from './message.ts';
 
 const { signature, journeyId, pullId, shareId, reviewId } = sharedFields();

@@ -93,8 +93,8 @@ export interface InquiryDescription {
   customerId: string;
   /** `lendingJourney`, `creditReport`, … */
   workflowType: string;
-  /** The owner's id (owner-id.ts): the `journeyId`, `pull:<pullId>`, `portfolio:<reviewId>/<accountId>`. */
-  ownerId: string;
+  /** The run key (run-key.ts): the `journeyId`, `pull:<pullId>`, `portfolio:<reviewId>/<accountId>`. */
+  runKey: string;
   productCode: ProductCode;
   shareId?: string;
   /** Counts amendments and deliberate repeats of a stage. 0 for the first. */

@@ -14,7 +14,7 @@ export function endUserOf(
 /** What a journey asks for in a stage. The run and its first activity make the same request of it, with the same digest. */
 export function stageInquiry(
   {
-    journeyId: ownerId,
+    journeyId: runKey,
     permissiblePurposeCodes,
     ...endUsers
   }: Parameters<typeof endUserOf>[0] & {
@@ -25,7 +25,7 @@ export function stageInquiry(
 ) {
   const permissiblePurposeCode = permissiblePurposeCodes[productCode];
   const endUserCode = endUserOf(endUsers, productCode);
-  return { ownerId, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
+  return { runKey, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
 }
 
 /** All for whom a journey may pull. */

@@ -23,7 +23,7 @@ export const MAX_ORDINAL = 99;
 
 export type TraceNumberParts = Pick<
   InquiryDescription,
-  'environment' | 'customerId' | 'workflowType' | 'ownerId' | 'productCode' | 'ordinal'
+  'environment' | 'customerId' | 'workflowType' | 'runKey' | 'productCode' | 'ordinal'
 > & { shareId?: string | undefined };
 
 /**
@@ -40,7 +40,7 @@ export function traceNumber(parts: TraceNumberParts): string {
     parts.environment,
     parts.customerId,
     parts.workflowType,
-    parts.ownerId,
+    parts.runKey,
     parts.productCode,
     parts.shareId ?? '',
   ]);
@@ -83,7 +83,7 @@ export function base32(bytes: Uint8Array, length: number): string {
 }
 
 type RunOfInquiry = Pick<InquiryDescription, 'environment' | 'profile' | 'customerId' | 'workflowType'>;
-type AskedInquiry = Pick<InquiryDescription, 'ownerId' | 'productCode' | 'shareId' | 'endUser'> & {
+type AskedInquiry = Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId' | 'endUser'> & {
   endUserCode?: string | undefined;
   permissiblePurposeCode?: string | undefined;
 };
@@ -95,15 +95,15 @@ type AskedInquiry = Pick<InquiryDescription, 'ownerId' | 'productCode' | 'shareI
  */
 export function describeInquiry(
   { environment, profile, customerId, workflowType }: RunOfInquiry,
-  { ownerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode }: AskedInquiry,
+  { runKey, productCode, shareId, endUserCode, endUser, permissiblePurposeCode }: AskedInquiry,
   ordinal: number,
   amends?: string,
 ): InquiryDescription {
   const run = { environment, profile, customerId, workflowType };
   return {
-    customerTraceNumber: traceNumber({ ...run, ownerId, productCode, shareId, ordinal }),
+    customerTraceNumber: traceNumber({ ...run, runKey, productCode, shareId, ordinal }),
     ...run,
-    ...{ ownerId, productCode, ordinal },
+    ...{ runKey, productCode, ordinal },
     ...defined({ shareId, endUserCode, endUser, permissiblePurposeCode, amends }),
   };
 }

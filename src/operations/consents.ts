@@ -79,7 +79,7 @@ export const unmatchedConsents = defineListing({
   describe: (one) => ({
     at: one.since,
     text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId}, ${one.consentId}. It matches no ${one.unmatched} that the ledger knows.`,
-    ownerId: one.journeyId,
+    runKey: one.journeyId,
     facts: [],
   }),
 });

@@ -22,7 +22,7 @@ export const decisions = defineListing({
       ...{ decisionId: text, action: text, by: text, reason: text },
       providerSaid: z.enum(PROVIDER_SAID).exactOptional(),
       failureType: z.enum(FAILURE_TYPES).exactOptional().meta({ description: 'Why the inquiry was on hold.' }),
-      ownerId: text,
+      runKey: text,
       customerTraceNumber: text.exactOptional(),
       attempt: z.int().exactOptional().meta({ description: 'The attempt that it judges.' }),
       productCode: z.enum(PRODUCTS).exactOptional().meta({ description: 'Of the inquiry, or the stage of the run.' }),
@@ -34,8 +34,8 @@ export const decisions = defineListing({
       until: instant.exactOptional().meta({ description: 'The new end of a wait.' }),
     })
     .meta({ id: 'recordedDecision' }),
-  order: ['recordedAt', 'ownerId', 'decisionId', 'action'],
-  owner: 'ownerId',
+  order: ['recordedAt', 'runKey', 'decisionId', 'action'],
+  owner: 'runKey',
   read: (ledger, query) => ledger.decisionsBetween(query),
   describe: describeDecision,
 });
@@ -49,7 +49,7 @@ export const accesses = defineListing({
     .object({
       recordedAt: instant,
       kind: z.enum(['report', 'refusal', 'changes']),
-      ownerId: text,
+      runKey: text,
       customerTraceNumber: text,
       attempt: z.int(),
       productCode: z.enum(PRODUCTS),
@@ -63,7 +63,7 @@ export const accesses = defineListing({
     })
     .meta({ id: 'recordedAccess' }),
   order: ['recordedAt', 'accessId'],
-  owner: 'ownerId',
+  owner: 'runKey',
   read: (ledger, query) => ledger.reading.accessesBetween(query),
   describe: describeAccess,
 });

@@ -27,7 +27,7 @@ const answer = {
 export const attemptFields = {
   claimedAt: instant,
   requestedAt: instant.exactOptional(),
-  ownerId: text,
+  runKey: text,
   workflowType: text,
   customerTraceNumber: text,
   attempt: z.int().min(1),
@@ -89,7 +89,7 @@ export const inquiries = defineListing({
     .object({ ...attemptFields, consents: z.array(z.object({ applicantId: text, consentId: text })) })
     .meta({ id: 'inquiryAttempt' }),
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
-  owner: 'ownerId',
+  owner: 'runKey',
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...defined({ applicants: count }) });

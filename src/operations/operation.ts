@@ -7,7 +7,7 @@ import { parseInstantMs } from '../base/instants.ts';
 import { INSTANT } from '../base/portable-patterns.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
-import { ownerIdProblem } from '../model/owner-id.ts';
+import { runKeyProblem } from '../model/run-key.ts';
 import type { ListedRecord } from '../words/records.ts';
 import type { Scope } from './scopes.ts';
 
@@ -77,9 +77,9 @@ const instantText = z
 export const recordFilters = {
   from: instantText.exactOptional().describe('Only what was recorded then or later, RFC 3339.'),
   before: instantText.exactOptional().describe('Only what was recorded before then, RFC 3339.'),
-  ownerId: z
+  runKey: z
     .string()
-    .refine((id) => ownerIdProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
     .exactOptional()
     .describe('Only of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };

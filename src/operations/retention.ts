@@ -18,7 +18,7 @@ export const disposals = defineListing({
     .object({
       recordedAt: instant,
       kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
-      ownerId: text,
+      runKey: text,
       productCode: z.enum(PRODUCTS).exactOptional(),
       ...{ by: text, reason: text },
       details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
@@ -26,8 +26,8 @@ export const disposals = defineListing({
       run: z.object({ workflowId: text, runId: text }).exactOptional().meta({ description: 'Of a deleted history.' }),
     })
     .meta({ id: 'recordedDisposal' }),
-  order: ['recordedAt', 'kind', 'ownerId', 'productCode', 'matter'],
-  owner: 'ownerId',
+  order: ['recordedAt', 'kind', 'runKey', 'productCode', 'matter'],
+  owner: 'runKey',
   read: (ledger, query) => ledger.disposalsBetween(query),
   describe: describeDisposal,
 });

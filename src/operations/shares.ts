@@ -6,7 +6,7 @@ import { evidence } from './consents.ts';
 import { attemptFields } from './inquiries.ts';
 import { defineListing, instant, namedBy, recordFilters, text } from './operation.ts';
 
-const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurposeCode, ownerId, ...others } =
+const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurposeCode, runKey, ...others } =
   attemptFields;
 
 export const shares = defineListing({
@@ -26,10 +26,10 @@ export const shares = defineListing({
     .object({
       ...{ claimedAt, requestedAt, posted },
       sharedBy: text.exactOptional(),
-      ...{ endUserCode, endUser, permissiblePurposeCode, ownerId },
+      ...{ endUserCode, endUser, permissiblePurposeCode, runKey },
       report: z
         .object({
-          ownerId: text,
+          runKey: text,
           productCode: z.enum(PRODUCTS),
           customerTraceNumber: text,
           endUserCode: text.exactOptional(),
@@ -43,7 +43,7 @@ export const shares = defineListing({
     })
     .meta({ id: 'postedShare' }),
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
-  owner: 'ownerId',
+  owner: 'runKey',
   read: (ledger, query) => ledger.sharesBetween(query),
   describe: describeShare,
 });
@@ -55,13 +55,13 @@ export const withdrawnShares = defineListing({
   input: z.strictObject(recordFilters),
   output: z
     .object({
-      ...{ recordedAt: instant, ownerId: text, shareId: text },
+      ...{ recordedAt: instant, runKey: text, shareId: text },
       replacedBy: text.exactOptional().meta({ description: 'The share that takes its place.' }),
       ...{ by: text, reason: text },
     })
     .meta({ id: 'withdrawnShare' }),
-  order: ['recordedAt', 'ownerId', 'shareId'],
-  owner: 'ownerId',
+  order: ['recordedAt', 'runKey', 'shareId'],
+  owner: 'runKey',
   read: (ledger, query) => ledger.withdrawnSharesBetween(query),
   describe: describeShareWithdrawal,
 });

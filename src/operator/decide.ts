@@ -19,7 +19,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { MessageOf } from '../messages/message.ts';
 import type { decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
-import { workflowIdOf } from '../model/owner-id.ts';
+import { workflowIdOf } from '../model/run-key.ts';
 import type { AnyStatus } from '../words/runs.ts';
 import {
   type DecidableHold,
@@ -34,9 +34,9 @@ import { type OpenHold, toHold } from './open-work.ts';
 export type Decision = MessageOf<typeof decisionDefinition>;
 
 /** Finds the row of an inquiry of this run that waits for a decision. */
-async function findHold(ledger: Ledger, ownerId: string, customerTraceNumber: string): Promise<OpenHold | undefined> {
+async function findHold(ledger: Ledger, runKey: string, customerTraceNumber: string): Promise<OpenHold | undefined> {
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
-  return rows.filter((row) => isOwnRun(ownerId, row.ownerId)).map(toHold)[0];
+  return rows.filter((row) => isOwnRun(runKey, row.runKey)).map(toHold)[0];
 }
 
 /** A hold as its run says it, where this ledger has no row of it. */
@@ -46,7 +46,7 @@ export type SaidHold = Omit<DecidableHold, 'heldBy'> & Pick<OpenHold, 'kind'>;
 export async function readDecidable(
   journeys: LedgerJourneys,
   hold: OpenHold | SaidHold,
-  isOpen = isRunOpen(sdkClientOf(journeys), workflowIdOf(hold.ownerId)),
+  isOpen = isRunOpen(sdkClientOf(journeys), workflowIdOf(hold.runKey)),
 ): Promise<DecidableHold> {
   const { customerTraceNumber = '', attempt, kind } = hold;
   const [inquiry, isRunning] = await Promise.all([
@@ -89,18 +89,18 @@ interface DecidingRun {
  */
 export async function decide(
   journeys: LedgerJourneys,
-  ownerId: string,
+  runKey: string,
   decision: Decision,
   options: CallOptions = {},
 ): Promise<DecisionMade> {
   try {
-    const run = journeys.run(ownerId) as unknown as DecidingRun;
+    const run = journeys.run(runKey) as unknown as DecidingRun;
     const { duplicate, recorded = true, status } = await run.resolve(decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run', ...defined({ status }) };
   } catch (error) {
     const isGone = error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
     const { customerTraceNumber, applicants, ...rest } = decision;
-    if (!isGone || !(await isOwnInquiry(journeys, ownerId, customerTraceNumber))) throw error;
+    if (!isGone || !(await isOwnInquiry(journeys, runKey, customerTraceNumber))) throw error;
     if (decision.action === 'amend' || applicants !== undefined) {
       const reason = 'without a run nothing can be amended: abandon it, and start anew';
       throw new DecisionRefusedError(customerTraceNumber, reason);
@@ -112,16 +112,16 @@ export async function decide(
 
 export async function isOwnInquiry(
   journeys: LedgerJourneys,
-  ownerId: string,
+  runKey: string,
   customerTraceNumber: string,
 ): Promise<boolean> {
   const found = await (await journeys.openedLedger()).inquiry(customerTraceNumber);
-  return found !== null && isOwnRun(ownerId, found.ownerId);
+  return found !== null && isOwnRun(runKey, found.runKey);
 }
 
 /** Rows of a review are its own. */
-function isOwnRun(ownerId: string, found: string): boolean {
-  return found === ownerId || (ownerId.startsWith('portfolio:') && found.startsWith(`${ownerId}/`));
+function isOwnRun(runKey: string, found: string): boolean {
+  return found === runKey || (runKey.startsWith('portfolio:') && found.startsWith(`${runKey}/`));
 }
 
 /** Another decision about the attempt, which stands. */
@@ -145,7 +145,7 @@ const AT_ONCE = 8;
  *
  * @param prepare makes the decision about one of them, or throws why there shall be none
  */
-export function decideMany<Named extends { ownerId: string }>(
+export function decideMany<Named extends { runKey: string }>(
   journeys: LedgerJourneys,
   inquiries: readonly Named[],
   prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
@@ -155,11 +155,11 @@ export function decideMany<Named extends { ownerId: string }>(
     try {
       const prepared = await prepare(named);
       decision = prepared.decision;
-      return { ...named, made: await decide(journeys, named.ownerId, decision, prepared.options) };
+      return { ...named, made: await decide(journeys, named.runKey, decision, prepared.options) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const isRefused = error instanceof UpdateRefusedError || error instanceof DecisionRefusedError;
-      const earlier = decision && isRefused ? await findEarlier(journeys, named.ownerId, decision) : undefined;
+      const earlier = decision && isRefused ? await findEarlier(journeys, named.runKey, decision) : undefined;
       return { ...named, error, ...defined({ earlier }) };
     }
   });
@@ -173,7 +173,7 @@ export type Previewed<Named> = Named &
   );
 
 /** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
-export function previewMany<Named extends { ownerId: string }>(
+export function previewMany<Named extends { runKey: string }>(
   journeys: LedgerJourneys,
   inquiries: readonly Named[],
   prepare: (named: Named) => Promise<JudgedDecision & { customerTraceNumber: string }>,
@@ -182,18 +182,18 @@ export function previewMany<Named extends { ownerId: string }>(
   // All may be rows of one review.
   const open = new Map<string, Promise<boolean>>();
   return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
-    const { ownerId } = named;
+    const { runKey } = named;
     try {
       const decision = await prepare(named);
       const { customerTraceNumber, attempt } = decision;
-      const row = await findHold(await journeys.openedLedger(), ownerId, customerTraceNumber);
-      const workflowId = workflowIdOf(ownerId);
+      const row = await findHold(await journeys.openedLedger(), runKey, customerTraceNumber);
+      const workflowId = workflowIdOf(runKey);
       if (row && !open.has(workflowId)) open.set(workflowId, isRunOpen(client, workflowId));
       const hold = row ? await readDecidable(journeys, row, open.get(workflowId)) : undefined;
       const problem = hold ? decisionProblem(hold, decision) : 'nothing waits for a decision about it';
       if (hold && problem === null) return { ...named, hold, problem };
       const about = { customerTraceNumber, attempt, decisionId: '' };
-      const earlier = await findEarlier(journeys, ownerId, about, 1);
+      const earlier = await findEarlier(journeys, runKey, about, 1);
       return { ...named, problem: problem ?? '', ...defined({ hold, earlier }) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -209,7 +209,7 @@ const PAUSE_MS = 200;
 /** Returns `undefined` also where the ledger cannot say. */
 async function findEarlier(
   journeys: LedgerJourneys,
-  ownerId: string,
+  runKey: string,
   { customerTraceNumber, attempt, decisionId }: Pick<Decision, 'customerTraceNumber' | 'attempt' | 'decisionId'>,
   tries = TRIES,
 ): Promise<EarlierDecision | undefined> {
@@ -221,7 +221,7 @@ async function findEarlier(
     });
     const isOther = (one: DecisionRecord) =>
       one.attempt === attempt && one.decisionId !== decisionId && one.action !== 'repeat';
-    const other = found && isOwnRun(ownerId, found.ownerId) ? found.decisions.findLast(isOther) : undefined;
+    const other = found && isOwnRun(runKey, found.runKey) ? found.decisions.findLast(isOther) : undefined;
     if (other) return { decisionId: other.decisionId, action: other.action, by: other.by, at: other.decidedAt };
     if (left > 1) await sleep(PAUSE_MS);
   }

@@ -70,7 +70,7 @@ export interface FinishedDisposal {
   reports: number;
   runs: number;
   /**
-   * Shares of its reports that were made by themselves, by owner id (`share:<shareId>`), of which there is something
+   * Shares of its reports that were made by themselves, by run key (`share:<shareId>`), of which there is something
    * left. Each is an owner of its own: it stays until it is disposed of by its own id. Absent where there are none.
    */
   shares?: string[];
@@ -91,7 +91,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished };
   if ('journeyId' in selection) {
     const { journeyId } = selection;
-    const one = await planOne(context, { ownerId: journeyId });
+    const one = await planOne(context, { runKey: journeyId });
     if (!one) throw new JourneyNotFoundError(journeyId);
     return { ...plan, ...placed([one]) };
   }
@@ -101,8 +101,8 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
     const query = { olderThanMs, ...defined({ productCode, after }) };
     const size = Math.min(PAGE, limit - plan.planned.length);
     const page = await context.ledger.retention.olderThan({ ...query, limit: size });
-    const found = await inParallel(page.ownerIds, AT_ONCE, (ownerId) =>
-      planOne(context, { ownerId, ...defined({ productCode }) }),
+    const found = await inParallel(page.runKeys, AT_ONCE, (runKey) =>
+      planOne(context, { runKey, ...defined({ productCode }) }),
     );
     const { planned, refused } = placed(found);
     plan.planned.push(...planned);
@@ -131,7 +131,7 @@ function placed(found: readonly (PlannedOne | undefined)[]) {
 async function planOne(context: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
   const { client, ledger } = context;
   const view = await ledger.retention.view(scope);
-  const runs = await runsOf(client, scope.ownerId, view.runs);
+  const runs = await runsOf(client, scope.runKey, view.runs);
   const obstacles = obstaclesOf(view, runs);
   if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles, histories: view.histories } };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
@@ -158,9 +158,9 @@ async function separateShares(
   scope: DisposalScope,
 ): Promise<{ shares?: string[] }> {
   const shares: string[] = [];
-  for (const { ownerId, inquiries } of await ledger.retention.sharesOf(scope)) {
-    const runs = inquiries > 0 ? [] : Object.values(await runsOf(client, ownerId, [])).flat();
-    if (inquiries + runs.length > 0) shares.push(ownerId);
+  for (const { runKey, inquiries } of await ledger.retention.sharesOf(scope)) {
+    const runs = inquiries > 0 ? [] : Object.values(await runsOf(client, runKey, [])).flat();
+    if (inquiries + runs.length > 0) shares.push(runKey);
   }
   return shares.length > 0 ? { shares } : {};
 }
@@ -190,7 +190,7 @@ export async function disposeOf(
   const { client, ledger } = context;
   const { retention } = ledger;
   const name = { journeyId, ...defined({ productCode }) };
-  const scope: DisposalScope = { ownerId: journeyId, ...defined({ productCode }) };
+  const scope: DisposalScope = { runKey: journeyId, ...defined({ productCode }) };
   const refused = async (obstacles: RefusedDisposal['obstacles']) => {
     const { histories } = await retention.view(scope);
     return { refused: { ...name, obstacles, histories } };
@@ -215,6 +215,6 @@ export async function disposeOf(
   return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }
 
-function nameOf({ ownerId, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
-  return { journeyId: ownerId, ...defined({ productCode }) };
+function nameOf({ runKey, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
+  return { journeyId: runKey, ...defined({ productCode }) };
 }

@@ -10,8 +10,8 @@ import type { HeldInquiry } from '../words/holds.ts';
 
 /** A row of the ledger as it may be decided, now that it is known whether its run is open. */
 export interface DecidableHold extends Omit<HeldInquiry, 'refusedDecision'> {
-  /** The owner's id (model/owner-id.ts). */
-  ownerId: string;
+  /** The run key (model/run-key.ts). */
+  runKey: string;
   /** The applicants that it is about. The ledger keeps none of the oldest inquiries. */
   applicantIds?: readonly string[];
   /** `run`: the open run takes the decision. `ledger`: there is no run, and its next start finds the decision. */
@@ -21,10 +21,10 @@ export interface DecidableHold extends Omit<HeldInquiry, 'refusedDecision'> {
 
 /** An undecided inquiry whose run is gone, as the ledger knows it. */
 export function readLeftBehind(inquiry: OpenInquiry): DecidableHold {
-  const { ownerId, customerTraceNumber, productCode, undecided } = inquiry;
+  const { runKey, customerTraceNumber, productCode, undecided } = inquiry;
   const { attempt, failureType } = undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
   return {
-    ...{ ownerId, customerTraceNumber, productCode, attempt, reason: failureType, heldBy: 'ledger' },
+    ...{ runKey, customerTraceNumber, productCode, attempt, reason: failureType, heldBy: 'ledger' },
     ...describeAttempt(inquiry, attempt),
     // Corrected applicants need a new start: only a run can make a new inquiry.
     allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),

@@ -16,8 +16,8 @@ import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../messages/message.ts';
 import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
 import { whatStands } from '../model/inquiry.ts';
-import { runName, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { runName, workflowIdOf } from '../model/run-key.ts';
 import type { DecisionJudge } from './decision-judge.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
 
@@ -27,7 +27,7 @@ export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applican
 type CheckedDecision = MessageOf<typeof decisionDefinition>;
 
 export interface LedgerDecisionAnswer {
-  /** The owner's id (model/owner-id.ts). */
+  /** The run key (model/run-key.ts). */
   journeyId: string;
   customerTraceNumber: string;
   /** The same decision stood already. */
@@ -50,7 +50,7 @@ export async function decideInLedger(
   const { customerTraceNumber, decisionId } = decision;
   const ledger = await context.ledger();
   const known = await rowOf(ledger, customerTraceNumber);
-  const journeyId = known.ownerId;
+  const journeyId = known.runKey;
   const message = parseMessage(decisionDefinition, decision, context);
   const same = known.decisions.find((one) => one.decisionId === decisionId);
   if (same) {
@@ -81,8 +81,8 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   requireWords(seen);
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
-  const { ownerId } = await rowOf(ledger, customerTraceNumber);
-  const isGone = !(await isRunOpen(context.client, workflowIdOf(ownerId)));
+  const { runKey } = await rowOf(ledger, customerTraceNumber);
+  const isGone = !(await isRunOpen(context.client, workflowIdOf(runKey)));
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, {
     ...seen,
     ...(isGone ? { runIsGone: true } : {}),
@@ -93,11 +93,11 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   if (verdict.kind === 'known' && verdict.paths.length > 0) {
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));
   }
-  return { journeyId: ownerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
+  return { journeyId: runKey, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
 export interface RunSeenBy {
-  ownerId: string;
+  runKey: string;
   by: string;
   reason: string;
   /** Only what was flagged for this reason. */
@@ -115,7 +115,7 @@ export interface RunSeenBy {
 export async function markRunSeen({ client, ledger: open }: LedgerDecisionContext, seen: RunSeenBy): Promise<boolean> {
   requireWords(seen);
   const ledger = await open();
-  const isGone = !(await isRunOpen(client, workflowIdOf(seen.ownerId)));
+  const isGone = !(await isRunOpen(client, workflowIdOf(seen.runKey)));
   const decision = { decisionId: `seen-${randomUUID()}`, ...seen, decidedAt: new Date().toISOString() };
   return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(isGone ? { runIsGone: true } : {}) });
 }
@@ -142,7 +142,7 @@ async function undecidedRow(
   const row = await rowOf(await ledger(), customerTraceNumber);
   // The run has the inquiry in hand, and would not learn of it.
   if (await isRunOpen(client, row.workflowId ?? '')) {
-    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.ownerId)} is running: it must be told instead`);
+    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.runKey)} is running: it must be told instead`);
   }
   if (row.undecided) return row;
   throw new DecisionRefusedError(customerTraceNumber, whyNot(row));

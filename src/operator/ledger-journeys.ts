@@ -105,7 +105,7 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /** Takes an owner's consents that match nothing off the list of what needs a person; returns how many there were. */
-  async markConsentsSeen(seen: { ownerId: string; by: string; reason: string }): Promise<number> {
+  async markConsentsSeen(seen: { runKey: string; by: string; reason: string }): Promise<number> {
     const ledger = await this.#ledger.open();
     return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
   }

@@ -9,9 +9,9 @@ import type { ReportOrigin } from '../ledger/records.ts';
 import { type LedgerReferences, referencesOf } from '../ledger/reports/report-references.ts';
 import { type Reader, readerProblems, type StoredRefusal } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
+import { runName } from '../model/run-key.ts';
 
 /** A report as the gateway answered it. */
 export interface JourneyReport extends ReportOrigin {
@@ -47,12 +47,12 @@ export class NotInLedgerError extends CreditJourneyError {
   override readonly name = 'NotInLedgerError';
   override readonly code: keyof typeof MISSING;
   /** Of the run, or the trace number of an inquiry. */
-  readonly journeyId: string;
+  readonly runKey: string;
 
-  constructor(code: keyof typeof MISSING, journeyId: string, what = '') {
-    super(MISSING[code](runName(journeyId), what));
+  constructor(code: keyof typeof MISSING, runKey: string, what = '') {
+    super(MISSING[code](runName(runKey), what));
     this.code = code;
-    this.journeyId = journeyId;
+    this.runKey = runKey;
   }
 }
 
@@ -72,12 +72,12 @@ const MISSING = {
  */
 export async function readReport(
   ledger: Ledger,
-  wanted: { ownerId: string; productCode: ProductCode; customerTraceNumber?: string },
+  wanted: { runKey: string; productCode: ProductCode; customerTraceNumber?: string },
   reader: ReportReader = {},
 ): Promise<JourneyReport> {
-  const { ownerId, productCode } = wanted;
-  const stored = await ledger.reading.report(wanted, checkedReader(reader)).catch(throwDisposed(ownerId));
-  if (!stored) throw new NotInLedgerError('reportNotFound', ownerId, productCode);
+  const { runKey, productCode } = wanted;
+  const stored = await ledger.reading.report(wanted, checkedReader(reader)).catch(throwDisposed(runKey));
+  if (!stored) throw new NotInLedgerError('reportNotFound', runKey, productCode);
   const { body, ...about } = stored;
   return { ...about, report: parsed(body) };
 }
@@ -121,13 +121,13 @@ export async function readChanges(
  *
  * @throws NotInLedgerError
  */
-export async function readReferences(ledger: Ledger, ownerId: string): Promise<LedgerReferences> {
-  const inquiries = await ledger.inquiriesOf(ownerId);
-  if (inquiries.length === 0) throw new NotInLedgerError('referencesNotFound', ownerId);
+export async function readReferences(ledger: Ledger, runKey: string): Promise<LedgerReferences> {
+  const inquiries = await ledger.inquiriesOf(runKey);
+  if (inquiries.length === 0) throw new NotInLedgerError('referencesNotFound', runKey);
   if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) {
-    throw new NotInLedgerError('journeyDisposed', ownerId);
+    throw new NotInLedgerError('journeyDisposed', runKey);
   }
-  return referencesOf(ownerId, inquiries);
+  return referencesOf(runKey, inquiries);
 }
 
 /** @throws InvalidInputError */

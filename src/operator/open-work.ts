@@ -9,7 +9,7 @@ import type { WorkDetails, WorkEnd, WorkFilters, WorkRow } from '../ledger/holds
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALLOWED_ACTIONS, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
-import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';
+import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { type FailingRun, listFailingRuns, whereKnown } from '../temporal/failing-runs.ts';
@@ -24,9 +24,9 @@ export interface OpenHold extends Omit<WorkRow, 'workId' | 'gatewayProfile' | 'd
 }
 
 export function toHold({ workId, gatewayProfile, details, ...row }: WorkRow): OpenHold {
-  const { kind, reason, since, ownerId } = row;
+  const { kind, reason, since, runKey } = row;
   return {
-    ...{ holdId: workId, kind, reason, since, ownerId, profile: gatewayProfile },
+    ...{ holdId: workId, kind, reason, since, runKey, profile: gatewayProfile },
     ...row,
     ...details,
     allowedActions: listActions(row),
@@ -68,7 +68,7 @@ export interface OtherWork {
   /** Open runs whose workflow tasks fail: they stand still. `null` where the server does not tell. */
   failing: FailingRun[] | null;
   /** Open runs that say that they need a person, and of which this ledger has no row: it may be another ledger than theirs. */
-  unlisted: { ownerId: string; reason: string }[];
+  unlisted: { runKey: string; reason: string }[];
   /** Events of webhooks that were given up. */
   deliveries: OpenDeliveries['deliveries'];
   /** Runs whose delivery of events no worker answered for. */
@@ -124,8 +124,8 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
     return ids;
   });
   const unlisted = await inParallel(found ?? [], AT_ONCE, async (workflowId) => {
-    const ownerId = ownerIdOfWorkflow(workflowId) ?? workflowId;
-    if ((await ledger.work.open({ ownerId, limit: 1 })).rows.length > 0) return [];
+    const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
+    if ((await ledger.work.open({ runKey, limit: 1 })).rows.length > 0) return [];
     const run = await client.workflow
       .getHandle(workflowId)
       .describe()
@@ -136,8 +136,8 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
     const reason = run?.status.name === 'RUNNING' ? run.searchAttributes[name]?.[0] : undefined;
     // The run goes on saying what a person has seen.
     const isSeen = (row: WorkRow & { closed?: WorkEnd }) => row.reason === reason && row.closed?.how === 'seen';
-    if (typeof reason !== 'string' || (await ledger.work.of(ownerId)).some(isSeen)) return [];
-    return [{ ownerId, reason }];
+    if (typeof reason !== 'string' || (await ledger.work.of(runKey)).some(isSeen)) return [];
+    return [{ runKey, reason }];
   });
   return unlisted.flat();
 }

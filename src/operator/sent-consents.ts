@@ -4,13 +4,13 @@ import { inParallel } from '../base/in-parallel.ts';
 import type { CreditJourneys } from '../client/credit-journeys.ts';
 import type { AuditedConsent } from '../ledger/audit/audited.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { ownerOf } from '../model/owner-id.ts';
+import { parseRunKey } from '../model/run-key.ts';
 import type { BehindRun } from './temporal-behind.ts';
 
 export interface SentConsents {
   sent: number;
   /** The error's own words name a path and a rule at most. */
-  failed: { ownerId: string; shareId: string; consentId: string; error: string }[];
+  failed: { runKey: string; shareId: string; consentId: string; error: string }[];
 }
 
 const AT_ONCE = 8;
@@ -22,11 +22,11 @@ const AT_ONCE = 8;
 export async function sendConsents(journeys: CreditJourneys, behind: readonly BehindRun[]): Promise<SentConsents> {
   const told: SentConsents = { sent: 0, failed: [] };
   const open = behind.filter(({ kind, consents }) => kind === 'behind' && consents.length > 0);
-  await inParallel(open, AT_ONCE, async ({ ownerId, consents }) => {
+  await inParallel(open, AT_ONCE, async ({ runKey, consents }) => {
     for (const consent of consents) {
       const error = await send(journeys, consent);
       if (error === undefined) told.sent++;
-      else told.failed.push({ ownerId, shareId: consent.shareId, consentId: consent.consentId, error });
+      else told.failed.push({ runKey, shareId: consent.shareId, consentId: consent.consentId, error });
     }
   });
   return told;
@@ -34,7 +34,7 @@ export async function sendConsents(journeys: CreditJourneys, behind: readonly Be
 
 /** Why it was not taken, or `undefined`. */
 async function send(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
-  const { kind, id } = ownerOf(consent.journeyId);
+  const { kind, id } = parseRunKey(consent.journeyId);
   const message = messageOf(consent);
   try {
     if (kind === 'share') await journeys.getShare(id).recordConsent(message);

@@ -13,7 +13,7 @@ import type {
   AuditedShareWithdrawal,
 } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../model/owner-id.ts';
+import { parseRunKey, runKeyFromWorkflowId, workflowIdOf } from '../model/run-key.ts';
 import { type HistoryWords, wordsOfRun } from './history-words.ts';
 
 /** What the ledger has of one run, or of a part of it. */
@@ -30,8 +30,8 @@ export interface KnownOfRun {
  */
 export interface BehindRun extends KnownOfRun {
   kind: 'noRun' | 'behind';
-  /** The run's owner (model/owner-id.ts); of a portfolio's rows, the review. */
-  ownerId: string;
+  /** The run's owner (model/run-key.ts); of a portfolio's rows, the review. */
+  runKey: string;
   /** When the ledger took the newest of it. */
   lastAt: string;
 }
@@ -61,12 +61,12 @@ export async function compareWithTemporal(
 ): Promise<ComparedWithTemporal> {
   const known = await knownSince(ledger, since);
   const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]) => {
-    const ownerId = ownerIdOfWorkflow(workflowId) ?? workflowId;
+    const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
     try {
       const kind = await kindOf({ client, ledger }, workflowId, rows);
-      return kind ? [{ ...kind, ownerId, lastAt: lastOf(kind) }] : [];
+      return kind ? [{ ...kind, runKey, lastAt: lastOf(kind) }] : [];
     } catch (error) {
-      throw translatedError(error, ownerId);
+      throw translatedError(error, runKey);
     }
   });
   const behind = found.flat().sort((one, other) => (one.lastAt < other.lastAt ? -1 : 1));
@@ -76,21 +76,21 @@ export async function compareWithTemporal(
 /** By workflow id. What was disposed of is left out: nothing is ever sent for it again, and its runs are gone rightly. */
 async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
-  const of = (ownerId: string): KnownOfRun => {
-    const workflowId = workflowIdOf(ownerId);
+  const of = (runKey: string): KnownOfRun => {
+    const workflowId = workflowIdOf(runKey);
     const rows = known.get(workflowId) ?? { attempts: [], consents: [], decisions: [], withdrawnShares: [] };
     known.set(workflowId, rows);
     return rows;
   };
   for await (const one of ledger.inquiriesBetween({ from })) {
-    if (one.disposedAt === undefined) of(one.ownerId).attempts.push(one);
+    if (one.disposedAt === undefined) of(one.runKey).attempts.push(one);
   }
   for await (const one of ledger.consentsBetween({ from })) of(one.journeyId).consents.push(one);
   for await (const one of ledger.decisionsBetween({ from })) {
     // What a person has seen is no message to a run.
-    if (one.action !== 'seen') of(one.ownerId).decisions.push(one);
+    if (one.action !== 'seen') of(one.runKey).decisions.push(one);
   }
-  for await (const one of ledger.withdrawnSharesBetween({ from })) of(one.ownerId).withdrawnShares.push(one);
+  for await (const one of ledger.withdrawnSharesBetween({ from })) of(one.runKey).withdrawnShares.push(one);
   return known;
 }
 
@@ -113,8 +113,8 @@ async function kindOf(
 }
 
 async function hasInquiries(ledger: Ledger, workflowId: string): Promise<boolean> {
-  const ownerId = ownerIdOfWorkflow(workflowId);
-  return ownerId !== null && (await ledger.inquiriesOf(ownerId)).length > 0;
+  const runKey = runKeyFromWorkflowId(workflowId);
+  return runKey !== null && (await ledger.inquiriesOf(runKey)).length > 0;
 }
 
 interface LatestRun {
@@ -136,7 +136,7 @@ async function latestRun(client: Client, workflowId: string): Promise<LatestRun 
 }
 
 function lackingIn(words: HistoryWords, rows: KnownOfRun, workflowId: string): KnownOfRun {
-  const { kind } = ownerOf(ownerIdOfWorkflow(workflowId) ?? '');
+  const { kind } = parseRunKey(runKeyFromWorkflowId(workflowId) ?? '');
   return {
     // A review reads its rows anew and asks the ledger about each: it needs nobody for that.
     attempts:

@@ -11,14 +11,14 @@ import {
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { ownerIdOfWorkflow, runName, workflowIdOf } from '../model/owner-id.ts';
+import { runKeyFromWorkflowId, runName, workflowIdOf } from '../model/run-key.ts';
 import { registeredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
 /** Queries at a time. */
 const AT_ONCE = 8;
 
 interface OpenDelivery extends WebhookDeliveryStatus {
-  /** Of the run that the events are of: its owner's id (model/owner-id.ts). */
+  /** Of the run that the events are of: its run key (model/run-key.ts). */
   journeyId: string;
 }
 
@@ -49,7 +49,7 @@ export async function openDeliveries(
   try {
     const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
     const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
-      const journeyId = ownerIdOfDelivery(workflowId);
+      const journeyId = runKeyFromDelivery(workflowId);
       // Each time-out takes long: after so many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {
         try {
@@ -70,9 +70,9 @@ export async function openDeliveries(
   }
 }
 
-function ownerIdOfDelivery(workflowId: string): string {
+function runKeyFromDelivery(workflowId: string): string {
   const own = workflowId.slice(webhookDeliveryId('').length);
-  return ownerIdOfWorkflow(own) ?? own;
+  return runKeyFromWorkflowId(own) ?? own;
 }
 
 export function hasFailed({ endpoints }: WebhookDeliveryStatus): boolean {
@@ -104,24 +104,24 @@ async function runningDeliveries(
 /**
  * Sends again what was given up, and now what waits for its next attempt; or forgets what was given up.
  *
- * @param ownerId of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
+ * @param runKey of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
  * @param endpoint its name; default: all of the run's
  * @throws NothingToDeliverError, UpdateRefusedError, WorkerUnavailableError, TemporalUnavailableError
  */
 export async function decideDelivery(
   client: Client,
-  ownerId: string,
+  runKey: string,
   action: 'resendWebhooks' | 'dropWebhooks',
   endpoint?: string,
 ): Promise<ChosenEvents> {
-  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(ownerId)));
+  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(runKey)));
   try {
     const choice = endpoint === undefined ? {} : { endpoint };
     return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
-      throw new NothingToDeliverError(`no event of ${runName(ownerId)} waits or has failed`);
+      throw new NothingToDeliverError(`no event of ${runName(runKey)} waits or has failed`);
     }
-    throw translatedError(error, ownerId);
+    throw translatedError(error, runKey);
   }
 }

@@ -3,7 +3,7 @@
  */
 import { types } from 'node:util';
 import { mayHoldSsn } from '../model/opaque-id.ts';
-import { ownerIdOfWorkflow } from '../model/owner-id.ts';
+import { runKeyFromWorkflowId } from '../model/run-key.ts';
 
 /** Ids, names, counts and figures, none of them personal. All other fields are dropped. */
 const ALLOWED_FIELDS = [
@@ -57,15 +57,15 @@ const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
 
 const MAX_TEXT = 200;
 
-/** The permitted fields of a line. A run's lines get its owner's id as `journeyId`. */
+/** The permitted fields of a line. A run's lines get its run key as `journeyId`. */
 export function fieldsOf(meta: object): Record<string, unknown> {
   const given = meta as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
   for (const [name, from] of Object.entries(CORE_NAMES)) putScalar(fields, from, given[name]);
   for (const name of ALLOWED_FIELDS) putScalar(fields, name, given[name]);
   const { workflowId } = fields;
-  const ownerId = typeof workflowId === 'string' ? ownerIdOfWorkflow(workflowId) : null;
-  if (ownerId !== null) fields.journeyId ??= ownerId;
+  const runKey = typeof workflowId === 'string' ? runKeyFromWorkflowId(workflowId) : null;
+  if (runKey !== null) fields.journeyId ??= runKey;
   const error = given.error ?? given.err;
   if (isError(error)) fields.error = errorFields(error);
   return fields;

@@ -7,11 +7,11 @@ import type { AnsweredInquiry, HoldStatus } from '../messages/journey/shapes.ts'
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { type DecisionAction, type FailureType, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
-import type { RunKind } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import { PROVIDER_SAID, type ProviderSaid, resendRule, wordsThatPermit } from '../model/provider-word.ts';
 import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../model/report-outcome.ts';
+import type { RunKind } from '../model/run-key.ts';
 import { capitalize, inWords, type Writer } from './writer.ts';
 
 /** Each kind of run as people name it, and the page that has its input and states. */

@@ -1,8 +1,9 @@
 /** What passes a gate, grants a share or takes it back, as commands and as inputs of updates. Pure. */
-import { ID_NAMES, ownerOf } from '../model/owner-id.ts';
+
 import type { StageCode } from '../model/products.ts';
+import { ID_NAMES, parseRunKey } from '../model/run-key.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
-import { ownerIdIn, type RunView } from './runs.ts';
+import { type RunView, runKeyIn } from './runs.ts';
 
 export interface NextStep {
   title: string;
@@ -17,12 +18,12 @@ const SIGNED = '--by WHO --reason WHY';
 /** The steps that end what the run waits for, unless that is a decision. */
 export function findNextSteps(view: RunView): NextStep[] {
   const { status, holds, isEnding = false } = view;
-  const ownerId = ownerIdIn(status);
+  const runKey = runKeyIn(status);
   if (holds.length > 0 || isEnding || 'reviewId' in status || 'pullId' in status) return [];
   if ('shareId' in status) {
     const [applicantId] = status.consentsMissing;
     if (applicantId === undefined) return [];
-    return consentSteps({ ownerId, shareId: status.shareId, applicantId, secondaryUser: view.sharedWith ?? {} });
+    return consentSteps({ runKey, shareId: status.shareId, applicantId, secondaryUser: view.sharedWith ?? {} });
   }
   const { stages = status.stages, gate } = view;
   const shares: NonNullable<RunView['shares']> = view.shares ?? status.shares;
@@ -31,7 +32,7 @@ export function findNextSteps(view: RunView): NextStep[] {
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
   const [applicantId] = waiting?.waitingFor ?? [];
   if (!waiting || applicantId === undefined) return [];
-  return consentSteps({ ownerId, shareId: waiting.shareId, applicantId, secondaryUser: waiting.sharedWith ?? {} });
+  return consentSteps({ runKey, shareId: waiting.shareId, applicantId, secondaryUser: waiting.sharedWith ?? {} });
 }
 
 interface ClosedGate {
@@ -73,30 +74,30 @@ function gateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate): N
   return [{ title: 'What passes the gate', update: 'advance', ways }, extendStep(journeyId, { gate: before })];
 }
 
-function extendStep(ownerId: string, wait: { gate: StageCode } | { shareId: string }): NextStep {
-  const { kind, id } = ownerOf(ownerId);
+function extendStep(runKey: string, wait: { gate: StageCode } | { shareId: string }): NextStep {
+  const { kind, id } = parseRunKey(runKey);
   const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share-id ${wait.shareId}`;
-  const command = `credit-journey extend ${ownerId}${option} \\\n --until WHEN ${SIGNED}`;
+  const command = `credit-journey extend ${runKey}${option} \\\n --until WHEN ${SIGNED}`;
   const input = { [ID_NAMES[kind]]: id, ...wait, until: '', ...DECISION };
   return { title: 'What makes it wait longer', update: 'extend', ways: [{ command, input }] };
 }
 
 interface ConsentWait {
-  ownerId: string;
+  runKey: string;
   shareId: string;
   applicantId: string;
   secondaryUser: SecondaryUser;
 }
 
-function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentWait): NextStep[] {
-  const isOwnRun = ownerOf(ownerId).kind === 'share';
+function consentSteps({ runKey, shareId, applicantId, secondaryUser }: ConsentWait): NextStep[] {
+  const isOwnRun = parseRunKey(runKey).kind === 'share';
   const { endUserCode, endUser } = secondaryUser;
   const user = [
     ...(endUserCode === undefined ? [] : [`--end-user-code ${quoted(endUserCode)}`]),
     ...(endUser === undefined ? [] : [`--end-user ${quoted(endUser)}`]),
   ].join(' ');
   const consent = {
-    journeyId: ownerId,
+    journeyId: runKey,
     shareId,
     applicantId,
     consentId: '',
@@ -111,20 +112,20 @@ function consentSteps({ ownerId, shareId, applicantId, secondaryUser }: ConsentW
       ways: [
         {
           words: `The consent system sends it. By hand, of applicant \`${applicantId}\`; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`,
-          command: `credit-journey consent ${ownerId} \\\n --share-id ${shareId} --applicant-id ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
+          command: `credit-journey consent ${runKey} \\\n --share-id ${shareId} --applicant-id ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
           input: { ...consent, evidence: { method: '', textVersion: '', capturedAt: '', reference: '' } },
         },
       ],
     },
-    extendStep(ownerId, { shareId }),
+    extendStep(runKey, { shareId }),
     {
       title: 'What takes it back',
       update: isOwnRun ? 'withdraw' : 'withdrawShare',
       ways: [
         {
           words: 'Before it is sent; a corrected share takes another id and consents of its own:',
-          command: `credit-journey withdraw ${isOwnRun ? ownerId : `${ownerId} --share-id ${shareId}`} \\\n ${SIGNED}`,
-          input: { ...(isOwnRun ? {} : { journeyId: ownerId }), shareId, ...DECISION },
+          command: `credit-journey withdraw ${isOwnRun ? runKey : `${runKey} --share-id ${shareId}`} \\\n ${SIGNED}`,
+          input: { ...(isOwnRun ? {} : { journeyId: runKey }), shareId, ...DECISION },
         },
       ],
     },

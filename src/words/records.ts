@@ -14,7 +14,7 @@ import type {
 import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
 import type { AuditedAccess } from '../ledger/reports/reports.ts';
 import { isFailureType } from '../model/failure-types.ts';
-import { runName } from '../model/owner-id.ts';
+import { runName } from '../model/run-key.ts';
 import { nameOfUser } from '../model/stage-end-user.ts';
 import { answerParts, HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
 import { AS_TEXT, countWords, inSeconds } from './writer.ts';
@@ -33,7 +33,7 @@ export interface RecordLine {
 
 /** With what the story leaves out. */
 export interface ListedRecord extends RecordLine {
-  ownerId: string;
+  runKey: string;
   facts: string[];
 }
 
@@ -45,7 +45,7 @@ const RUN_WORDS: Partial<Record<AuditedDecision['action'], string>> = {
 };
 
 export function describeDecision(one: AuditedDecision): ListedRecord {
-  const { ownerId, recordedAt: at, by, reason, productCode, shareId, customerTraceNumber, attempt, until } = one;
+  const { runKey, recordedAt: at, by, reason, productCode, shareId, customerTraceNumber, attempt, until } = one;
   const { failureType, providerSaid, provenBy } = one;
   const trace = customerTraceNumber && `${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`;
   const parts = [
@@ -61,7 +61,7 @@ export function describeDecision(one: AuditedDecision): ListedRecord {
   const ofRun = RUN_WORDS[one.action];
   const facts = ofRun === undefined ? [] : [one.decisionId];
   const text = ofRun ?? `${parts.join(', ')}.`;
-  return { ...{ at, text, by, reason, ownerId, facts }, ...defined({ customerTraceNumber, attempt }) };
+  return { ...{ at, text, by, reason, runKey, facts }, ...defined({ customerTraceNumber, attempt }) };
 }
 
 export function describeConsent(one: AuditedConsent): ListedRecord {
@@ -71,7 +71,7 @@ export function describeConsent(one: AuditedConsent): ListedRecord {
   return {
     at: one.recordedAt,
     text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId} with ${nameOfUser(one)}, ${one.consentId}.${news}`,
-    ownerId: one.journeyId,
+    runKey: one.journeyId,
     facts: [
       `decided at ${inSeconds(one.decidedAt)}`,
       ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
@@ -82,21 +82,21 @@ export function describeConsent(one: AuditedConsent): ListedRecord {
 }
 
 export function describeShareWithdrawal(one: AuditedShareWithdrawal): ListedRecord {
-  const { recordedAt: at, ownerId, shareId, replacedBy, by, reason } = one;
+  const { recordedAt: at, runKey, shareId, replacedBy, by, reason } = one;
   const text = `Share ${shareId} was taken back before it was sent.`;
-  return { at, text, by, reason, ownerId, facts: replacedBy === undefined ? [] : [`replaced by ${replacedBy}`] };
+  return { at, text, by, reason, runKey, facts: replacedBy === undefined ? [] : [`replaced by ${replacedBy}`] };
 }
 
 export function describeShare(one: AuditedShare): ListedRecord {
-  const { report, sharedBy = '', ownerId, shareId = '', permissiblePurposeCode } = one;
+  const { report, sharedBy = '', runKey, shareId = '', permissiblePurposeCode } = one;
   const purpose = permissiblePurposeCode === undefined ? '' : `, purpose ${permissiblePurposeCode}`;
   return {
     at: one.claimedAt,
     text: `Share ${shareId} (${POSTED_WORDS[one.posted]}): ${sharedBy} → ${nameOfUser(one)}`,
-    ownerId,
+    runKey,
     facts: [
       report
-        ? `${report.productCode} of ${runName(report.ownerId)}, ${report.customerTraceNumber}`
+        ? `${report.productCode} of ${runName(report.runKey)}, ${report.customerTraceNumber}`
         : 'a report that the ledger does not know',
       `${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
       ...one.consents.map(({ applicantId, consentId, decidedAt, evidence }) => {
@@ -108,11 +108,11 @@ export function describeShare(one: AuditedShare): ListedRecord {
 }
 
 export function describeAccess(one: AuditedAccess): ListedRecord {
-  const { endUserCode, endUser, recordedAt: at, by, ownerId, purpose } = one;
+  const { endUserCode, endUser, recordedAt: at, by, runKey, purpose } = one;
   const user = endUserCode ?? endUser;
   const via = one.via === 'api' ? 'by the HTTP API' : 'from the ledger';
   return {
-    ...{ at, by, ownerId },
+    ...{ at, by, runKey },
     text: `${one.productCode} ${one.kind} was read ${via}${one.redacted ? ', masked' : ''}`,
     facts: [
       `${one.customerTraceNumber} attempt ${one.attempt}${user === undefined ? '' : `, pulled for ${user}`}`,
@@ -122,7 +122,7 @@ export function describeAccess(one: AuditedAccess): ListedRecord {
 }
 
 export function describeAttempt(one: AuditedAttempt): ListedRecord {
-  const { customerTraceNumber, attempt, ownerId, applicants, sentTraceNumber, consents, decision, permittedBy } = one;
+  const { customerTraceNumber, attempt, runKey, applicants, sentTraceNumber, consents, decision, permittedBy } = one;
   const { accesses, late, disposedAt, permissiblePurposeCode } = one;
   const user = one.endUserCode ?? one.endUser;
   const codes = answerParts(one, AS_TEXT);
@@ -146,7 +146,7 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
   return {
     at: one.claimedAt,
     text: `${inquiryWords(one)}, attempt ${attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`,
-    ...{ customerTraceNumber, attempt, ownerId, facts },
+    ...{ customerTraceNumber, attempt, runKey, facts },
   };
 }
 
@@ -172,14 +172,14 @@ const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {
 };
 
 export function describeDisposal(one: AuditedDisposal): ListedRecord {
-  const { recordedAt: at, kind, matter, by, reason, ownerId, details, productCode, run } = one;
+  const { recordedAt: at, kind, matter, by, reason, runKey, details, productCode, run } = one;
   const text = `${RETENTION_WORDS[kind]}${matter === undefined ? '' : ` Matter: ${matter}.`}`;
   const facts = [
     productCode && `${productCode} alone`,
     details && `${details.inquiries} inquiries, ${details.reports} reports, ${details.runs} runs`,
     run && `run: ${run.workflowId}, ${run.runId}`,
   ].filter((fact) => fact !== undefined);
-  return { at, text, by, reason, ownerId, facts };
+  return { at, text, by, reason, runKey, facts };
 }
 
 type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;

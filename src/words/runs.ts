@@ -14,9 +14,9 @@ import type {
 import type { PortfolioState, PortfolioStatus } from '../messages/portfolio/shapes.ts';
 import type { ConsumerResult, PullState, PullStatus } from '../messages/pull/shapes.ts';
 import type { ShareReportState, ShareReportStatus } from '../messages/share/shapes.ts';
-import { ownerIdOf, type RunKind, runName } from '../model/owner-id.ts';
 import { problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
+import { type RunKind, runName, toRunKey } from '../model/run-key.ts';
 import { nameOfUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import { ATTENTION_GUIDE, answerParts, endingSentence } from './holds.ts';
 import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
@@ -58,11 +58,11 @@ export function runKind(status: AnyStatus): RunKind {
   return 'shareId' in status ? 'share' : 'journey';
 }
 
-/** The owner's id of the run that the status is about. */
-export function ownerIdIn(status: AnyStatus): string {
-  if ('reviewId' in status) return ownerIdOf('portfolio', status.reviewId);
-  if ('pullId' in status) return ownerIdOf('pull', status.pullId);
-  return 'shareId' in status ? ownerIdOf('share', status.shareId) : status.journeyId;
+/** The run key of the run that the status is about. */
+export function runKeyIn(status: AnyStatus): string {
+  if ('reviewId' in status) return toRunKey('portfolio', status.reviewId);
+  if ('pullId' in status) return toRunKey('pull', status.pullId);
+  return 'shareId' in status ? toRunKey('share', status.shareId) : status.journeyId;
 }
 
 /** Whether a person has to act before the run goes on, or after it did. */
@@ -235,8 +235,8 @@ function shareRow(share: NonNullable<RunView['shares']>[number], w: Writer): str
   return [name, state, withUser(sharedWith, w), detail, ...cells];
 }
 
-function reportWords(report: { ownerId: string; productCode: string; customerTraceNumber: string }, w: Writer): string {
-  return `${report.productCode} of ${w.plain(runName(report.ownerId))}, ${w.code(report.customerTraceNumber)}`;
+function reportWords(report: { runKey: string; productCode: string; customerTraceNumber: string }, w: Writer): string {
+  return `${report.productCode} of ${w.plain(runName(report.runKey))}, ${w.code(report.customerTraceNumber)}`;
 }
 
 function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {

@@ -21,7 +21,7 @@ const JOSE = applicant({
 const CONTENT: InquiryContent = {
   inquiry: {
     ...{ customerTraceNumber: TRACE_NUMBER, environment: 'sandbox', profile: 'default', customerId: 'HOUSE0001' },
-    ...{ workflowType: 'lendingJourney', ownerId: 'J1', productCode: 'CR', ordinal: 0 },
+    ...{ workflowType: 'lendingJourney', runKey: 'J1', productCode: 'CR', ordinal: 0 },
     ...{ endUserCode: 'LENDER01', permissiblePurposeCode: 'CP' },
   },
   applicants: [JOSE],

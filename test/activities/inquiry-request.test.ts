@@ -12,7 +12,7 @@ const INQUIRY: InquiryContent['inquiry'] = {
   profile: 'default',
   customerId: 'HOUSE0001',
   workflowType: 'lendingJourney',
-  ownerId: 'J1',
+  runKey: 'J1',
   productCode: 'CR',
   ordinal: 0,
 };

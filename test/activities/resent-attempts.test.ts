@@ -96,7 +96,7 @@ for (const [resendTraceNumber, numbers] of [
       sent().map(({ customerTraceNumber }) => customerTraceNumber),
       numbers,
     );
-    const [inquiry] = await ledger.inquiriesOf(INQUIRY.ownerId);
+    const [inquiry] = await ledger.inquiriesOf(INQUIRY.runKey);
     assert.equal(inquiry?.customerTraceNumber, TRACE, 'the inquiry keeps its own number');
     assert.deepEqual(
       inquiry.attempts.map(({ sentTraceNumber }) => sentTraceNumber ?? TRACE),
@@ -125,7 +125,7 @@ test('2.6, rule 3: a share names the moment of the attempt that posted, not that
   assert.equal(await submit(1, share), 'Throttled');
   await setTimeout(1_100);
   assert.equal(await submit(2, share), 'answered', 'the request is the same: its digest leaves the date out');
-  const inquiry = (await ledger.inquiriesOf(INQUIRY.ownerId)).find(({ productCode }) => productCode === 'SECONDUSE');
+  const inquiry = (await ledger.inquiriesOf(INQUIRY.runKey)).find(({ productCode }) => productCode === 'SECONDUSE');
   const moments = inquiry?.attempts.map(({ claimedAt = '' }) => {
     const moment = new Date(Date.parse(claimedAt) - 5_000).toISOString();
     return moment.slice(0, 19).replace('T', ' ');

@@ -257,15 +257,19 @@ describe('what is away', () => {
       assert.equal((await api.call('/v1/journeys', { body: { ...input, journeyId } })).status, 201);
     const customerTraceNumber = 'PQ'.padEnd(28, 'A');
     const decision = { decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone' };
-    const inquiries = runs.map((ownerId) => ({ ownerId, customerTraceNumber, attempt: 1 }));
-    for (const path of ['/v1/decisions', '/v1/decisions/preview']) {
+    const inquiries = runs.map((runKey) => ({ runKey, customerTraceNumber, attempt: 1 }));
+    const ask = async (path: string) => {
       const beganAt = performance.now();
       const { status, json, text } = await api.call(path, { body: { ...decision, inquiries } });
       assert.equal(status, 200, text);
-      assert.ok(performance.now() - beganAt < 35_000, String(performance.now() - beganAt));
       const codes = new Set(json.inquiries.map(({ code }: { code: string }) => code));
-      assert.deepEqual(codes, new Set(['workerUnavailable', 'outOfTime']), path);
-    }
+      return { codes, tookMs: performance.now() - beganAt };
+    };
+    const { codes, tookMs } = await ask('/v1/decisions');
+    assert.ok(tookMs < 35_000, String(tookMs));
+    assert.deepEqual(codes, new Set(['workerUnavailable', 'outOfTime']));
+    // A preview asks the ledger alone.
+    assert.deepEqual((await ask('/v1/decisions/preview')).codes, new Set(['notOnHold']));
   });
 
   test('the audit log: nothing is given out', async (t) => {

@@ -48,8 +48,8 @@ after(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
 type Json = any;
 
-function holdOf(ownerId: string): Promise<Json> {
-  return until(async () => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data[0]);
+function holdOf(runKey: string): Promise<Json> {
+  return until(async () => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data[0]);
 }
 
 /** A journey whose first inquiry was posted, and whose answer never came. */
@@ -81,7 +81,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const hold = await held();
     assert.deepEqual(
       [hold.kind, hold.reason, hold.attempt, hold.decideAt, hold.allowedActions],
-      ['held', 'OutcomeUnknown', 1, `/v1/journeys/${hold.ownerId}/decisions`, ['resend', 'accept', 'abandon']],
+      ['held', 'OutcomeUnknown', 1, `/v1/journeys/${hold.runKey}/decisions`, ['resend', 'accept', 'abandon']],
     );
     const body = abandoning(hold);
     const forged = await api.call(hold.decideAt, { body: { ...body, by: 'somebody else' } });
@@ -93,20 +93,20 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
       { accepted, duplicate, recorded, heldBy },
       { accepted: true, duplicate: false, recorded: true, heldBy: 'run' },
     );
-    assert.equal(status.journeyId, hold.ownerId);
+    assert.equal(status.journeyId, hold.runKey);
     const again = await api.call(hold.decideAt, { body });
     assert.deepEqual([again.status, again.json.duplicate, again.json.recorded], [200, true, true]);
     const second = await token({ claims: { sub: 'platform-8' } });
     const late = await api.call(hold.decideAt, { token: second, body: abandoning(hold, { providerSaid: 'unknown' }) });
     assert.equal(late.status, 409);
     assert.deepEqual(decidedOf(late), { code: 'decided', by: 'platform-7', action: 'abandon' });
-    assert.deepEqual((await api.call(`/v1/holds?ownerId=${hold.ownerId}`)).json.data, []);
+    assert.deepEqual((await api.call(`/v1/holds?runKey=${hold.runKey}`)).json.data, []);
     assert.deepEqual(api.unexpected, []);
   });
 
   test('where the run is lost, the decision is written into the ledger, once', async () => {
     const hold = await held();
-    await harness.client.workflow.getHandle(`journey-${hold.ownerId}`).terminate('gone');
+    await harness.client.workflow.getHandle(`journey-${hold.runKey}`).terminate('gone');
     const amended = await api.call(hold.decideAt, { body: abandoning(hold, { action: 'amend' }) });
     assert.deepEqual([amended.status, amended.json.code], [409, 'notNow']);
     const body = abandoning(hold);
@@ -133,18 +133,18 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
   test('a token sees and decides only what it reaches, and what its scopes say', async () => {
     const hold = await held();
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
-    const page = await api.call(`/v1/holds?ownerId=${hold.ownerId}`, { token: elsewhere });
+    const page = await api.call(`/v1/holds?runKey=${hold.runKey}`, { token: elsewhere });
     assert.deepEqual([page.status, page.json.data], [200, []]);
-    const counts = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`, { token: elsewhere });
+    const counts = await api.call(`/v1/holds/counts?runKey=${hold.runKey}`, { token: elsewhere });
     assert.deepEqual([counts.json.counts, counts.json.isWhole], [[], true]);
     const mine = await token({ profiles: ['default'], endUsers: ['EU123'] });
-    const counted = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`, { token: mine });
-    const all = await api.call(`/v1/holds/counts?ownerId=${hold.ownerId}`);
+    const counted = await api.call(`/v1/holds/counts?runKey=${hold.runKey}`, { token: mine });
+    const all = await api.call(`/v1/holds/counts?runKey=${hold.runKey}`);
     assert.deepEqual([counted.json.counts, counted.json.counts[0].count], [all.json.counts, 1]);
     for (const [path, body] of [
       [hold.decideAt, abandoning(hold)],
       [`/v1/inquiries/${hold.customerTraceNumber}/seen`, { decisionId: 'D-1', reason: 'a test' }],
-      [`/v1/runs/${hold.ownerId}/seen`, { decisionId: 'D-1', flag: 'ssnMismatch', reason: 'a test' }],
+      [`/v1/runs/${hold.runKey}/seen`, { decisionId: 'D-1', flag: 'ssnMismatch', reason: 'a test' }],
     ] as const) {
       assert.equal((await api.call(path, { token: elsewhere, body })).status, 404, path);
       const reader = await token({ scopes: ['holds:read'] });
@@ -152,8 +152,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
       assert.deepEqual([refused.status, refused.json.code], [403, 'scope'], path);
     }
     const { customerTraceNumber: _, attempt: __, ...decision } = abandoning(hold);
-    const { ownerId, customerTraceNumber, attempt } = hold;
-    const many = { ...decision, inquiries: [{ ownerId, customerTraceNumber, attempt }] };
+    const { runKey, customerTraceNumber, attempt } = hold;
+    const many = { ...decision, inquiries: [{ runKey, customerTraceNumber, attempt }] };
     const previewed = await api.call('/v1/decisions/preview', { token: elsewhere, body: many });
     assert.deepEqual([previewed.json.decidable, previewed.json.inquiries[0].code], [0, 'notFound']);
     const tried = await api.call('/v1/decisions', { token: elsewhere, body: many });
@@ -165,10 +165,10 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
   test('many of one outage: a preview decides nothing, and each is judged by itself', async () => {
     const holds = await Promise.all([held(), held(), held()]);
     const [first, lost] = holds;
-    await harness.client.workflow.getHandle(`journey-${lost.ownerId}`).terminate('gone');
+    await harness.client.workflow.getHandle(`journey-${lost.runKey}`).terminate('gone');
     const inquiries = [
-      ...holds.map(({ ownerId, customerTraceNumber, attempt }) => ({ ownerId, customerTraceNumber, attempt })),
-      { ownerId: randomUUID(), customerTraceNumber: first.customerTraceNumber, attempt: 1 },
+      ...holds.map(({ runKey, customerTraceNumber, attempt }) => ({ runKey, customerTraceNumber, attempt })),
+      { runKey: randomUUID(), customerTraceNumber: first.customerTraceNumber, attempt: 1 },
     ];
     const body = {
       decisionId: 'OUTAGE-1',
@@ -261,9 +261,9 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([await listed(), await listed(narrow)], [both, [[mine, 'share']]]);
     const path = '/v1/unmatched-consents/seen';
     const reason = 'asked the sender';
-    const body = { ownerId: unknown.journeyId, reason };
+    const body = { runKey: unknown.journeyId, reason };
     assert.equal((await api.call(path, { token: narrow, body })).status, 404);
-    assert.equal((await api.call(path, { token: narrow, body: { ownerId: mine, reason } })).json.count, 1);
+    assert.equal((await api.call(path, { token: narrow, body: { runKey: mine, reason } })).json.count, 1);
     const seen = await api.call(path, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, count: 1 }], seen.text);
     assert.equal((await api.call(path, { body })).json.count, 0);
@@ -309,24 +309,24 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.equal((await api.call(flag.decideAt, { body })).json.duplicate, true);
     const other = await api.call(flag.decideAt, { body: { ...body, reason: 'something else' } });
     assert.deepEqual([other.status, other.json.code], [409, 'differs']);
-    assert.deepEqual((await api.call(`/v1/holds?ownerId=${journeyId}`)).json.data, []);
+    assert.deepEqual((await api.call(`/v1/holds?runKey=${journeyId}`)).json.data, []);
   });
 
   test('what was flagged about a run as a whole is taken off by who has seen it, each reason by itself', async () => {
-    const ownerId = `portfolio:R-${randomUUID().slice(0, 8)}`;
+    const runKey = `portfolio:R-${randomUUID().slice(0, 8)}`;
     const since = new Date().toISOString();
-    const ofRun = { kind: 'flagged', ownerId, since, gatewayProfile: 'default', endUserCode: 'EU123' } as const;
+    const ofRun = { kind: 'flagged', runKey, since, gatewayProfile: 'default', endUserCode: 'EU123' } as const;
     const ledger = await openLedgerOf(harness);
     const opened = (['ssnMismatch', 'reportChanged', 'PortfolioUnavailable'] as const).map((reason) => ({
       ...ofRun,
       reason,
     }));
     await ledger.work.note(ledger.identity.ledgerId, { asOf: since, opened, ended: [] });
-    const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data;
-    const first = (await api.call(`/v1/holds?ownerId=${ownerId}&limit=1`)).json;
+    const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data;
+    const first = (await api.call(`/v1/holds?runKey=${runKey}&limit=1`)).json;
     assert.deepEqual([first.data.length, first.total, first.hasMore], [1, 3, true]);
     const flag = (await rows()).find(({ reason }) => reason === 'ssnMismatch');
-    const path = `/v1/runs/${encodeURIComponent(ownerId)}/seen`;
+    const path = `/v1/runs/${encodeURIComponent(runKey)}/seen`;
     assert.deepEqual([flag.allowedActions, flag.decideAt, flag.guide.actions[0].action], [['seen'], path, 'seen']);
     const mended = (await rows()).find(({ reason }) => reason === 'PortfolioUnavailable');
     assert.deepEqual([mended.allowedActions, mended.decideAt], [[], undefined], 'its cause is to be mended');
@@ -339,7 +339,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([second.status, second.json.code], [409, 'notListed']);
     const { flag: _, ...unnamed } = body;
     assert.equal((await api.call(path, { body: unnamed })).status, 422);
-    const story = await api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`);
+    const story = await api.call(`/v1/runs/${encodeURIComponent(runKey)}/story`);
     assert.match(story.text, /the same person, by the file/);
     await ledger.close();
   });

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import { workflowIdOf } from '../../src/model/owner-id.ts';
+import { workflowIdOf } from '../../src/model/run-key.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
 import { until } from './until.ts';
@@ -237,7 +237,7 @@ describe('messages to a journey over HTTP', () => {
         const query = after === undefined ? '' : `&after=${after}`;
         const { status, json, text } = await api.call(`/v1/journeys?limit=2${query}`, { token: mine });
         assert.equal(status, 200, text);
-        ids.push(...json.data.map(({ ownerId }: { ownerId: string }) => ownerId));
+        ids.push(...json.data.map(({ runKey }: { runKey: string }) => runKey));
         after = json.next;
         more = after !== undefined;
       }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
-import { ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import { parseRunKey, workflowIdOf } from '../../src/model/run-key.ts';
 import { attempted, SHARE } from '../ledger/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
@@ -32,25 +32,25 @@ after(async () => {
 const newId = () => `R-${randomUUID().slice(0, 8)}`;
 
 /** Its only inquiry is one for EU1, whose answer was lost. */
-async function held(ownerId: string, inquiry: Partial<InquiryDescription> = {}): Promise<string> {
+async function held(runKey: string, inquiry: Partial<InquiryDescription> = {}): Promise<string> {
   const customerTraceNumber = randomUUID().replaceAll('-', '').slice(0, 28).toUpperCase();
-  await attempted(ledger, { inquiry: { ...inquiry, ownerId, customerTraceNumber } }, { state: 'unknown' });
+  await attempted(ledger, { inquiry: { ...inquiry, runKey, customerTraceNumber } }, { state: 'unknown' });
   return customerTraceNumber;
 }
 
-async function started(ownerId: string, input: object): Promise<void> {
-  const run = { workflowId: workflowIdOf(ownerId), taskQueue: 'nobody', args: [input] };
+async function started(runKey: string, input: object): Promise<void> {
+  const run = { workflowId: workflowIdOf(runKey), taskQueue: 'nobody', args: [input] };
   await harness.client.workflow.start('lendingJourney', run);
 }
 
-async function isListed(at: TestApi, ownerId: string, bearer: string): Promise<boolean> {
-  const { status, json, text } = await at.call(`/v1/holds?ownerId=${ownerId}`, { token: bearer });
+async function isListed(at: TestApi, runKey: string, bearer: string): Promise<boolean> {
+  const { status, json, text } = await at.call(`/v1/holds?runKey=${runKey}`, { token: bearer });
   assert.equal(status, 200, text);
   return json.data.length > 0;
 }
 
-async function isDecided(ownerId: string, customerTraceNumber: string, bearer: string): Promise<boolean> {
-  const { kind, id } = ownerOf(ownerId);
+async function isDecided(runKey: string, customerTraceNumber: string, bearer: string): Promise<boolean> {
+  const { kind, id } = parseRunKey(runKey);
   const decision = { decisionId: newId(), customerTraceNumber, attempt: 1, action: 'abandon', reason: 'a test' };
   const path = `/v1/${kind === 'share' ? 'shares' : 'journeys'}/${id}/decisions`;
   const { status, text } = await api.call(path, { token: bearer, body: { ...decision, providerSaid: 'posted' } });
@@ -60,23 +60,23 @@ async function isDecided(ownerId: string, customerTraceNumber: string, bearer: s
 
 test('who sees a hold may decide it: of a run that Temporal has, has lost, or has taken this moment', async () => {
   const narrow = await token({ endUsers: ['EU1', 'EU3'], profiles: ['default'] });
-  const cases: [what: string, isTheirs: boolean, ownerId: string, more?: Partial<InquiryDescription>][] = [
+  const cases: [what: string, isTheirs: boolean, runKey: string, more?: Partial<InquiryDescription>][] = [
     ['a lost journey', true, newId()],
     ['a lost journey of another profile', false, newId(), { profile: 'east' }],
     ['a lost share of a report for EU3', true, `share:${newId()}`, SHARE],
     ['a lost share of a report for EU4', false, `share:${newId()}`, SHARE],
     ['an open journey that may pull for EU2', false, newId()],
   ];
-  for (const [what, isTheirs, ownerId, more] of cases) {
-    const { kind, id } = ownerOf(ownerId);
+  for (const [what, isTheirs, runKey, more] of cases) {
+    const { kind, id } = parseRunKey(runKey);
     if (kind === 'share') {
       const report = { reportReferenceNumber: newId(), reportEndUserCode: isTheirs ? 'EU3' : 'EU4' };
-      await ledger.recordShare(ledger.identity.ledgerId, { ownerId, shareId: id, ...report });
+      await ledger.recordShare(ledger.identity.ledgerId, { runKey, shareId: id, ...report });
     }
-    const trace = await held(ownerId, { ...more, ...(kind === 'share' ? { shareId: id } : {}) });
+    const trace = await held(runKey, { ...more, ...(kind === 'share' ? { shareId: id } : {}) });
     if (what.startsWith('an open'))
-      await started(ownerId, { journeyId: id, endUserCode: 'EU1', endUserCodes: { PREAPP: 'EU2' } });
-    const both = [await isListed(api, ownerId, narrow), await isDecided(ownerId, trace, narrow)];
+      await started(runKey, { journeyId: id, endUserCode: 'EU1', endUserCodes: { PREAPP: 'EU2' } });
+    const both = [await isListed(api, runKey, narrow), await isDecided(runKey, trace, narrow)];
     assert.deepEqual(both, [isTheirs, isTheirs], what);
   }
   assert.deepEqual(api.unexpected, []);
@@ -93,8 +93,8 @@ test('where Temporal is away the ledger alone says whose a hold is, for all of a
     await cutOff.close();
     await journeys.close();
   });
-  const ownerIds = Array.from({ length: 40 }, newId);
-  for (const ownerId of ownerIds) await held(ownerId);
+  const runKeys = Array.from({ length: 40 }, newId);
+  for (const runKey of runKeys) await held(runKey);
   proxy.cut();
   const beganAt = performance.now();
   const { status, json, text } = await cutOff.call('/v1/holds?limit=200', {
@@ -102,7 +102,7 @@ test('where Temporal is away the ledger alone says whose a hold is, for all of a
   });
   assert.equal(status, 200, text);
   assert.ok(performance.now() - beganAt < 5_000);
-  const listed = new Set(json.data.map(({ ownerId }: { ownerId: string }) => ownerId));
-  assert.ok(ownerIds.every((ownerId) => listed.has(ownerId)));
-  assert.equal(await isListed(cutOff, ownerIds[0] ?? '', await token({ endUsers: ['EU2'] })), false);
+  const listed = new Set(json.data.map(({ runKey }: { runKey: string }) => runKey));
+  assert.ok(runKeys.every((runKey) => listed.has(runKey)));
+  assert.equal(await isListed(cutOff, runKeys[0] ?? '', await token({ endUsers: ['EU2'] })), false);
 });

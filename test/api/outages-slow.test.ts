@@ -51,7 +51,7 @@ describe('the ledger is away', () => {
   const reason = { reason: 'a test' };
   const many = {
     ...{ decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', ...reason },
-    inquiries: [{ ownerId: 'U-1', customerTraceNumber: trace, attempt: 1 }],
+    inquiries: [{ runKey: 'U-1', customerTraceNumber: trace, attempt: 1 }],
   };
   const needed: [path: string, call?: ApiCall][] = [
     ['/v1/holds'],
@@ -59,7 +59,7 @@ describe('the ledger is away', () => {
     ['/v1/inquiries'],
     ['/v1/inquiries/totals'],
     ['/v1/unmatched-consents'],
-    ['/v1/unmatched-consents/seen', { body: { ownerId: 'U-1', ...reason } }],
+    ['/v1/unmatched-consents/seen', { body: { runKey: 'U-1', ...reason } }],
     [`/v1/inquiries/${trace}/seen`, { body: { decisionId: 'D-1', ...reason } }],
     [`/v1/inquiries/${trace}/attempts/1/refusal`],
     ['/v1/journeys/U-1/reports/PREQUAL'],
@@ -212,7 +212,7 @@ describe('the API is killed once Temporal has the message, before it has answere
     assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
     const other = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'another' } });
     assert.deepEqual([other.status, other.json.code], [409, 'journeyFinished'], other.text);
-    const inquiries = await api.call(`/v1/inquiries?ownerId=${input.journeyId}`);
+    const inquiries = await api.call(`/v1/inquiries?runKey=${input.journeyId}`);
     assert.equal(inquiries.json.data.length, 1);
   });
 });

@@ -125,11 +125,11 @@ describe('portfolio reviews over HTTP', () => {
       assert.deepEqual([told.status, told.json.accepted], [200, true], told.text);
       await untilState(input.reviewId, [state]);
     }
-    const { json } = await api.call(`/v1/holds?ownerId=portfolio:${input.reviewId}`);
-    const [{ ownerId, decideAt, customerTraceNumber, attempt }] = json.data;
-    assert.deepEqual([ownerId, decideAt], [`portfolio:${input.reviewId}/ACC-0`, `${path}/decisions`]);
+    const { json } = await api.call(`/v1/holds?runKey=portfolio:${input.reviewId}`);
+    const [{ runKey, decideAt, customerTraceNumber, attempt }] = json.data;
+    assert.deepEqual([runKey, decideAt], [`portfolio:${input.reviewId}/ACC-0`, `${path}/decisions`]);
     const decision = { decisionId: 'D-1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'posted' };
-    const named = { inquiries: [{ ownerId, customerTraceNumber, attempt }] };
+    const named = { inquiries: [{ runKey, customerTraceNumber, attempt }] };
     const { customerTraceNumber: _, attempt: __, ...same } = decision;
     const preview = await api.call('/v1/decisions/preview', { body: { ...same, reason: 'by phone', ...named } });
     assert.equal(preview.json.decidable, 1, preview.text);
@@ -189,12 +189,12 @@ describe('portfolio reviews over HTTP', () => {
     const taken = { accepted: true, duplicate: false, recorded: true };
     assert.deepEqual([cancelled.status, cancelled.json], [200, taken], cancelled.text);
     await untilState(input.reviewId, ['cancelled']);
-    assert.equal((await api.call(`/v1/holds?ownerId=portfolio:${input.reviewId}`)).json.data.length, 1);
+    assert.equal((await api.call(`/v1/holds?runKey=portfolio:${input.reviewId}`)).json.data.length, 1);
     // The ledger has who cancelled it, and why, beside who had withdrawn it.
     const decided = await withLedger(harness, async (ledger) => {
       const found: string[] = [];
-      for await (const { ownerId, action, by, reason } of ledger.decisionsBetween()) {
-        if (ownerId === `portfolio:${input.reviewId}`) found.push(`${action} ${by}: ${reason}`);
+      for await (const { runKey, action, by, reason } of ledger.decisionsBetween()) {
+        if (runKey === `portfolio:${input.reviewId}`) found.push(`${action} ${by}: ${reason}`);
       }
       return found;
     });

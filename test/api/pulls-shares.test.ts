@@ -59,7 +59,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished']);
     const page = await until(async () => {
       const { json } = await api.call('/v1/pulls');
-      return json.data.find(({ ownerId }: { ownerId: string }) => ownerId === `pull:${input.pullId}`);
+      return json.data.find(({ runKey }: { runKey: string }) => runKey === `pull:${input.pullId}`);
     });
     assert.equal(page.run, 'completed');
     assert.deepEqual(api.unexpected, []);
@@ -81,7 +81,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     const [decided, withdrawn] = [pullInput('4002'), pullInput('4002')];
     for (const body of [decided, withdrawn]) assert.equal((await api.call('/v1/pulls', { body })).status, 201);
     for (const { pullId } of [decided, withdrawn]) assert.equal((await ended(`/v1/pulls/${pullId}`)).state, 'held');
-    const { json } = await api.call(`/v1/holds?ownerId=pull:${decided.pullId}`);
+    const { json } = await api.call(`/v1/holds?runKey=pull:${decided.pullId}`);
     const [{ decideAt, customerTraceNumber, attempt }] = json.data;
     const decision = { decisionId: 'D-1', customerTraceNumber, attempt, action: 'accept', outcome: 'noRecord' };
     const answer = await api.call(decideAt, { body: { ...decision, reason: 'by phone', providerSaid: 'posted' } });

@@ -70,12 +70,12 @@ async function ledgerWithReport(t: TestContext): Promise<Ledger> {
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
   const failsafe = {
     productCode: 'FAILSAFE',
-    ownerId: 'pull:P-1',
+    runKey: 'pull:P-1',
     customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
   };
   const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
   await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
-  const unnamed = { ...failsafe, ownerId: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
+  const unnamed = { ...failsafe, runKey: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
   await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
   await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
@@ -90,7 +90,7 @@ async function ledgerWithReport(t: TestContext): Promise<Ledger> {
     changes: changesBetween({ applicants }, later),
   });
   const refused = { customerTraceNumber: REFUSED, attempt: 1 };
-  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, ownerId: 'J-3' } }));
+  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, runKey: 'J-3' } }));
   const sealed = await ledger.sealRefusal(refused, { text: REFUSAL, isWhole: true });
   await ledger.recordOutcome(outcomeOf(ledger, { ...refused, state: 'refused', httpStatus: 422 }), undefined, sealed);
   const origin = { customerTraceNumber, attempt: 1 };
@@ -99,7 +99,7 @@ async function ledgerWithReport(t: TestContext): Promise<Ledger> {
   return ledger;
 }
 
-const PREQUAL = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+const PREQUAL = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
 
 function reading(view: View): Reading {
   return { reader: { by: 'platform-7', via: 'api' }, view };
@@ -213,14 +213,14 @@ test('what is not there is 404, and what was disposed of is gone', async (t) => 
   const ledger = await ledgerWithReport(t);
   for (const asked of [
     () => reportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
-    () => reportAnswer(ledger, { ...PREQUAL, ownerId: 'J-2' }, reading('whole')),
+    () => reportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),
     () => changesAnswer(ledger, 'J-2', reading('whole')),
     () => referencesAnswer(ledger, 'J-2', 'whole'),
   ]) {
     await assert.rejects(asked, { status: 404 });
   }
   const authorization = { by: 'ops@example.com', reason: 'kept long enough' };
-  for (const scope of [{ ownerId: 'J-1', productCode: 'PREQUAL' } as const, { ownerId: 'J-1' }]) {
+  for (const scope of [{ runKey: 'J-1', productCode: 'PREQUAL' } as const, { runKey: 'J-1' }]) {
     await ledger.retention.begin(scope, authorization);
     await ledger.retention.dispose(scope, authorization, 0);
     await assert.rejects(reportAnswer(ledger, PREQUAL, reading('whole')), DisposedError);

@@ -82,13 +82,13 @@ describe('inquiries over HTTP', () => {
     do {
       const { status, json } = await api.call(`/v1/inquiries?limit=1${after}`);
       assert.equal(status, 200, JSON.stringify(json));
-      found.push(...json.data.map(({ ownerId }: { ownerId: string }) => ownerId));
+      found.push(...json.data.map(({ runKey }: { runKey: string }) => runKey));
       after = json.next ? `&after=${json.next}` : '';
     } while (after);
     assert.deepEqual(found.toSorted(), ids.toSorted());
-    const [inquiry] = (await api.call(`/v1/inquiries?ownerId=${ids[1]}&productCode=PREQUAL&outcome=record`)).json.data;
+    const [inquiry] = (await api.call(`/v1/inquiries?runKey=${ids[1]}&productCode=PREQUAL&outcome=record`)).json.data;
     assert.deepEqual(
-      [inquiry.ownerId, inquiry.posted, inquiry.endUserCode, inquiry.applicants],
+      [inquiry.runKey, inquiry.posted, inquiry.endUserCode, inquiry.applicants],
       [ids[1], 'yes', 'EU123', 1],
     );
     assert.deepEqual((await api.call('/v1/inquiries?outcome=noRecord')).json.data, []);
@@ -117,7 +117,7 @@ describe('inquiries over HTTP', () => {
       const { json, text } = await api.call(path, bearer ? { token: bearer } : {});
       assert.deepEqual(json, all, text);
     }
-    const [one] = (await api.call(`${path}?ownerId=${ids[1]}`)).json.totals;
+    const [one] = (await api.call(`${path}?runKey=${ids[1]}`)).json.totals;
     assert.deepEqual([one.sent, one.posted], [1, 1]);
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     assert.deepEqual((await api.call(path, { token: elsewhere })).json, { totals: [] });

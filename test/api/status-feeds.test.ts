@@ -5,8 +5,8 @@ import { WorkerUnavailableError } from '../../src/client/connection/errors.ts';
 import { Refusal } from '../../src/http/refusal.ts';
 
 /** A run whose status is changed by hand, and which counts how often it is watched. */
-function watched(ownerId: string) {
-  const run = { ownerId, watches: 0, ended: 0, change: Promise.withResolvers<object | null>() };
+function watched(runKey: string) {
+  const run = { runKey, watches: 0, ended: 0, change: Promise.withResolvers<object | null>() };
   const set = (status: object | null) => {
     const { resolve } = run.change;
     run.change = Promise.withResolvers();
@@ -22,7 +22,7 @@ function watched(ownerId: string) {
     }
     run.ended++;
   }
-  return { run, set, watchable: { ownerId, watch } };
+  return { run, set, watchable: { runKey, watch } };
 }
 
 const waiting = (signal = new AbortController().signal, caller = 'platform') => ({ caller, waitMs: 5_000, signal });
@@ -86,8 +86,8 @@ describe('callers that wait for a run’s status', () => {
     const feeds = new StatusFeeds({ runs: 4, runsPerCaller: 2, waiters: 6, waitersPerCaller: 3 });
     t.after(() => feeds.close());
     const stop = new AbortController();
-    const wait = (ownerId: string, caller: string) =>
-      feeds.next(watched(ownerId).watchable, () => true, waiting(stop.signal, caller));
+    const wait = (runKey: string, caller: string) =>
+      feeds.next(watched(runKey).watchable, () => true, waiting(stop.signal, caller));
     const isFull = (error: unknown) => error instanceof Refusal && error.status === 429;
     const held = [wait('J-1', 'one'), wait('J-2', 'one')];
     await assert.rejects(wait('J-3', 'one'), isFull);
@@ -104,7 +104,7 @@ describe('callers that wait for a run’s status', () => {
     t.after(() => feeds.close());
     let times = 0;
     const failing = {
-      ownerId: 'J-1',
+      runKey: 'J-1',
       // biome-ignore lint/correctness/useYield: it fails first
       watch: async function* (): AsyncGenerator<object> {
         times++;

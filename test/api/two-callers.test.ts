@@ -10,7 +10,7 @@ import { checkedAuthorization } from '../../src/cli/decisions/authorization.ts';
 import { UsageError } from '../../src/cli/output/errors.ts';
 import { readerProblems } from '../../src/ledger/reports/reports.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
-import { RUNS_WITH_INQUIRIES } from '../../src/model/owner-id.ts';
+import { RUNS_WITH_INQUIRIES } from '../../src/model/run-key.ts';
 import {
   applicant,
   consentMessage,
@@ -83,7 +83,7 @@ async function startEverything(endUserCode: string): Promise<void> {
     ...{ endUserCode: SECONDARY, permissiblePurposeCode: '01' },
   });
   await until(async () => {
-    const { json } = await api.call(`/v1/holds?ownerId=pull:${id}-held`);
+    const { json } = await api.call(`/v1/holds?runKey=pull:${id}-held`);
     return json.data?.length > 0 ? true : undefined;
   });
   await until(async () => {
@@ -174,7 +174,7 @@ describe('two callers on one profile', () => {
         ['', `/runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/waiting${rest}`, { token: bearer as string })),
       );
       const { count } = counts?.json.counts.find((kind: { waitsFor: string }) => kind.waitsFor === waitsFor) ?? {};
-      return { count, runs: runs?.json.data.map(({ ownerId }: { ownerId: string }) => ownerId).toSorted() };
+      return { count, runs: runs?.json.data.map(({ runKey }: { runKey: string }) => runKey).toSorted() };
     };
     for (const [waitsFor, nameRun] of [
       ['consents', (id: string) => `share:${id}-share`],
@@ -201,7 +201,7 @@ const ASKING = ROUTES.filter(({ operationId, path }) => {
 async function nameThings(): Promise<Map<string, [theirs: string, nobodys: string]>> {
   const [id = ''] = ids.get(THEIRS) ?? [];
   const nobody = `T-${randomUUID().slice(0, 13)}`;
-  const { json } = await api.call(`/v1/inquiries?ownerId=pull:${id}-pull`);
+  const { json } = await api.call(`/v1/inquiries?runKey=pull:${id}-pull`);
   const [{ customerTraceNumber }] = json.data;
   const { reportReferenceNumber } = (await api.call(`/v1/pulls/${id}-pull/references`)).json.references[0].reference;
   const change = (text: string) => text.slice(0, -6) + [...text.slice(-6)].toReversed().join('');
@@ -209,7 +209,7 @@ async function nameThings(): Promise<Map<string, [theirs: string, nobodys: strin
     ['journeyId', [`${id}-journey`, `${nobody}-journey`]],
     ['pullId', [`${id}-pull`, `${nobody}-pull`]],
     ['shareId', [`${id}-share`, `${nobody}-share`]],
-    ['ownerId', [`pull:${id}-pull`, `pull:${nobody}-pull`]],
+    ['runKey', [`pull:${id}-pull`, `pull:${nobody}-pull`]],
     ['q', [`${id}-pull`, `${nobody}-pull`]],
     ['customerTraceNumber', [customerTraceNumber, change(customerTraceNumber)]],
     ['reportReferenceNumber', [reportReferenceNumber, change(reportReferenceNumber)]],
@@ -224,7 +224,7 @@ const MANY = { decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', r
 /** What an operation needs that finds its run by its body, or in it. Any other judges reach before it reads a body. */
 const BODIES: Record<string, (name: (parameter: string) => string) => object> = {
   markSeen: () => SEEN,
-  markConsentsSeen: (name) => ({ ownerId: name('journeyId'), reason: 'a test' }),
+  markConsentsSeen: (name) => ({ runKey: name('journeyId'), reason: 'a test' }),
   startShare: (name) => ({
     ...{ shareId: `${name('pullId')}-S`, endUserCode: MINE, permissiblePurposeCode: '01' },
     report: { pullId: name('pullId'), productCode: 'CR' },
@@ -236,7 +236,7 @@ const BODIES: Record<string, (name: (parameter: string) => string) => object> = 
 };
 
 function inquiryNamed(name: (parameter: string) => string): object {
-  return { ownerId: name('ownerId'), customerTraceNumber: name('customerTraceNumber'), attempt: 1 };
+  return { runKey: name('runKey'), customerTraceNumber: name('customerTraceNumber'), attempt: 1 };
 }
 
 describe('what is another’s looks like what nobody has', () => {
@@ -289,7 +289,7 @@ describe('what is another’s looks like what nobody has', () => {
       });
       continue;
     }
-    for (const parameter of ['ownerId', 'customerTraceNumber', 'reportReferenceNumber', 'q']) {
+    for (const parameter of ['runKey', 'customerTraceNumber', 'reportReferenceNumber', 'q']) {
       if (!Object.hasOwn(query?.shape ?? {}, parameter)) continue;
       test(`${operationId}: by ${parameter}`, async () => {
         await assertAlike(path, (name) => [`${path}?${parameter}=${name(parameter)}`]);
@@ -381,8 +381,8 @@ describe('any caller', () => {
   });
 
   test('an id of over 100 characters reaches its operation', async () => {
-    const ask = async (ownerId: string) => {
-      const { status, json } = await api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`);
+    const ask = async (runKey: string) => {
+      const { status, json } = await api.call(`/v1/runs/${encodeURIComponent(runKey)}/story`);
       return [status, json.code];
     };
     const long = `portfolio:${'r'.repeat(60)}/${'a'.repeat(60)}`;

@@ -336,7 +336,7 @@ describe('a body means one thing', () => {
 });
 
 function manyOf(attempt: string): string {
-  const inquiries = [{ ownerId: 'T-json', customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00', attempt: '@' }];
+  const inquiries = [{ runKey: 'T-json', customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00', attempt: '@' }];
   const decision = { decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone', inquiries };
   return JSON.stringify(decision).replace('"@"', attempt);
 }

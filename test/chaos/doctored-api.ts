@@ -11,7 +11,7 @@ const IDS = ['0f8fad5b-d9cb-469f-a165-70867728950e', '7c9e6679-7425-40de-944b-e0
 const GRANT = { shareId: 'S1', applicantId: '1A', consentId: 'C-1A', decision: 'granted' } as const;
 
 function answer(message: string, key: string, body: object, said: ApiAnswer['said'] = {}): ApiAnswer {
-  return { atMs: at(70), ownerId: JOURNEY, message, key, body, said: { duplicate: false, ...said } };
+  return { atMs: at(70), runKey: JOURNEY, message, key, body, said: { duplicate: false, ...said } };
 }
 
 /** A start, a gate that was passed by a message sent twice, a consent, and a stranger who was told nothing. */
@@ -27,7 +27,7 @@ export function addApi(evidence: Evidence): Evidence {
       answer('advance', 'advance-PREAPP-1', { to: 'PREAPP' }, { duplicate: true }),
       answer('recordConsent', 'consent-S1-1A-C-1A-granted', { journeyId: JOURNEY, ...GRANT }, { recorded: true }),
     ],
-    foreign: [{ what: 'status by a token of another profile', ownerId: JOURNEY, status: 404, looksUnknown: true }],
+    foreign: [{ what: 'status by a token of another profile', runKey: JOURNEY, status: 404, looksUnknown: true }],
   };
   return evidence;
 }
@@ -79,7 +79,7 @@ export const DOCTORED_API: readonly Doctored[] = [
     what: 'a start that was answered, and of which there is no run',
     caughtBy: answeredIsKept,
     as: /J-LOST start: answered, and there is no run/,
-    doctor: (evidence) => answered(evidence, { ...answer('start', 'start', INPUT), ownerId: 'J-LOST' }),
+    doctor: (evidence) => answered(evidence, { ...answer('start', 'start', INPUT), runKey: 'J-LOST' }),
   },
   {
     what: 'a run that was started after the answer said so',

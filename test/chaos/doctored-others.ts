@@ -23,12 +23,12 @@ export function addOthers(evidence: Evidence): Evidence {
   run(evidence, 'share-S-1', 'shareReport', { state: 'posted', holds: [] });
   run(evidence, 'portfolio-R-1', 'portfolioReview', { state: 'completed', holds: [] });
   evidence.others = [
-    { ownerId: 'pull:P-1', workflowType: 'creditReport', ssns: [SSN] },
-    { ownerId: 'share:S-1', workflowType: 'shareReport', ssns: [SSN], sharesReportOf: 'pull:P-1' },
-    { ownerId: 'portfolio:R-1', workflowType: 'portfolioReview', ssns: [], rows: 1 },
+    { runKey: 'pull:P-1', workflowType: 'creditReport', ssns: [SSN] },
+    { runKey: 'share:S-1', workflowType: 'shareReport', ssns: [SSN], sharesReportOf: 'pull:P-1' },
+    { runKey: 'portfolio:R-1', workflowType: 'portfolioReview', ssns: [], rows: 1 },
   ];
   const row = { accountId: 'ACC-1', line: 2, outcome: 'record', customerTraceNumber: REVIEWED } as const;
-  evidence.reviewResults = [{ ownerId: 'portfolio:R-1', lines: [{ ...row, at: new Date(at(9)).toISOString() }] }];
+  evidence.reviewResults = [{ runKey: 'portfolio:R-1', lines: [{ ...row, at: new Date(at(9)).toISOString() }] }];
   return evidence;
 }
 
@@ -38,12 +38,12 @@ function referenceOf(customerTraceNumber: string): string {
 
 function ask(
   { ledger, sandbox }: Evidence,
-  ownerId: string,
+  runKey: string,
   workflowType: string,
   productCode: ProductCode,
   customerTraceNumber: string,
 ): SandboxPosting {
-  ledger.inquiries.push({ ...{ customerTraceNumber, ownerId, workflowType, productCode, ordinal: 0 } });
+  ledger.inquiries.push({ ...{ customerTraceNumber, runKey, workflowType, productCode, ordinal: 0 } });
   ledger.attempts.push({
     ...{ customerTraceNumber, attempt: 1, written: 'answered', state: 'answered', claimedAtMs: at(1) },
     ...{ sendByMs: at(2), answerByMs: at(3), runId: 'run-other', outcome: 'record', consents: [], hasReport: true },
@@ -130,7 +130,7 @@ export const DOCTORED_OTHERS: readonly Doctored[] = [
     as: /row ACC-1 2 times/,
     doctor: (evidence) => {
       const { lines = [] } = addOthers(evidence).reviewResults[0] ?? {};
-      evidence.reviewResults = [{ ownerId: 'portfolio:R-1', lines: [...lines, ...lines] }];
+      evidence.reviewResults = [{ runKey: 'portfolio:R-1', lines: [...lines, ...lines] }];
     },
   },
   {
@@ -147,7 +147,7 @@ export const DOCTORED_OTHERS: readonly Doctored[] = [
     caughtBy: reviewedRows,
     as: /portfolio:R-1: 0 rows of 1/,
     doctor: (evidence) => {
-      addOthers(evidence).reviewResults = [{ ownerId: 'portfolio:R-1', lines: [] }];
+      addOthers(evidence).reviewResults = [{ runKey: 'portfolio:R-1', lines: [] }];
     },
   },
 ];

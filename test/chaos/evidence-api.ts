@@ -10,7 +10,7 @@ type Payloads = temporal.api.common.v1.IPayloads;
 /** An answer 2xx to a start or a message, as its caller received it. */
 export interface ApiAnswer {
   atMs: number;
-  ownerId: string;
+  runKey: string;
   /** `start`, or the name of the run's update. */
   message: string;
   /** The message's business key. */
@@ -23,7 +23,7 @@ export interface ApiAnswer {
 /** A call by a token that reaches none of the storm's runs. */
 export interface ForeignCall {
   what: string;
-  ownerId: string;
+  runKey: string;
   status: number;
   /** It was answered as the same call about an id that nobody has; of a start: that the id is taken, and no more. */
   looksUnknown: boolean;

@@ -32,7 +32,7 @@ export async function readLedger(
   aheadMs = 0,
 ): Promise<LedgerEvidence> {
   const tables = await readTables(ledgerUrl);
-  const callers = [...new Set(tables.inquiries.map((row) => String(row.owner_id)))];
+  const callers = [...new Set(tables.inquiries.map((row) => String(row.run_key)))];
   const views = (await inParallel(callers, READS_AT_ONCE, (id) => ledger.inquiriesOf(id))).flat();
   const open = (await ledger.openInquiries()).map(({ customerTraceNumber, undecided, attention }) => ({
     customerTraceNumber,
@@ -53,7 +53,7 @@ export async function readLedger(
     pauseEnds: tables.pauseEnds.length,
     runDecisions: tables.runDecisions.length,
     withdrawnShares: tables.withdrawnShares.map((row) => ({
-      ...{ ownerId: String(row.owner_id), shareId: String(row.share_id) },
+      ...{ runKey: String(row.run_key), shareId: String(row.share_id) },
       recordedAtMs: Number(row.recorded_at) - aheadMs,
     })),
     open,
@@ -78,7 +78,7 @@ async function readTables(url: string): Promise<Tables> {
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
         pauseEnds: await session.rows('SELECT pause_id FROM inquiry_pauses'),
         runDecisions: await session.rows('SELECT decision_id FROM run_decisions'),
-        withdrawnShares: await session.rows('SELECT owner_id, share_id, recorded_at FROM withdrawn_shares'),
+        withdrawnShares: await session.rows('SELECT run_key, share_id, recorded_at FROM withdrawn_shares'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
         reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),
       };
@@ -91,7 +91,7 @@ async function readTables(url: string): Promise<Tables> {
 function inquiryOf(row: SqlRow, aheadMs: number): LedgerInquiry {
   return clean({
     customerTraceNumber: row.customer_trace_number,
-    ownerId: row.owner_id,
+    runKey: row.run_key,
     workflowType: row.workflow_type,
     productCode: row.product_code,
     shareId: row.share_id,
@@ -208,7 +208,7 @@ async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEviden
   const wanted = new Map<string, { journeyId: string; productCode: ProductCode }>();
   for (const row of tables.inquiries) {
     if (!withReport.has(row.customer_trace_number)) continue;
-    const [journeyId, productCode] = [String(row.owner_id), row.product_code as ProductCode];
+    const [journeyId, productCode] = [String(row.run_key), row.product_code as ProductCode];
     wanted.set(`${journeyId} ${productCode}`, { journeyId, productCode });
   }
   return inParallel([...wanted.values()], READS_AT_ONCE, async ({ journeyId, productCode }) => {

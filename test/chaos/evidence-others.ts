@@ -3,11 +3,11 @@ import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 
 /** What the world meant a run beside the journeys to do. */
 export interface OtherPlan {
-  ownerId: string;
+  runKey: string;
   workflowType: string;
   /** SSNs of its applicants, or of the consumers whose report it shares. */
   ssns: readonly string[];
-  /** Owner's id of the pull whose report it shares. */
+  /** Run key of the pull whose report it shares. */
   sharesReportOf?: string;
   mayWaitForConsent?: boolean;
   /** A strike cancelled it. */
@@ -18,7 +18,7 @@ export interface OtherPlan {
 
 /** The result file of a review; empty where there is none yet. */
 export interface ReviewResults {
-  ownerId: string;
+  runKey: string;
   lines: readonly RowResult[];
 }
 

@@ -18,8 +18,8 @@ import {
   type WebhookDeliveryStatus,
 } from '../../src/messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../../src/messages/webhooks/events.ts';
-import { RUN_KINDS } from '../../src/model/owner-id.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
+import { RUN_KINDS } from '../../src/model/run-key.ts';
 import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
 import { readMessages, readStart } from './evidence-api.ts';
 

@@ -144,7 +144,7 @@ export interface LedgerAttempt {
 
 export interface LedgerInquiry {
   customerTraceNumber: string;
-  ownerId: string;
+  runKey: string;
   workflowType: string;
   productCode: ProductCode;
   shareId?: string;
@@ -197,7 +197,7 @@ export interface LedgerEvidence {
   pauseEnds: number;
   /** How many decisions about runs it has. */
   runDecisions: number;
-  withdrawnShares: { ownerId: string; shareId: string; recordedAtMs: number }[];
+  withdrawnShares: { runKey: string; shareId: string; recordedAtMs: number }[];
   /** What `openInquiries` lists. */
   open: {
     customerTraceNumber: string;
@@ -313,7 +313,7 @@ export interface ConsentSent {
 
 /** A share that a platform took back. */
 export interface WithdrawalSent {
-  ownerId: string;
+  runKey: string;
   shareId: string;
   /** The answer said that the ledger has it. */
   isAcknowledged: boolean;

@@ -53,8 +53,8 @@ function withoutConnections(evidence: Evidence): void {
 }
 
 /** Chained, as the ledger does it. */
-function withdraw({ ledger }: Evidence, ownerId: string, recordedAtMs: number): void {
-  ledger.withdrawnShares.push({ ownerId, shareId: 'S1', recordedAtMs });
+function withdraw({ ledger }: Evidence, runKey: string, recordedAtMs: number): void {
+  ledger.withdrawnShares.push({ runKey, shareId: 'S1', recordedAtMs });
   ledger.chain.entries++;
 }
 
@@ -639,7 +639,7 @@ const DOCTORED: readonly Doctored[] = [
     caughtBy: withdrawnShares,
     as: /J-SHARED S1: answered as recorded/,
     doctor: ({ withdrawalsSent }) =>
-      void withdrawalsSent.push({ ownerId: 'J-SHARED', shareId: 'S1', isAcknowledged: true }),
+      void withdrawalsSent.push({ runKey: 'J-SHARED', shareId: 'S1', isAcknowledged: true }),
   },
   {
     what: 'an attempt that Temporal ran twice',

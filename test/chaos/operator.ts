@@ -19,7 +19,7 @@ const ASKED_AFTER_MS = 6_000;
 /** The simulated operator gives up after this many resends. */
 const MOST_RESENDS = 4;
 
-/** Whose holds they are: a journey, or any other run by its owner's id. Without SSNs nothing can be amended. */
+/** Whose holds they are: a journey, or any other run by its run key. Without SSNs nothing can be amended. */
 export type Decided = Pick<JourneyPlan, 'journeyId' | 'leaveHeld'> & { ssns: readonly string[] };
 
 export class Operator {

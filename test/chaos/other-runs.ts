@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
-import { ownerIdOf, ownerOf } from '../../src/model/owner-id.ts';
+import { parseRunKey, toRunKey } from '../../src/model/run-key.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';
 import { csvLine, HEADER } from '../support/portfolio-files.ts';
 import { aMomentAgo, applicantsOf, consentOf } from './journey-inputs.ts';
@@ -14,7 +14,7 @@ import { moveIfLeftBehind } from './storm/deploys.ts';
 import type { Scene } from './storm/strike.ts';
 
 export interface OtherRun {
-  ownerId: string;
+  runKey: string;
   workflowType: 'creditReport' | 'failsafeCheck' | 'shareReport' | 'portfolioReview';
   atMs: number;
   input: object;
@@ -49,7 +49,7 @@ export function otherRunsOf({ others = NONE }: Plan): OtherRun[] {
     const applicants = applicantsOf(ssns);
     const input = { pullId, productCode, endUserCode, permissiblePurposeCode: PURPOSE, applicants };
     const workflowType = productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport';
-    return { ownerId: ownerIdOf('pull', pullId), workflowType, input, ssns, ...rest };
+    return { runKey: toRunKey('pull', pullId), workflowType, input, ssns, ...rest };
   });
   const shares = others.shares.flatMap((share): OtherRun[] => {
     const { shareId, pullId, atMs, endUserCode, leaveHeld } = share;
@@ -57,15 +57,15 @@ export function otherRunsOf({ others = NONE }: Plan): OtherRun[] {
     if (!pull) return [];
     const report = { pullId, productCode: pull.productCode };
     const input = { shareId, report, endUserCode, permissiblePurposeCode: SECONDARY_PURPOSE };
-    const ownerId = ownerIdOf('share', shareId);
-    return [{ ownerId, workflowType: 'shareReport', atMs, input, leaveHeld, ssns: pull.ssns, share }];
+    const runKey = toRunKey('share', shareId);
+    return [{ runKey, workflowType: 'shareReport', atMs, input, leaveHeld, ssns: pull.ssns, share }];
   });
   const reviews = others.reviews.map((review): OtherRun => {
     const { reviewId, atMs, endUserCode, window } = review;
     const order = { file: PORTFOLIO_FILE, endUserCode, permissiblePurposeCode: PURPOSE, window };
-    const ownerId = ownerIdOf('portfolio', reviewId);
+    const runKey = toRunKey('portfolio', reviewId);
     const input = { reviewId, ...order };
-    return { ownerId, workflowType: 'portfolioReview', atMs, input, leaveHeld: false, ssns: [], review };
+    return { runKey, workflowType: 'portfolioReview', atMs, input, leaveHeld: false, ssns: [], review };
   });
   return [...pulls, ...shares, ...reviews];
 }
@@ -79,13 +79,13 @@ export function portfolioText({ ssns }: ReviewPlan): string {
 /** As the typed client does. `false`: there is nothing yet that it could share. */
 export async function startOther(run: OtherRun, { people, world }: Scene): Promise<boolean> {
   if (run.share && (await sharable(run.share, { people, world })) !== 'yes') return false;
-  await people.startRun(run.ownerId, run.workflowType, run.input);
+  await people.startRun(run.runKey, run.workflowType, run.input);
   return true;
 }
 
 /** `never`: its pull has come to rest, and has no record. */
 async function sharable({ pullId }: ShareReportPlan, { people }: Pick<Scene, 'people' | 'world'>) {
-  const handle = people.handle(ownerIdOf('pull', pullId));
+  const handle = people.handle(toRunKey('pull', pullId));
   const described = await people.patiently(() => handle.describe()).catch(() => undefined);
   if (described?.status.name === 'CANCELLED') return 'never';
   if (described?.status.name !== 'COMPLETED') return 'notYet';
@@ -94,24 +94,24 @@ async function sharable({ pullId }: ShareReportPlan, { people }: Pick<Scene, 'pe
 }
 
 /** In the storm: once, of every applicant. */
-export async function sayAbout({ share, ownerId, ssns }: OtherRun, { people }: Scene): Promise<boolean> {
+export async function sayAbout({ share, runKey, ssns }: OtherRun, { people }: Scene): Promise<boolean> {
   if (!share || share.says === 'silence') return false;
   for (const { applicantId } of applicantsOf(ssns)) {
-    await people.sendConsent(consentToShare(share, { ownerId, applicantId, consentId: `C-${applicantId}` }), 'signal');
+    await people.sendConsent(consentToShare(share, { runKey, applicantId, consentId: `C-${applicantId}` }), 'signal');
   }
   return true;
 }
 
 /** In the end: of those for whom it still waits. */
 async function sayTheRest(
-  { share, ownerId }: OtherRun,
+  { share, runKey }: OtherRun,
   { people }: Scene,
   missing: readonly string[],
 ): Promise<boolean> {
   if (!share || share.says === 'silence') return false;
   for (const applicantId of missing) {
-    await people.sendUntilItCounts(`${ownerId} ${applicantId}`, (nth) =>
-      consentToShare(share, { ownerId, applicantId, consentId: `END-${applicantId}-${nth}` }),
+    await people.sendUntilItCounts(`${runKey} ${applicantId}`, (nth) =>
+      consentToShare(share, { runKey, applicantId, consentId: `END-${applicantId}-${nth}` }),
     );
   }
   return true;
@@ -119,11 +119,11 @@ async function sayTheRest(
 
 function consentToShare(
   { shareId, endUserCode, says }: ShareReportPlan,
-  { ownerId, applicantId, consentId }: { ownerId: string; applicantId: string; consentId: string },
+  { runKey, applicantId, consentId }: { runKey: string; applicantId: string; consentId: string },
 ): ConsentMessage {
   const decision = says === 'denied' ? says : 'granted';
   const said = { atMs: 0, shareId, applicantId, consentId, decision, by: 'signal', copies: 1 } as const;
-  return consentOf(ownerId, said, [{ shareId, endUserCode, inTheEnd: says }], aMomentAgo());
+  return consentOf(runKey, said, [{ shareId, endUserCode, inTheEnd: says }], aMomentAgo());
 }
 
 export async function pauseFor(run: OtherRun, { people }: Scene, forMs: number): Promise<boolean> {
@@ -133,30 +133,30 @@ export async function pauseFor(run: OtherRun, { people }: Scene, forMs: number):
   return true;
 }
 
-async function tell({ ownerId }: OtherRun, people: Scene['people'], name: 'pause' | 'resume'): Promise<void> {
-  const message = { reviewId: ownerOf(ownerId).id, by: 'operator', reason: 'a look at it' };
-  await people.update(ownerId, name, message);
+async function tell({ runKey }: OtherRun, people: Scene['people'], name: 'pause' | 'resume'): Promise<void> {
+  const message = { reviewId: parseRunKey(runKey).id, by: 'operator', reason: 'a look at it' };
+  await people.update(runKey, name, message);
 }
 
 /** Does what people have left to do. `at rest`, or what it waits for; and how many decisions were taken. */
 export async function goOnOther(run: OtherRun, scene: Scene): Promise<{ state: string; decisions: number }> {
   const { people, world, operator } = scene;
-  const { ownerId, leaveHeld } = run;
-  const handle = people.handle(ownerId);
+  const { runKey, leaveHeld } = run;
+  const handle = people.handle(runKey);
   const described = await people
     .patiently(() => handle.describe())
     .catch((error) => {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     });
-  const wasEnded = described?.status.name === 'TERMINATED' && !people.books.cancelled.has(ownerId);
+  const wasEnded = described?.status.name === 'TERMINATED' && !people.books.cancelled.has(runKey);
   if (!described || wasEnded) return { state: await begin(run, scene), decisions: 0 };
   if (described.status.name !== 'RUNNING') return { state: 'at rest', decisions: 0 };
   await moveIfLeftBehind(world, described);
   for (const { paused, activityId } of described.raw.pendingActivities ?? []) {
     if (paused && activityId) await people.patiently(activityCommands(world, handle, activityId).unpause);
   }
-  const status = (await people.status(ownerId)) as unknown as OtherStatus;
+  const status = (await people.status(runKey)) as unknown as OtherStatus;
   const isFinal = status.holds.every(({ since }) => Date.now() - Date.parse(since) > HOLD_IS_FINAL_AFTER_MS);
   if (leaveHeld && status.state === 'held' && isFinal) return { state: 'at rest', decisions: 0 };
   const decisions = await operator.resolve(decidedAs(run), status.holds);
@@ -180,6 +180,6 @@ async function isHeldForGood({ pullId }: ShareReportPlan, { world }: Scene): Pro
 }
 
 /** How an operator knows it. */
-export function decidedAs({ ownerId, leaveHeld, ssns }: OtherRun) {
-  return { journeyId: ownerId, leaveHeld, ssns };
+export function decidedAs({ runKey, leaveHeld, ssns }: OtherRun) {
+  return { journeyId: runKey, leaveHeld, ssns };
 }

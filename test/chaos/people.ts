@@ -9,8 +9,8 @@ import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
-import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
+import { ID_NAMES, parseRunKey, workflowIdOf } from '../../src/model/run-key.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
 import { ApiCallers, ApiRefusal } from './api/callers.ts';
 import { messageOf, startOf } from './api/operations.ts';
@@ -36,7 +36,7 @@ export interface Books {
   /** By journey: applicants that an amendment named. */
   amended: Map<string, Applicant[][]>;
   cancelled: Set<string>;
-  /** Runs whose start was answered, by their owner's ids. */
+  /** Runs whose start was answered, by their run keys. */
   started: Set<string>;
   /** What the API has answered with 2xx. */
   answers: ApiAnswer[];
@@ -75,14 +75,14 @@ export class People {
     return this.startRun(plan.journeyId, 'lendingJourney', inputOf(plan));
   }
 
-  /** Of any kind, by its owner's id. */
-  async startRun(ownerId: string, workflowType: string, input: object): Promise<void> {
+  /** Of any kind, by its run key. */
+  async startRun(runKey: string, workflowType: string, input: object): Promise<void> {
     const { client, taskQueue } = this.world;
-    if (this.#api.takes(ownerId, 'start')) await this.#api.send(startOf(ownerId, input), 'start');
+    if (this.#api.takes(runKey, 'start')) await this.#api.send(startOf(runKey, input), 'start');
     else {
       await this.patiently(() =>
         client.workflow.start(workflowType, {
-          workflowId: workflowIdOf(ownerId),
+          workflowId: workflowIdOf(runKey),
           taskQueue,
           args: [input],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
@@ -90,7 +90,7 @@ export class People {
         }),
       );
     }
-    this.books.started.add(ownerId);
+    this.books.started.add(runKey);
   }
 
   status(journeyId: string): Promise<JourneyStatus> {
@@ -109,7 +109,7 @@ export class People {
   /** Refused where its claim came first, or the journey knows no such share yet. */
   async withdrawShare(journeyId: string, shareId: string): Promise<void> {
     const message = { journeyId, shareId, by: 'platform', reason: 'another investor was meant' };
-    const sent: WithdrawalSent = { ownerId: journeyId, shareId, isAcknowledged: false };
+    const sent: WithdrawalSent = { runKey: journeyId, shareId, isAcknowledged: false };
     this.books.withdrawals.push(sent);
     const answer = await this.update(
       journeyId,
@@ -182,12 +182,12 @@ export class People {
     }
   }
 
-  /** `journeyId` names any run by its owner's id; each kind of run has its own member for it. */
+  /** `journeyId` names any run by its run key; each kind of run has its own member for it. */
   async decide(message: ResolveInquiryMessage): Promise<void> {
     this.books.decisions.push({ atMs: Date.now(), message });
     const { journeyId, applicants } = message;
     if (applicants) this.books.amended.set(journeyId, [...(this.books.amended.get(journeyId) ?? []), applicants]);
-    const { kind, id } = ownerOf(journeyId);
+    const { kind, id } = parseRunKey(journeyId);
     const { journeyId: _, ...decision } = message;
     const sent = { ...decision, [ID_NAMES[kind]]: id };
     await this.update(journeyId, 'resolveInquiry', sent, MESSAGES.resolveInquiry.keyOf('resolveInquiry', message));

@@ -1,6 +1,7 @@
 /** Draws what goes on beside the journeys: single pulls, shares of their reports, and the review of a portfolio. */
-import { ownerIdOf } from '../../src/model/owner-id.ts';
+
 import { REPORT_PRODUCTS, type ReportProduct } from '../../src/model/products.ts';
+import { toRunKey } from '../../src/model/run-key.ts';
 import type { Draw } from './draw.ts';
 
 export interface PullPlan {
@@ -44,11 +45,11 @@ export interface OthersPlan {
   reviews: ReviewPlan[];
 }
 
-export function ownerIdsOf({ pulls, shares, reviews }: OthersPlan): string[] {
+export function runKeysFrom({ pulls, shares, reviews }: OthersPlan): string[] {
   return [
-    ...pulls.map(({ pullId }) => ownerIdOf('pull', pullId)),
-    ...shares.map(({ shareId }) => ownerIdOf('share', shareId)),
-    ...reviews.map(({ reviewId }) => ownerIdOf('portfolio', reviewId)),
+    ...pulls.map(({ pullId }) => toRunKey('pull', pullId)),
+    ...shares.map(({ shareId }) => toRunKey('share', shareId)),
+    ...reviews.map(({ reviewId }) => toRunKey('portfolio', reviewId)),
   ];
 }
 

@@ -159,9 +159,9 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
     case 'widenRetriesOfOther':
     case 'cancelOther':
     case 'terminateOther':
-      return { ...step, ownerId: draw.of(otherIds), pick: draw.next() };
+      return { ...step, runKey: draw.of(otherIds), pick: draw.next() };
     case 'pauseActivityOfOther':
-      return { ...step, ownerId: draw.of(otherIds), forMs: draw.between(200, 5_000), pick: draw.next() };
+      return { ...step, runKey: draw.of(otherIds), forMs: draw.between(200, 5_000), pick: draw.next() };
   }
 }
 

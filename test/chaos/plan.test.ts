@@ -32,14 +32,14 @@ test('everything of a plan is dated within the storm, and every journey is one t
       const plan = makePlan(one);
       const { journeys, storm, lengthMs, world } = plan;
       const ids = new Set(journeys.map(({ journeyId }) => journeyId));
-      const otherIds = otherRunsOf(plan).map(({ ownerId }) => ownerId);
+      const otherIds = otherRunsOf(plan).map(({ runKey }) => runKey);
       const ssns = journeys.flatMap((journey) => journey.ssns);
       assert.equal(ids.size, one.journeys);
       assert.equal(new Set(ssns).size, ssns.length);
       assert.ok(ssns.every((ssn) => /^9\d{8}$/.test(ssn)));
-      for (const { atMs, worker = 0, copy = 0, journeyId = journeys[0]?.journeyId, ownerId } of storm) {
+      for (const { atMs, worker = 0, copy = 0, journeyId = journeys[0]?.journeyId, runKey } of storm) {
         assert.ok(atMs >= 0 && atMs < lengthMs);
-        assert.ok(ownerId === undefined || otherIds.includes(ownerId));
+        assert.ok(runKey === undefined || otherIds.includes(runKey));
         assert.ok(copy < (world.apiCopies ?? 1));
         assert.ok(worker < world.workersAheadMs.length && ids.has(journeyId ?? ''));
       }

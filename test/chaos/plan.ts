@@ -2,7 +2,7 @@
 import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawJourney, withExtendedShares, withWithdrawnShares } from './plan-journeys.ts';
-import { drawOthers, type OthersPlan, ownerIdsOf } from './plan-others.ts';
+import { drawOthers, type OthersPlan, runKeysFrom } from './plan-others.ts';
 import { drawStorm, KINDS_OF_OTHERS } from './plan-storm.ts';
 import type { Mood } from './webhook-endpoint.ts';
 
@@ -140,7 +140,7 @@ export interface StormStep {
   copy?: number;
   journeyId?: string;
   /** Of a pull, a share by itself or a review, as it is known beside the journeys (`pull:P-1`). */
-  ownerId?: string;
+  runKey?: string;
   forMs?: number;
   /** Extra time for each piece that passes. */
   delayMs?: number;
@@ -203,7 +203,7 @@ export function makePlan(options: PlanOptions): Plan {
     lengthMs,
     world,
     journeyIds: journeys.map(({ journeyId }) => journeyId),
-    otherIds: hasOthers ? ownerIdsOf(others) : [],
+    otherIds: hasOthers ? runKeysFrom(others) : [],
     kinds: options.kinds ?? STORM_KINDS,
   });
   return { seed, lengthMs, world, journeys, ...(hasOthers ? { others } : {}), storm };

@@ -1,7 +1,7 @@
 /** What a storm sends as refused updates is refused by the runs, wherever they rest, and leaves no event. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { toRunKey } from '../../src/model/run-key.ts';
 import {
   applicant,
   type Harness,
@@ -26,12 +26,12 @@ async function restingJourney(state: string, input: Parameters<typeof journeyInp
   const wanted = journeyInput(input);
   const handle = await harness.start(wanted);
   await untilStatus(handle, (status) => status.state === state);
-  return { handle, ownerId: wanted.journeyId };
+  return { handle, runKey: wanted.journeyId };
 }
 
 interface Resting {
   handle: JourneyHandle;
-  ownerId: string;
+  runKey: string;
 }
 
 const SHARES = [{ shareId: 'S1', endUserCode: 'EU901' }];
@@ -46,7 +46,7 @@ const RESTING: Record<string, () => Promise<Resting>> = {
     const pull = reportPull('4002');
     const handle = await startPull(harness, pull);
     await firstHold(handle);
-    return { handle, ownerId: ownerIdOf('pull', pull.pullId) };
+    return { handle, runKey: toRunKey('pull', pull.pullId) };
   },
   'a share by itself that waits for consent': async () => {
     const pull = reportPull('0001');
@@ -54,17 +54,17 @@ const RESTING: Record<string, () => Promise<Resting>> = {
     const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
     const handle = await startShare(harness, input);
     await untilShareIs(handle, 'waitingForConsent');
-    return { handle, ownerId: ownerIdOf('share', input.shareId) };
+    return { handle, runKey: toRunKey('share', input.shareId) };
   },
 };
 
 describe('every update that is to be refused is, and leaves no event', { concurrency: 3 }, () => {
   for (const [name, begin] of Object.entries(RESTING)) {
     test(`by ${name}`, async () => {
-      const { handle, ownerId } = await begin();
+      const { handle, runKey } = await begin();
       const lengthOf = async () => (await handle.describe()).historyLength;
       const before = await lengthOf();
-      for (const [update, content] of refusedUpdatesTo(ownerId)) {
+      for (const [update, content] of refusedUpdatesTo(runKey)) {
         const sent = handle.executeUpdate(update, { args: [content] });
         await assert.rejects(sent, isRefusal, `${update} ${JSON.stringify(content)}`);
       }

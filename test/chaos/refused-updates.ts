@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { ID_NAMES, ownerOf, type RunKind } from '../../src/model/owner-id.ts';
+import { ID_NAMES, parseRunKey, type RunKind } from '../../src/model/run-key.ts';
 import { drawFrom } from './draw.ts';
 import { otherRunsOf } from './other-runs.ts';
 import { isRefusal, type People } from './people.ts';
@@ -49,8 +49,8 @@ const MESSAGES: Record<RunKind, readonly RefusedUpdate[]> = {
 };
 
 /** Every update that the run refuses: those of its kind, and the same for another run, and without content. */
-export function refusedUpdatesTo(ownerId: string): RefusedUpdate[] {
-  const { kind, id } = ownerOf(ownerId);
+export function refusedUpdatesTo(runKey: string): RefusedUpdate[] {
+  const { kind, id } = parseRunKey(runKey);
   const own = (content: object | null) => content && { [ID_NAMES[kind]]: id, ...content };
   const messages = MESSAGES[kind];
   return [
@@ -68,13 +68,13 @@ export async function sendRefusedUpdates(people: People, signal: AbortSignal): P
   const { plan } = people.world;
   const { refusedUpdatesPerSecond: rate = 0 } = plan.world;
   if (rate === 0) return;
-  const ownerIds = [...plan.journeys.map(({ journeyId }) => journeyId), ...otherRunsOf(plan).map((one) => one.ownerId)];
+  const runKeys = [...plan.journeys.map(({ journeyId }) => journeyId), ...otherRunsOf(plan).map((one) => one.runKey)];
   const sender = async (first: number) => {
     for (let nth = first; !signal.aborted; nth += AT_ONCE) {
       const draw = drawFrom(plan.seed, 'refused updates', nth);
       for (let tries = 0; tries < MOST_CLOSED_RUNS && !signal.aborted; tries++) {
-        const ownerId = draw.of(ownerIds);
-        const fate = await send(people, ownerId, draw.of(refusedUpdatesTo(ownerId)));
+        const runKey = draw.of(runKeys);
+        const fate = await send(people, runKey, draw.of(refusedUpdatesTo(runKey)));
         if (fate === 'refused') people.world.count(REFUSED, 1);
         if (fate === 'taken') people.world.count(TAKEN, 1);
         if (fate !== 'notOpen') break;
@@ -85,8 +85,8 @@ export async function sendRefusedUpdates(people: People, signal: AbortSignal): P
   await Promise.all(Array.from({ length: AT_ONCE }, (_, nth) => sender(nth)));
 }
 
-async function send(people: People, ownerId: string, [name, content]: RefusedUpdate): Promise<Fate> {
-  const call = () => people.handle(ownerId).executeUpdate(name, { args: [content] });
+async function send(people: People, runKey: string, [name, content]: RefusedUpdate): Promise<Fate> {
+  const call = () => people.handle(runKey).executeUpdate(name, { args: [content] });
   try {
     await people.patiently(call, ANSWER_LIMIT_MS);
     return 'taken';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { outputNamesOf, portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
-import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { toRunKey } from '../../src/model/run-key.ts';
 import { askAsForeigners } from './api/foreigners.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
 import type { OtherPlan, ReviewResults } from './evidence-others.ts';
@@ -65,7 +65,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const looking = lookOn(people, AbortSignal.any([signal, isOver.signal]));
     const foreign = askAsForeigners(
       world,
-      (ownerId) => people.books.started.has(ownerId),
+      (runKey) => people.books.started.has(runKey),
       AbortSignal.any([signal, isOver.signal]),
     );
     const refused = sendRefusedUpdates(people, AbortSignal.any([signal, isAtRest.signal]));
@@ -179,12 +179,12 @@ function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
   };
 }
 
-function otherEvidence({ ownerId, workflowType, ssns, share, review }: OtherRun, { cancelled }: Books): OtherPlan {
+function otherEvidence({ runKey, workflowType, ssns, share, review }: OtherRun, { cancelled }: Books): OtherPlan {
   return {
-    ...{ ownerId, workflowType, ssns },
-    ...(share ? { sharesReportOf: ownerIdOf('pull', share.pullId), mayWaitForConsent: share.says === 'silence' } : {}),
+    ...{ runKey, workflowType, ssns },
+    ...(share ? { sharesReportOf: toRunKey('pull', share.pullId), mayWaitForConsent: share.says === 'silence' } : {}),
     ...(review ? { rows: review.ssns.length } : {}),
-    ...(cancelled.has(ownerId) ? { mayEndByForce: true } : {}),
+    ...(cancelled.has(runKey) ? { mayEndByForce: true } : {}),
   };
 }
 
@@ -197,7 +197,7 @@ async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResul
       const { results } = outputNamesOf(join(portfolioDir, portfolioFolder(review), PORTFOLIO_FILE), reviewId);
       const text = await readFile(results, 'utf8').catch(() => '');
       const lines = text.split('\n').filter((line) => line !== '');
-      return { ownerId: ownerIdOf('portfolio', reviewId), lines: lines.map((line) => JSON.parse(line) as RowResult) };
+      return { runKey: toRunKey('portfolio', reviewId), lines: lines.map((line) => JSON.parse(line) as RowResult) };
     }),
   );
 }

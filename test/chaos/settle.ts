@@ -5,7 +5,7 @@ import { inParallel } from '../../src/base/in-parallel.ts';
 import { askRun } from '../../src/client/connection/run-messages.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
-import { workflowIdOf } from '../../src/model/owner-id.ts';
+import { workflowIdOf } from '../../src/model/run-key.ts';
 import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { aMomentAgo, consentOf } from './journey-inputs.ts';
 import type { Decided, Operator } from './operator.ts';
@@ -56,7 +56,7 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
     await inParallel([...openOthers.keys()], AT_ONCE, async (run) => {
       const look = await goOnOther(run, scene).catch(failedLook);
       decisions += look.decisions;
-      const isReset = look.state === 'at rest' && (await resetOnce(run.ownerId, run.resetAtRest, { scene, wasReset }));
+      const isReset = look.state === 'at rest' && (await resetOnce(run.runKey, run.resetAtRest, { scene, wasReset }));
       if (look.state === 'at rest' && !isReset) openOthers.delete(run);
       else openOthers.set(run, look.state);
     });
@@ -66,7 +66,7 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
   return {
     unsettled: [
       ...[...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
-      ...[...openOthers].map(([{ ownerId }, state]) => ({ journeyId: ownerId, state })),
+      ...[...openOthers].map(([{ runKey }, state]) => ({ journeyId: runKey, state })),
       ...undelivered.map((workflowId) => ({ journeyId: workflowId, state: 'its events still wait' })),
     ],
     decisions,
@@ -130,17 +130,17 @@ async function calm({ world }: Scene): Promise<void> {
 
 /** Nothing may be sent that was sent before, and nothing be decided anew. */
 async function resetOnce(
-  ownerId: string,
+  runKey: string,
   pick: number | undefined,
   { scene: { people, world }, wasReset }: { scene: Scene; wasReset: Set<string> },
 ): Promise<boolean> {
-  if (pick === undefined || wasReset.has(ownerId)) return false;
-  const handle = people.handle(ownerId);
+  if (pick === undefined || wasReset.has(runKey)) return false;
+  const handle = people.handle(runKey);
   const tasks = await people.patiently(() => workflowTasksOf(handle));
   const task = tasks[Math.floor(pick * tasks.length)];
   if (!task) return false;
   await people.patiently(() => resetTo(world, handle, task));
-  wasReset.add(ownerId);
+  wasReset.add(runKey);
   return true;
 }
 

@@ -1,6 +1,6 @@
 /** Delta debugging: the smallest part of a plan that still fails. */
 import { writeFile } from 'node:fs/promises';
-import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { toRunKey } from '../../src/model/run-key.ts';
 import { otherRunsOf } from './other-runs.ts';
 import type { JourneyPlan, Plan, StormStep } from './plan.ts';
 import type { OthersPlan } from './plan-others.ts';
@@ -8,7 +8,7 @@ import { runPlan } from './run.ts';
 import { failuresOf } from './say.ts';
 
 /** What may be left out. A journey takes its consents with it; a fault on a journey that is gone finds nothing. */
-type Part = { journey: JourneyPlan } | { step: StormStep } | { ownerId: string };
+type Part = { journey: JourneyPlan } | { step: StormStep } | { runKey: string };
 
 export interface Budget {
   mostRuns: number;
@@ -52,14 +52,14 @@ export async function smallest<T>(
 export function partsOf(plan: Plan): Part[] {
   return [
     ...plan.storm.map((step) => ({ step })),
-    ...otherRunsOf(plan).map(({ ownerId }) => ({ ownerId })),
+    ...otherRunsOf(plan).map(({ runKey }) => ({ runKey })),
     ...plan.journeys.map((journey) => ({ journey })),
   ];
 }
 
 /** The same world, seed and dates, with these parts alone. */
 export function planOf(plan: Plan, parts: readonly Part[]): Plan {
-  const owners = new Set(parts.map((part) => ('ownerId' in part ? part.ownerId : '')));
+  const owners = new Set(parts.map((part) => ('runKey' in part ? part.runKey : '')));
   const { others } = plan;
   return {
     ...plan,
@@ -72,11 +72,11 @@ export function planOf(plan: Plan, parts: readonly Part[]): Plan {
 /** A share whose pull is gone goes with it. */
 function ownedBy({ pulls, shares, reviews }: OthersPlan, owners: ReadonlySet<string>): OthersPlan {
   return {
-    pulls: pulls.filter(({ pullId }) => owners.has(ownerIdOf('pull', pullId))),
+    pulls: pulls.filter(({ pullId }) => owners.has(toRunKey('pull', pullId))),
     shares: shares.filter(
-      ({ shareId, pullId }) => owners.has(ownerIdOf('share', shareId)) && owners.has(ownerIdOf('pull', pullId)),
+      ({ shareId, pullId }) => owners.has(toRunKey('share', shareId)) && owners.has(toRunKey('pull', pullId)),
     ),
-    reviews: reviews.filter(({ reviewId }) => owners.has(ownerIdOf('portfolio', reviewId))),
+    reviews: reviews.filter(({ reviewId }) => owners.has(toRunKey('portfolio', reviewId))),
   };
 }
 

@@ -13,9 +13,9 @@ type ApplicantId = keyof typeof SSNS;
 export const BOTH: readonly ApplicantId[] = ['1A', '2A'];
 
 /** Steps of the sound storm; `at` in seconds from its start. */
-export function traceOf(ownerId: string, productCode: ProductCode, ordinal = 0, shareId?: string): string {
+export function traceOf(runKey: string, productCode: ProductCode, ordinal = 0, shareId?: string): string {
   const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
-  return traceNumber({ ...run, ownerId, productCode, ordinal, shareId });
+  return traceNumber({ ...run, runKey, productCode, ordinal, shareId });
 }
 
 export function at(seconds: number): number {
@@ -23,7 +23,7 @@ export function at(seconds: number): number {
 }
 
 interface Step {
-  ownerId: string;
+  runKey: string;
   productCode: ProductCode;
   ordinal?: number;
   shareId?: string;
@@ -69,10 +69,10 @@ class Storm {
   }
 
   inquiry(step: Step, amends?: string): string {
-    const { ownerId, productCode, ordinal = 0, shareId } = step;
-    const customerTraceNumber = traceOf(ownerId, productCode, ordinal, shareId);
+    const { runKey, productCode, ordinal = 0, shareId } = step;
+    const customerTraceNumber = traceOf(runKey, productCode, ordinal, shareId);
     this.evidence.ledger.inquiries.push({
-      ...{ customerTraceNumber, ownerId, workflowType: 'lendingJourney', productCode, ordinal },
+      ...{ customerTraceNumber, runKey, workflowType: 'lendingJourney', productCode, ordinal },
       digest: `ours ${customerTraceNumber}`,
       endUserCode: productCode === 'SECONDUSE' ? 'EU999' : 'EU123',
       ...(shareId === undefined ? {} : { shareId }),
@@ -126,9 +126,9 @@ class Storm {
     const consumers = BOTH.map((applicantId) => ({ applicantId, consumerId: consumerIdOf(SSNS[applicantId]) }));
     const told = { answerKind: 'outcome', outcome: 'record', reportReferenceNumber, consumers, hasReport: true };
     const { attempt } = this.attempt(trace, seconds, { httpStatus: 200, ...told, ...more });
-    const ownerId = this.evidence.ledger.inquiries.find((one) => one.customerTraceNumber === trace)?.ownerId ?? '';
+    const runKey = this.evidence.ledger.inquiries.find((one) => one.customerTraceNumber === trace)?.runKey ?? '';
     this.evidence.ledger.reports.push({
-      ...{ journeyId: ownerId, productCode, customerTraceNumber: trace, attempt, reportReferenceNumber },
+      ...{ journeyId: runKey, productCode, customerTraceNumber: trace, attempt, reportReferenceNumber },
     });
     return { reportReferenceNumber, requestedAt: new Date(at(seconds)).toISOString(), applicants: consumers };
   }
@@ -136,7 +136,7 @@ class Storm {
   decide(trace: string, attempt: number, action: 'resend' | 'amend' | 'abandon', more: object = {}): string {
     const decisionId = `D-${this.evidence.decisionsTaken.length + 1}`;
     const judged = { customerTraceNumber: trace, decisionId, attempt, action, providerSaid: 'notPosted' } as const;
-    const journeyId = this.evidence.ledger.inquiries.find((one) => one.customerTraceNumber === trace)?.ownerId ?? '';
+    const journeyId = this.evidence.ledger.inquiries.find((one) => one.customerTraceNumber === trace)?.runKey ?? '';
     this.evidence.ledger.decisions.push({ ...judged, recordedAtMs: at(50), ...more });
     const message = { ...judged, journeyId, by: 'operator', reason: 'asked the provider' };
     this.evidence.decisionsTaken.push({ atMs: at(49), message });
@@ -202,18 +202,18 @@ export function soundEvidence(): Evidence {
 
 /** Tried again by itself, resent by a person, shared with both consumers' consent. */
 function addShared(storm: Storm): void {
-  const ownerId = 'J-SHARED';
-  const first = storm.inquiry({ ownerId, productCode: 'PREQUAL' });
+  const runKey = 'J-SHARED';
+  const first = storm.inquiry({ runKey, productCode: 'PREQUAL' });
   storm.attempt(first, 1, { state: 'notSent', failureType: 'GatewayUnreachable' });
   storm.request(first, 'PREQUAL', 3.1, 401);
   storm.attempt(first, 3, { state: 'notProcessed', failureType: 'TokenRejected', httpStatus: 401 });
   const firstReference = storm.record(first, 'PREQUAL', 5);
-  const resent = storm.inquiry({ ownerId, productCode: 'PREAPP' });
+  const resent = storm.inquiry({ runKey, productCode: 'PREAPP' });
   storm.posting(resent, 'PREAPP', 10.1, { status: null });
   storm.attempt(resent, 10, { state: 'unknown', failureType: 'OutcomeUnknown' });
   const permittedBy = storm.decide(resent, 1, 'resend', { permitsAttempt: 2, failureType: 'OutcomeUnknown' });
   const reference = storm.record(resent, 'PREAPP', 20, { permittedBy });
-  const shared = storm.inquiry({ ownerId, productCode: 'SECONDUSE', shareId: 'S1' });
+  const shared = storm.inquiry({ runKey, productCode: 'SECONDUSE', shareId: 'S1' });
   const posted = storm.posting(shared, 'SECONDUSE', 60.1, {
     sharedReference: reference.reportReferenceNumber,
     applicants: reference.applicants.map(({ consumerId }) => ({ applicantId: null, consumerId, hasReport: true })),
@@ -222,16 +222,16 @@ function addShared(storm: Storm): void {
   const answer = { answerKind: 'outcome', outcome: 'record', reportReferenceNumber: posted, httpStatus: 200 };
   storm.attempt(shared, 60, { ...answer, consumers: reference.applicants, consents });
   const share = { shareId: 'S1', state: 'posted', waitingFor: [], customerTraceNumber: shared } as const;
-  const run = storm.run(ownerId, {
+  const run = storm.run(runKey, {
     result: result(
-      ownerId,
+      runKey,
       'completed',
       [stage('PREQUAL', first, firstReference), stage('PREAPP', resent, reference)],
       [{ ...share, waitingFor: [], reportReferenceNumber: posted }],
     ),
   });
   for (const [nth, applicantId] of BOTH.entries()) {
-    storm.grant(ownerId, 'S1', applicantId, `C-${applicantId}`, run, 40 + nth);
+    storm.grant(runKey, 'S1', applicantId, `C-${applicantId}`, run, 40 + nth);
   }
   const what = { customerTraceNumber: shared, productCode: 'SECONDUSE', shareId: 'S1', attempt: 1 } as const;
   run.submissions.push({ ...what, eventId: 50, applicantIds: [...BOTH], consents });
@@ -239,20 +239,20 @@ function addShared(storm: Storm): void {
 
 /** Refused, and asked for again with corrected applicants. */
 function addAmended(storm: Storm): void {
-  const ownerId = 'J-AMENDED';
-  const refused = storm.inquiry({ ownerId, productCode: 'PREQUAL' });
+  const runKey = 'J-AMENDED';
+  const refused = storm.inquiry({ runKey, productCode: 'PREQUAL' });
   storm.request(refused, 'PREQUAL', 11, 422);
   storm.attempt(refused, 10, { state: 'refused', failureType: 'RequestRefused', httpStatus: 422 });
   storm.decide(refused, 1, 'amend', { failureType: 'RequestRefused' });
-  const amended = storm.inquiry({ ownerId, productCode: 'PREQUAL', ordinal: 1 }, refused);
+  const amended = storm.inquiry({ runKey, productCode: 'PREQUAL', ordinal: 1 }, refused);
   const reference = storm.record(amended, 'PREQUAL', 20);
-  storm.run(ownerId, { result: result(ownerId, 'completed', [stage('PREQUAL', amended, reference)]) });
+  storm.run(runKey, { result: result(runKey, 'completed', [stage('PREQUAL', amended, reference)]) });
 }
 
 /** Posted, the answer lost: waits for a person. */
 function addHeld(storm: Storm): void {
-  const ownerId = 'J-HELD';
-  const trace = storm.inquiry({ ownerId, productCode: 'PREQUAL' });
+  const runKey = 'J-HELD';
+  const trace = storm.inquiry({ runKey, productCode: 'PREQUAL' });
   storm.posting(trace, 'PREQUAL', 10.1, { status: 500 });
   storm.attempt(trace, 10, { state: 'unknown', failureType: 'OutcomeUnknown', httpStatus: 500 });
   storm.evidence.ledger.open.push({
@@ -261,15 +261,15 @@ function addHeld(storm: Storm): void {
   });
   const allowedActions: JourneyStatus['holds'][number]['allowedActions'] = ['resend', 'accept', 'abandon'];
   const hold = { customerTraceNumber: trace, productCode: 'PREQUAL', failureType: 'OutcomeUnknown' } as const;
-  const { closedAtMs: _, ...run } = storm.run(ownerId, {
+  const { closedAtMs: _, ...run } = storm.run(runKey, {
     status: 'RUNNING',
     current: {
-      ...{ journeyId: ownerId, environment: 'sandbox', state: 'held', shares: [] },
+      ...{ journeyId: runKey, environment: 'sandbox', state: 'held', shares: [] },
       stages: [{ productCode: 'PREQUAL', state: 'held', attempts: 1, customerTraceNumber: trace }],
       holds: [{ ...hold, since: new Date(at(15)).toISOString(), attempts: 1, httpStatus: 500, allowedActions }],
       ...{ refusedMessages: [], refusedMessagesTotal: 0 },
     },
-    references: { journeyId: ownerId, references: [], shares: [] },
+    references: { journeyId: runKey, references: [], shares: [] },
   });
   storm.evidence.runs.splice(-1, 1, run);
 }

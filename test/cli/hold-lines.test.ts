@@ -8,7 +8,7 @@ import type { DecidableHold } from '../../src/operator/judge-decision.ts';
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
 
 const HOLD: DecidableHold = {
-  ownerId: 'x'.repeat(64),
+  runKey: 'x'.repeat(64),
   customerTraceNumber: TRACE,
   productCode: 'SECONDUSE',
   shareId: 'S-1',
@@ -24,16 +24,16 @@ describe('what needs a person, in lines', () => {
     const lines = holdTable([HOLD], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
     const text = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
-    assert.ok(text.includes(`credit-journey resolve ${HOLD.ownerId} ${TRACE} --attempt 12`));
+    assert.ok(text.includes(`credit-journey resolve ${HOLD.runKey} ${TRACE} --attempt 12`));
     assert.deepEqual(commandLines('a b', 80, '  '), ['  a b']);
     assert.deepEqual(commandLines('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
   });
 
   test('points to what may be done: a decision, a look, or nothing until its cause is mended', () => {
     const { attempt: _, customerTraceNumber: __, ...ofRun } = HOLD;
-    const flagged = { ...HOLD, ownerId: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
+    const flagged = { ...HOLD, runKey: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
     assert.equal(resolveCommand({ ...flagged }), `credit-journey resolve J-1 ${TRACE} --action seen`);
-    const review = { ...ofRun, ownerId: 'portfolio:R-1', reason: 'ssnMismatch', allowedActions: ['seen' as const] };
+    const review = { ...ofRun, runKey: 'portfolio:R-1', reason: 'ssnMismatch', allowedActions: ['seen' as const] };
     assert.match(resolveCommand(review), /^credit-journey holds --seen-run portfolio:R-1 --by/);
     const files = { ...review, reason: 'PortfolioUnavailable', allowedActions: [] };
     assert.equal(resolveCommand(files), 'credit-journey status portfolio:R-1');
@@ -56,7 +56,7 @@ describe('what a decision will do, in words', () => {
     const { shareId: _, ...stage } = HOLD;
     assert.match(consequencesOf(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
     assert.match(words({}, 'abandon'), /The journey goes on without this share\./);
-    assert.match(words({ ownerId: 'share:S-1' }, 'abandon'), /The share ends with it\./);
+    assert.match(words({ runKey: 'share:S-1' }, 'abandon'), /The share ends with it\./);
     assert.match(words({}, 'accept'), /The share ends as `notPosted`\.$/);
     assert.match(words({ reason: 'AnotherNumber' }, 'resend'), /posted under this number .* a second inquiry/);
   });

@@ -20,7 +20,7 @@ const ATTEMPT: AuditedAttempt = {
   profile: 'default',
   customerId: 'HOUSE1',
   workflowType: 'lendingJourney',
-  ownerId: 'x'.repeat(64),
+  runKey: 'x'.repeat(64),
   productCode: 'SECONDUSE',
   shareId: 'y'.repeat(40),
   ordinal: 0,
@@ -63,7 +63,7 @@ describe('an inquiry', () => {
 
   test('is a line of CSV by RFC 4180, with what was quoted inside', () => {
     assert.match(csvLine(Object.keys(ATTEMPT_COLUMNS)), /^claimedAt,.*\r\n$/);
-    const line = csvRow(ATTEMPT_COLUMNS, { ...ATTEMPT, ownerId: 'J-1' });
+    const line = csvRow(ATTEMPT_COLUMNS, { ...ATTEMPT, runKey: 'J-1' });
     assert.match(
       line,
       / said ""no"",\nand more",notPosted,2026-01-02T03:04:05Z,{13}2026-01-02T03:05:05\.678Z,record,{15}0,,1A,C-1\r\n$/,

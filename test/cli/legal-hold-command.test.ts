@@ -25,8 +25,8 @@ before(async () => {
   const keyRing = await createKeyRing(join(directory, 'keys.json'));
   const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
   await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-  await ledger.retention.begin({ ownerId: 'J-1' }, AUTHORIZATION);
-  await ledger.retention.recordDeletion({ ownerId: 'J-1' }, AUTHORIZATION, RUN);
+  await ledger.retention.begin({ runKey: 'J-1' }, AUTHORIZATION);
+  await ledger.retention.recordDeletion({ runKey: 'J-1' }, AUTHORIZATION, RUN);
   await ledger.close();
 });
 after(() => rm(directory, { recursive: true, force: true }));

@@ -21,7 +21,7 @@ before(async () => {
   const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
   await ledger.claim(claimOf(ledger));
   await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"returnCode":"Record"}');
-  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, ownerId: 'J-2' } }));
+  await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, runKey: 'J-2' } }));
   const of = { customerTraceNumber: REFUSED, attempt: 1 };
   const sealed = await ledger.sealRefusal(of, { text: '{"problems":["/applicants/0/ssn"]}', isWhole: true });
   const refused = outcomeOf(ledger, { ...of, state: 'refused', failureType: 'RequestRefused', httpStatus: 422 });

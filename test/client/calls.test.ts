@@ -286,7 +286,7 @@ test('clients, handles and errors show ids, and never the API key or other metad
   const handles = [own.getPull('P-1'), own.getShare('S-1'), own.getPortfolio('R-1')];
   assert.equal(
     JSON.stringify(own.get('J-1')),
-    JSON.stringify({ ownerId: 'J-1', journeyId: 'J-1' }),
+    JSON.stringify({ runKey: 'J-1', journeyId: 'J-1' }),
     'ids and nothing else',
   );
   const closed = await connected();

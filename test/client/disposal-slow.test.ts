@@ -13,7 +13,7 @@ import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
-import { workflowIdOf } from '../../src/model/owner-id.ts';
+import { workflowIdOf } from '../../src/model/run-key.ts';
 import { type DisposalContext, disposeOf, planDisposal } from '../../src/operator/disposal.ts';
 import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -117,14 +117,14 @@ async function requestsOf(customerTraceNumber = 'none'): Promise<number> {
 /** As `shareReport` leaves it in the ledger; beside it another one, which has posted nothing and left no run. */
 async function sharedByItself(reportReferenceNumber: string): Promise<string> {
   const shareId = `S-${randomUUID()}`;
-  const inquiry = { ...SHARE, ownerId: `share:${shareId}`, shareId };
+  const inquiry = { ...SHARE, runKey: `share:${shareId}`, shareId };
   const reference = { reportReferenceNumber: 'SHARED', requestedAt: new Date().toISOString(), applicants: [] };
   const answer = { kind: 'outcome', outcome: 'record', reference } as const;
   const run = { workflowId: `share-${shareId}`, runId: randomUUID() };
   await attempted(ledger, { inquiry, run, sharedReference: reportReferenceNumber }, { state: 'answered', answer });
-  const another = { ownerId: 'share:none', shareId: 'none', reportReferenceNumber, reportEndUserCode: 'EU123' };
+  const another = { runKey: 'share:none', shareId: 'none', reportReferenceNumber, reportEndUserCode: 'EU123' };
   await ledger.recordShare(ledger.identity.ledgerId, another);
-  return inquiry.ownerId;
+  return inquiry.runKey;
 }
 
 test('of a journey that has ended nothing is left but its rows, and its id is never used again', async () => {
@@ -175,7 +175,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   }
   const logged = await ledger.retention.events(journeyId);
   assert.deepEqual(logged.at(-1)?.details, { inquiries: 1, reports: 1, runs: 2 });
-  await assert.rejects(readReport(ledger, { ownerId: journeyId, productCode: 'PREQUAL' }), {
+  await assert.rejects(readReport(ledger, { runKey: journeyId, productCode: 'PREQUAL' }), {
     name: 'NotInLedgerError',
     code: 'journeyDisposed',
   });
@@ -217,7 +217,7 @@ test('of a journey that has handed over lists show one run, its records are foun
   const { stages, refusedMessagesTotal } = await statusOf(handle);
   assert.deepEqual([stages.length, refusedMessagesTotal], [2, 110]);
   for (const product of ['PREQUAL', 'PREAPP'] as const)
-    assert.ok(await readReport(ledger, { ownerId: journeyId, productCode: product }), product);
+    assert.ok(await readReport(ledger, { runKey: journeyId, productCode: product }), product);
   const stored = await readReferences(ledger, journeyId);
   assert.equal(stored.references.length, 2);
   assert.equal((await ledger.inquiriesOf(journeyId)).length, 2);
@@ -241,15 +241,15 @@ test('an endpoint that cannot be reached keeps no run from being disposed of: th
   const journey = journeyInput({ stages: ['PREQUAL'], profile: 'told' });
   const pull = reportPull('0001', { profile: 'told' });
   await Promise.all([(await harness.start(journey)).result(), (await startPull(harness, pull)).result()]);
-  for (const ownerId of [journey.journeyId, `pull:${pull.pullId}`]) {
-    const delivery = harness.client.workflow.getHandle(`webhooks-${workflowIdOf(ownerId)}`);
+  for (const runKey of [journey.journeyId, `pull:${pull.pullId}`]) {
+    const delivery = harness.client.workflow.getHandle(`webhooks-${workflowIdOf(runKey)}`);
     assert.equal((await delivery.describe()).status.name, 'RUNNING');
-    const { planned } = await planDisposal(context, { journeyId: ownerId });
+    const { planned } = await planDisposal(context, { journeyId: runKey });
     assert.deepEqual(
       planned.map(({ runs, delivering }) => [runs, delivering]),
       [[2, true]],
     );
-    const done = await disposeOf(context, { journeyId: ownerId }, AUTHORIZATION);
+    const done = await disposeOf(context, { journeyId: runKey }, AUTHORIZATION);
     assert.ok('finished' in done);
     assert.deepEqual([done.finished.reports, done.finished.runs], [1, 2]);
     await assert.rejects(delivery.describe(), { name: 'WorkflowNotFoundError' });
@@ -319,9 +319,9 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   const run = { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
   const reviewId = randomUUID();
   const [kept = '', other = ''] = ['A-1', 'A-2'].map((accountId) => `portfolio:${reviewId}/${accountId}`);
-  for (const ownerId of [kept, other]) {
+  for (const runKey of [kept, other]) {
     const customerTraceNumber = `AR${randomUUID()}`;
-    const inquiry = { ownerId, customerTraceNumber, productCode: 'ACCTRVW' } as const;
+    const inquiry = { runKey, customerTraceNumber, productCode: 'ACCTRVW' } as const;
     await attempted(ledger, { inquiry, run }, { state: 'answered', answer: { kind: 'outcome', outcome: 'noRecord' } });
   }
   const hold = { ...AUTHORIZATION, matter: '2026-17' };

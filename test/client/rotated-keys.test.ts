@@ -59,7 +59,7 @@ test('a ledger that is open gives out what was sealed under the next ledger key,
   const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAA000000';
   await attempted(
     worker,
-    { inquiry: { customerTraceNumber, ownerId: 'J-1' }, request: 'a request' },
+    { inquiry: { customerTraceNumber, runKey: 'J-1' }, request: 'a request' },
     { state: 'unknown' },
   );
   const record = { ledgerId: worker.identity.ledgerId, customerTraceNumber, attempt: 1, state: 'answered' } as const;

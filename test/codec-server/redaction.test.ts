@@ -63,7 +63,7 @@ describe('what people see of', () => {
     ['a telephone in free text', ['call (202) 555-0123'], [`call ${MASKED}`]],
     ['an e-mail address in free text', { by: 'ann.b@mail.example.com' }, { by: MASKED }],
     ['an SSN in place of an id', { journeyId: '912345678' }, { journeyId: MASKED }],
-    ['an SSN within an id', { ownerId: 'pull:loan-912-34-5678' }, { ownerId: `pull:loan-${MASKED}` }],
+    ['an SSN within an id', { runKey: 'pull:loan-912-34-5678' }, { runKey: `pull:loan-${MASKED}` }],
     ['an SSN with dots in place of an id', { pullId: '912.34.5678' }, { pullId: MASKED }],
     ['what no start takes as an id', { shareId: 'ann 2025550123' }, { shareId: `ann ${MASKED}` }],
     ['what stands within an id’s name', { journeyId: { note: '2025550123' } }, { journeyId: { note: MASKED } }],
@@ -100,7 +100,7 @@ describe('what people see of', () => {
       consumerNameRefId: 4,
       otherTraceNumber: 'PQ123456789AAAAAAAAAAAAAAAAA00',
       inquiries: ['1234567890', 'pull:2026000012345', 'portfolio:0123456789/1234567890123456789'].map((journeyId) => ({
-        ...{ journeyId, ownerId: journeyId, decisionId: '1234567890' },
+        ...{ journeyId, runKey: journeyId, decisionId: '1234567890' },
         workflowId: 'journey-1234567890',
       })),
       definition: { queryDefinitions: [{ name: 'status', description: 'where it stands' }] },

@@ -84,7 +84,7 @@ const SAMPLES = [
   { decisionId: 'D-1', reason: 'seen' },
   {
     ...{ decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone' },
-    inquiries: [{ ownerId: 'J-1001', customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00', attempt: 1 }],
+    inquiries: [{ runKey: 'J-1001', customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00', attempt: 1 }],
   },
 ] as const;
 
@@ -155,7 +155,7 @@ function addresses(api: TestApi, bearer: string, open: string): Runnable {
       segments: fc.array(segment, { minLength: 3, maxLength: 3 }),
       query: fc.array(
         fc.tuple(
-          fc.constantFrom('limit', 'after', 'ownerId', 'reveal', 'purpose', 'kind', 'from', 'x', '__proto__'),
+          fc.constantFrom('limit', 'after', 'runKey', 'reveal', 'purpose', 'kind', 'from', 'x', '__proto__'),
           segment,
         ),
         { maxLength: 3 },

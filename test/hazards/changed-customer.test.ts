@@ -61,9 +61,9 @@ async function untilHeld(handle: JourneyHandle, first: string) {
 }
 
 /** The run tells the ledger in the background. */
-async function untilTold(ledger: Ledger, ownerId: string): Promise<WorkRow[]> {
+async function untilTold(ledger: Ledger, runKey: string): Promise<WorkRow[]> {
   for (let tries = 1; ; tries++) {
-    const { rows } = await ledger.work.open({ ownerId, limit: 10 });
+    const { rows } = await ledger.work.open({ runKey, limit: 10 });
     if (rows.length > 0) return rows;
     assert.ok(tries < 500, 'the ledger was told of nothing');
     await delay(20);
@@ -83,7 +83,7 @@ describe('a journey that is started again for another customer', () => {
     const [{ workId: _, ...row } = assert.fail()] = rows;
     const { customerTraceNumber = '', since = '' } = status.holds[0] ?? {};
     assert.deepEqual(row, {
-      ...{ kind: 'held', reason: 'AnotherNumber', since, ownerId: input.journeyId, customerTraceNumber, attempt: 1 },
+      ...{ kind: 'held', reason: 'AnotherNumber', since, runKey: input.journeyId, customerTraceNumber, attempt: 1 },
       ...{ productCode: 'PREQUAL', gatewayProfile: 'default', endUserCode: input.endUserCode },
       details: { applicantIds: input.applicants.map(({ applicantId }) => applicantId), otherTraceNumber: first },
     });

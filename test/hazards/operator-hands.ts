@@ -205,14 +205,14 @@ export function activityCommands(
 }
 
 /** The trace number of an inquiry that is yet to be made, for fault plans: a pure function of what is asked for. */
-export function traceOf(harness: Harness, ownerId: string, productCode: ProductCode, shareId?: string): string {
+export function traceOf(harness: Harness, runKey: string, productCode: ProductCode, shareId?: string): string {
   const { environment, profiles } = harness.config;
   const customerId = profiles.get('default')?.customerId ?? '';
   return traceNumber({
     environment,
     customerId,
     workflowType: 'lendingJourney',
-    ownerId,
+    runKey,
     productCode,
     shareId,
     ordinal: 0,

@@ -32,13 +32,13 @@ after(() => harness?.close());
 const authorization = { by: 'records', reason: 'only a test' };
 
 /** What makes a report one that must not be shared any more. */
-const GONE: Record<string, (ownerId: string) => Promise<unknown>> = {
-  'under a legal hold': (ownerId) =>
-    withLedger(harness, (ledger) => ledger.retention.setLegalHold(ownerId, { ...authorization, matter: '2026-17' })),
-  'disposed of': (ownerId) =>
+const GONE: Record<string, (runKey: string) => Promise<unknown>> = {
+  'under a legal hold': (runKey) =>
+    withLedger(harness, (ledger) => ledger.retention.setLegalHold(runKey, { ...authorization, matter: '2026-17' })),
+  'disposed of': (runKey) =>
     withLedger(harness, async ({ retention }) => {
-      assert.equal((await retention.begin({ ownerId }, authorization)).kind, 'done');
-      await retention.dispose({ ownerId }, authorization, 0);
+      assert.equal((await retention.begin({ runKey }, authorization)).kind, 'done');
+      await retention.dispose({ runKey }, authorization, 0);
     }),
 };
 
@@ -58,7 +58,7 @@ async function waitingShare(terms: Partial<ShareReportInput> = {}) {
   const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, terms);
   const handle = await startShare(harness, input);
   await untilShareIs(handle, 'waitingForConsent');
-  return { handle, shareId: input.shareId, ownerId: `pull:${pull.pullId}`, owner: `share:${input.shareId}` };
+  return { handle, shareId: input.shareId, runKey: `pull:${pull.pullId}`, owner: `share:${input.shareId}` };
 }
 
 /** @param owner the journey, or `share:<shareId>` */
@@ -69,8 +69,8 @@ function grant(owner: string, shareId: string, overrides: Partial<ConsentMessage
 const outcomeOf = async (handle: JourneyHandle) => ((await handle.result()) as unknown as { outcome: string }).outcome;
 
 /** Nothing of the share was claimed, and nothing was posted. */
-async function assertNothingSent(ownerId: string): Promise<void> {
-  const shares = (await inquiriesOf(harness, ownerId)).filter(({ productCode }) => productCode === 'SECONDUSE');
+async function assertNothingSent(runKey: string): Promise<void> {
+  const shares = (await inquiriesOf(harness, runKey)).filter(({ productCode }) => productCode === 'SECONDUSE');
   assert.deepEqual(
     shares.flatMap(({ attempts }) => attempts),
     [],
@@ -107,19 +107,19 @@ describe('a journey’s share whose report', () => {
 describe('a share by itself whose report', () => {
   for (const [what, make] of Object.entries(GONE)) {
     test(`is ${what} while it waits ends as reportGone`, async () => {
-      const { handle, shareId, ownerId, owner } = await waitingShare();
-      await make(ownerId);
+      const { handle, shareId, runKey, owner } = await waitingShare();
+      await make(runKey);
       await update(handle, 'recordConsent', grant(owner, shareId));
       assert.equal(await outcomeOf(handle), 'reportGone');
       await assertNothingSent(owner);
     });
 
     test(`is ${what} while the attempt is queued ends as reportGone`, async () => {
-      const { handle, shareId, ownerId, owner } = await waitingShare();
+      const { handle, shareId, runKey, owner } = await waitingShare();
       await withoutGatewayWorker(harness, async () => {
         await update(handle, 'recordConsent', grant(owner, shareId));
         await pendingAttempt(handle, { of: 'submitInquiry' });
-        await make(ownerId);
+        await make(runKey);
       });
       assert.equal(await outcomeOf(handle), 'reportGone');
       await assertNothingSent(owner);

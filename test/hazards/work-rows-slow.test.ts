@@ -36,16 +36,16 @@ after(async () => {
 const oneStage = (lastFour = '0001') =>
   journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
 
-async function openOf(ownerId: string): Promise<string[]> {
-  const { rows } = await ledger.work.open({ ownerId, limit: 10 });
+async function openOf(runKey: string): Promise<string[]> {
+  const { rows } = await ledger.work.open({ runKey, limit: 10 });
   return rows.map(({ reason, attempt }) => `${reason} ${attempt ?? ''}`.trim());
 }
 
 /** The run tells the ledger in the background. */
-async function untilOpen(ownerId: string, expected: string[]): Promise<void> {
+async function untilOpen(runKey: string, expected: string[]): Promise<void> {
   let found: string[] = [];
   for (const endsAt = Date.now() + 30_000; Date.now() < endsAt; await delay(50)) {
-    found = await openOf(ownerId);
+    found = await openOf(runKey);
     if (found.join() === expected.join()) return;
   }
   assert.deepEqual(found, expected);
@@ -129,7 +129,7 @@ test('a row that is missing, and one that no run waits for, are mended by a rese
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
   t.after(() => database.close());
   database
-    .prepare('UPDATE work_for_people SET closed_at = 1, closed_how = ? WHERE owner_id = ?')
+    .prepare('UPDATE work_for_people SET closed_at = 1, closed_how = ? WHERE run_key = ?')
     .run('ended', journeyId);
   await untilOpen(journeyId, []);
   const tasks = await workflowTasksOf(handle);
@@ -139,7 +139,7 @@ test('a row that is missing, and one that no run waits for, are mended by a rese
   const number = status.holds[0]?.customerTraceNumber ?? '';
   database
     .prepare(
-      `INSERT INTO work_for_people (work_id, owner_id, kind, reason, since, profile, product_code, customer_trace_number, attempt, noted_at)
+      `INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, product_code, customer_trace_number, attempt, noted_at)
        VALUES ('w-1', ?, 'held', 'CredentialsRefused', 1, 'default', 'PREAPP', ?, 1, 1)`,
     )
     .run(journeyId, number.replace(/^../, 'XX'));
@@ -192,7 +192,7 @@ describe('a note that the ledger does not take', () => {
     await telling.result();
     const { rows } = await own.work.open({ limit: 10 });
     assert.deepEqual(
-      rows.map(({ ownerId, reason }) => [ownerId, reason]),
+      rows.map(({ runKey, reason }) => [runKey, reason]),
       [[input.journeyId, 'reportChanged']],
     );
   });

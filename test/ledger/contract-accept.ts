@@ -15,7 +15,7 @@ function answerOf(reportReferenceNumber: string, consumers: Record<string, strin
 
 /** Of a run of its own, with one applicant. */
 function inquiryOf(name: string, change: Partial<InquiryDescription> = {}): InquiryDescription {
-  return { ...INQUIRY, customerTraceNumber: `PQ-${name}`, ownerId: `J-${name}`, ...change };
+  return { ...INQUIRY, customerTraceNumber: `PQ-${name}`, runKey: `J-${name}`, ...change };
 }
 
 async function unknown(ledger: Opened, inquiry: InquiryDescription): Promise<InquiryDescription> {
@@ -99,7 +99,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
 
   test('the same applicant of the same run needs none; another applicant of it does', async (t) => {
     const { ledger } = await opened(t);
-    const first = inquiryOf('first', { ownerId: 'J-1' });
+    const first = inquiryOf('first', { runKey: 'J-1' });
     await attempted(
       ledger,
       { inquiry: first },
@@ -109,7 +109,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
         answer: answerOf('R-1', { '1A': 'C-1', '2A': 'C-2' }),
       },
     );
-    const second = await unknown(ledger, inquiryOf('second', { ownerId: 'J-1', productCode: 'PREAPP' }));
+    const second = await unknown(ledger, inquiryOf('second', { runKey: 'J-1', productCode: 'PREAPP' }));
     const swapped = accept(ledger, second, answerOf('R-2', { '1A': 'C-2', '2A': 'C-1' }));
     assert.match(await reasonOf(swapped), /^\/reference\/applicants\/0\/consumerId must be confirmed/);
     assert.deepEqual(await accept(ledger, second, answerOf('R-2', { '1A': 'C-1', '2A': 'C-2' })), { kind: 'recorded' });
@@ -122,8 +122,8 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     const { customerTraceNumber } = report;
     const answer = answerOf('R-1', { '1A': 'C-1' });
     await attempted(ledger, { inquiry: report }, { customerTraceNumber, state: 'answered', answer });
-    const inquiry = { ...inquiryOf('share'), ...SHARE, ownerId: 'share:S1' } as InquiryDescription;
-    const row = { ownerId: 'share:S1', shareId: 'S1', reportReferenceNumber: 'R-1', reportEndUserCode: 'EU1' };
+    const inquiry = { ...inquiryOf('share'), ...SHARE, runKey: 'share:S1' } as InquiryDescription;
+    const row = { runKey: 'share:S1', shareId: 'S1', reportReferenceNumber: 'R-1', reportEndUserCode: 'EU1' };
     assert.ok(await ledger.recordShare(ledgerId, row));
     const claim = claimOf(ledger, { inquiry, sharedReference: 'R-1' });
     assert.equal((await ledger.claim(claim)).kind, 'claimed');

@@ -133,13 +133,13 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     const accept = decisionOf({ customerTraceNumber: 'A', action: 'accept', providerSaid: 'posted', answer: RECORD });
     await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'A' }, accept);
     const answer: Answer = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', noRecordReference: 'N-1' };
-    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', ownerId: 'J-2' } }, { state: 'answered', answer });
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', runKey: 'J-2' } }, { state: 'answered', answer });
     const [accepted] = await listed(ledger, { customerTraceNumber: 'A' });
     assert.deepEqual(
       accepted?.applicantOutcomes?.map(({ outcome }) => outcome),
       ['record', 'noRecord'],
     );
-    const scope = { ownerId: 'J-2' };
+    const scope = { runKey: 'J-2' };
     const word = { by: 'ops', reason: 'retention' };
     assert.equal((await ledger.retention.begin(scope, word)).kind, 'done');
     assert.equal((await ledger.retention.dispose(scope, word, 0)).kind, 'done');
@@ -284,8 +284,8 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     const abandon = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'L', action: 'abandon' });
     await ledger.recordDecision(ledgerId, { ...INQUIRY, ...inquiry }, abandon);
     const who = { by: 'records-1', reason: 'retention is over' };
-    await ledger.retention.begin({ ownerId: 'J-1' }, who);
-    await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0);
+    await ledger.retention.begin({ runKey: 'J-1' }, who);
+    await ledger.retention.dispose({ runKey: 'J-1' }, who, 0);
     const { at: _, ...left } = (await listed(ledger))[0]?.late ?? {};
     assert.deepEqual(left, told);
   });

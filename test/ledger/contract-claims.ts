@@ -33,15 +33,14 @@ export function claimTests(opened: Open): void {
 
   test('a claim says whom the inquiry asks about, also one of an older row that lacked it', async (t) => {
     const { ledger } = await opened(t);
-    const idsOf = async (ownerId = 'J-1') =>
-      (await ledger.inquiriesOf(ownerId)).map(({ applicantIds }) => applicantIds);
+    const idsOf = async (runKey = 'J-1') => (await ledger.inquiriesOf(runKey)).map(({ applicantIds }) => applicantIds);
     await attempted(ledger, {}, { state: 'notSent' });
     assert.deepEqual(await idsOf(), [undefined]);
     await attempted(ledger, { attempt: 2, applicantIds: ['2A', '1A'] }, { state: 'notSent' });
     assert.deepEqual(await idsOf(), [['2A', '1A']]);
     await ledger.claim(claimOf(ledger, { attempt: 3 }));
     assert.deepEqual(await idsOf(), [['2A', '1A']]);
-    const inquiry = { ...INQUIRY, ownerId: 'J-2', customerTraceNumber: 'B' };
+    const inquiry = { ...INQUIRY, runKey: 'J-2', customerTraceNumber: 'B' };
     await ledger.recordDecision(
       ledger.identity.ledgerId,
       inquiry,
@@ -93,7 +92,7 @@ export function claimTests(opened: Open): void {
       new Set(against.map((one) => one.consentId)),
     );
     assert.equal(await ledger.lookUp(ledgerId, String(SHARE.customerTraceNumber)), null);
-    assert.deepEqual(await ledger.inquiriesOf(String(SHARE.ownerId)), []);
+    assert.deepEqual(await ledger.inquiriesOf(String(SHARE.runKey)), []);
     // Another share of the same journey, and a grant given anew, are not concerned.
     const anew = consentOf({
       consentId: 'C-anew',
@@ -110,13 +109,11 @@ export function claimTests(opened: Open): void {
     const { ledgerId } = ledger.identity;
     const customers = ['HOUSE1', 'HOUSE2', 'HOUSE3', 'HOUSE4'];
     // Several times: without its key, the ledger would let two through in some of them.
-    for (const ownerId of ['J-1', 'J-2', 'J-3', 'J-4', 'J-5']) {
-      const numberOf = (customerId?: string) => `PQ${ownerId.slice(2)}${customerId}00`;
+    for (const runKey of ['J-1', 'J-2', 'J-3', 'J-4', 'J-5']) {
+      const numberOf = (customerId?: string) => `PQ${runKey.slice(2)}${customerId}00`;
       const verdicts = await Promise.all(
         customers.map((customerId) =>
-          ledger.claim(
-            claimOf(ledger, { inquiry: { ownerId, customerId, customerTraceNumber: numberOf(customerId) } }),
-          ),
+          ledger.claim(claimOf(ledger, { inquiry: { runKey, customerId, customerTraceNumber: numberOf(customerId) } })),
         ),
       );
       const [winner] = customers.filter((_, index) => verdicts[index]?.kind === 'claimed');
@@ -126,7 +123,7 @@ export function claimTests(opened: Open): void {
         verdicts.filter(({ kind }) => kind !== 'claimed'),
         [refused, refused, refused],
       );
-      assert.equal((await ledger.inquiriesOf(ownerId)).length, 1, 'what was refused leaves nothing behind');
+      assert.equal((await ledger.inquiriesOf(runKey)).length, 1, 'what was refused leaves nothing behind');
     }
 
     const { inquiry } = claimOf(ledger, { inquiry: CORRECTED });

@@ -29,7 +29,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, again } = await opened(t);
     const other = await again();
     for (let round = 0; round < 10; round++) {
-      const inquiry = { customerTraceNumber: `PQCLOSE${round}`, ownerId: `J-${round}` };
+      const inquiry = { customerTraceNumber: `PQCLOSE${round}`, runKey: `J-${round}` };
       const [claim, closing] = await Promise.all([
         ledger.claim(claimOf(ledger, { inquiry })),
         other.closeAttempt(closeOf(other, { inquiry })),
@@ -44,8 +44,8 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal((await ledger.closeAttempt(closeOf(ledger))).state, 'sending');
-    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', ownerId: 'J-2' } }, { state: 'unknown' });
-    const inquiry = { customerTraceNumber: 'B', ownerId: 'J-2' };
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', runKey: 'J-2' } }, { state: 'unknown' });
+    const inquiry = { customerTraceNumber: 'B', runKey: 'J-2' };
     assert.equal((await ledger.closeAttempt(closeOf(ledger, { inquiry }))).state, 'unknown');
     // A closed attempt in its place would let the next one be claimed over it.
     const over = await ledger.closeAttempt(closeOf(ledger, { inquiry, attempt: 2 }));
@@ -63,8 +63,8 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.closeAttempt(closeOf(ledger, { attempt: 2, request: 'other' })), RequestDiffersError);
     const [inquiry] = await ledger.inquiriesOf('J-1');
     assert.equal(inquiry?.attempts.length, 1);
-    await ledger.closeAttempt(closeOf(ledger, { inquiry: { customerTraceNumber: 'B', ownerId: 'J-2' } }));
-    const other = claimOf(ledger, { inquiry: { customerTraceNumber: 'B', ownerId: 'J-2' }, attempt: 2, request: 'b' });
+    await ledger.closeAttempt(closeOf(ledger, { inquiry: { customerTraceNumber: 'B', runKey: 'J-2' } }));
+    const other = claimOf(ledger, { inquiry: { customerTraceNumber: 'B', runKey: 'J-2' }, attempt: 2, request: 'b' });
     assert.equal(latestState(await ledger.claim(other)), 'requestDiffers');
   });
 
@@ -112,7 +112,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
   test('its run is among those that a disposal deletes, and it cannot be taken away', async (t) => {
     const { ledger, url } = await opened(t);
     await ledger.closeAttempt(closeOf(ledger));
-    const { runs, obstacles } = await ledger.retention.view({ ownerId: 'J-1' });
+    const { runs, obstacles } = await ledger.retention.view({ runKey: 'J-1' });
     assert.deepEqual([runs, obstacles], [[{ workflowId: 'journey-J-1', runId: 'run-1' }], []]);
     await assert.rejects(async () => backend.execute(url, 'DELETE FROM closed_attempts'));
     await assert.rejects(async () => backend.execute(url, 'UPDATE closed_attempts SET attempt = 2'));

@@ -72,7 +72,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
       const { ledger, url } = await opened(t);
       const ledgerId = await withReports(ledger);
       await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
-      const scope = { ownerId: 'J-1', productCode };
+      const scope = { runKey: 'J-1', productCode };
       assert.equal((await ledger.retention.begin(scope, AUTHORIZATION)).kind, 'done');
       assert.equal((await ledger.retention.dispose(scope, AUTHORIZATION, 0)).kind, 'done');
       await assert.rejects(ledger.readDerived('J-1', 'changes'), DisposedError);

@@ -22,7 +22,7 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 const HOLD = { ...AUTHORIZATION, matter: '2026-17' };
-const JOURNEY: DisposalScope = { ownerId: 'J-1' };
+const JOURNEY: DisposalScope = { runKey: 'J-1' };
 const PREAPP = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const ANSWERED = { state: 'answered', answer: RECORD, httpStatus: 200 } as const;
 
@@ -74,7 +74,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.recordOutcome(late, '{"report":2}'), 'late');
     const seen = { decisionId: 'D-2', customerTraceNumber: PREAPP.customerTraceNumber, ...AUTHORIZATION };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
-    const others = { ownerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
+    const others = { runKey: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
     await withReport(ledger, others);
     assert.deepEqual(await counts(url), [3, 3, 3, 2, 1, 1, 3]);
     const before = await ledger.retention.view(JOURNEY);
@@ -95,8 +95,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(
       events.map(({ recordedAt: _, ...event }) => event),
       [
-        { ownerId: 'J-1', ...AUTHORIZATION, kind: 'disposalBegun' },
-        { ownerId: 'J-1', ...AUTHORIZATION, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
+        { runKey: 'J-1', ...AUTHORIZATION, kind: 'disposalBegun' },
+        { runKey: 'J-1', ...AUTHORIZATION, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
       ],
     );
     const { disposedAt, inquiries, reports } = await ledger.retention.view(JOURNEY);
@@ -222,7 +222,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await withReport(ledger);
     await withReport(ledger, PREAPP);
-    await disposed(ledger, { ownerId: 'J-1', productCode: 'PREAPP' });
+    await disposed(ledger, { runKey: 'J-1', productCode: 'PREAPP' });
     await assert.rejects(ledger.readReport('J-1', 'PREAPP'), DisposedError);
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: PREAPP }))), 'abandoned');
@@ -246,11 +246,11 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const { url, ledger } = await opened(t);
     const day = 24 * 3_600_000;
     const ids = ['J-old', 'J-older', 'J-young', 'J-answered', 'J-mixed'];
-    for (const [index, ownerId] of ids.entries()) {
-      const inquiry = { ownerId, customerTraceNumber: `PQ${index}AAAAAAAAAAAAAAAAAAAAAAA00` };
+    for (const [index, runKey] of ids.entries()) {
+      const inquiry = { runKey, customerTraceNumber: `PQ${index}AAAAAAAAAAAAAAAAAAAAAAA00` };
       await attempted(ledger, { inquiry }, ANSWERED);
     }
-    const newer = { ownerId: 'J-mixed', ...PREAPP };
+    const newer = { runKey: 'J-mixed', ...PREAPP };
     await attempted(ledger, { inquiry: newer }, ANSWERED);
     const age = (index: number, days: number) => `
       UPDATE inquiries SET created_at = created_at - ${days * day} WHERE customer_trace_number LIKE 'PQ${index}%'`;
@@ -276,7 +276,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
           ...query,
           ...(after ? { after: after as { createdAtMs: number; customerTraceNumber: string } } : {}),
         });
-        found.push(page.ownerIds);
+        found.push(page.runKeys);
         after = page.next;
       } while (after);
       return found.flat();
@@ -285,7 +285,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await pages({ limit: 10 }), ['J-older', 'J-old']);
     assert.deepEqual(await pages({ productCode: 'PREQUAL' }), ['J-older', 'J-mixed', 'J-old']);
     assert.deepEqual(await pages({ productCode: 'PREAPP' }), []);
-    await disposed(ledger, { ownerId: 'J-older' });
+    await disposed(ledger, { runKey: 'J-older' });
     assert.deepEqual(await pages({}), ['J-old']);
     assert.equal(await ledger.retention.scrub(), true);
   });
@@ -304,25 +304,25 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   test('of a portfolio review is of all its rows, and closes what it has not sent yet', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
-    const rowOf = (ownerId: string, customerTraceNumber: string) =>
-      ({ ownerId, customerTraceNumber, productCode: 'ACCTRVW' }) as const;
+    const rowOf = (runKey: string, customerTraceNumber: string) =>
+      ({ runKey, customerTraceNumber, productCode: 'ACCTRVW' }) as const;
     const own = rowOf('portfolio:R-1/A-1', 'ARAAAAAAAAAAAAAAAAAAAAAAAA00');
     const second = rowOf('portfolio:R-1/A-2', 'ARBBBBBBBBBBBBBBBBBBBBBBBB00');
     const third = rowOf('portfolio:R-1/A-3', 'ARCCCCCCCCCCCCCCCCCCCCCCCC00');
     const other = rowOf('portfolio:R-10/A-1', 'ARDDDDDDDDDDDDDDDDDDDDDDDD00');
     for (const row of [own, second, other]) await withReport(ledger, row);
-    const review = { ownerId: 'portfolio:R-1' };
+    const review = { runKey: 'portfolio:R-1' };
     assert.equal((await retention.view(review)).reports, 2);
-    await retention.setLegalHold(own.ownerId, HOLD);
-    assert.equal((await retention.setLegalHold(review.ownerId, HOLD))?.isNew, true);
-    assert.equal((await retention.begin({ ownerId: second.ownerId }, AUTHORIZATION)).kind, 'refused');
-    await retention.releaseLegalHold(review.ownerId, HOLD);
+    await retention.setLegalHold(own.runKey, HOLD);
+    assert.equal((await retention.setLegalHold(review.runKey, HOLD))?.isNew, true);
+    assert.equal((await retention.begin({ runKey: second.runKey }, AUTHORIZATION)).kind, 'refused');
+    await retention.releaseLegalHold(review.runKey, HOLD);
     // Held by its own id, it stays so.
     assert.equal((await retention.begin(review, AUTHORIZATION)).kind, 'refused');
-    await retention.releaseLegalHold(own.ownerId, HOLD);
+    await retention.releaseLegalHold(own.runKey, HOLD);
     await disposed(ledger, review);
     assert.equal((await retention.view(review)).reports, 0);
-    assert.equal((await retention.view({ ownerId: other.ownerId })).reports, 1);
+    assert.equal((await retention.view({ runKey: other.runKey })).reports, 1);
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: third }))), 'abandoned');
   });
 }

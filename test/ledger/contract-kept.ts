@@ -16,7 +16,7 @@ function keep(ledger: Ledger, change: Partial<ConsentRecord> = {}) {
 }
 
 async function heardBy(ledger: Ledger, firstRunId: string, change: Partial<HearingRun> = {}): Promise<string[]> {
-  const run = { ownerId: 'J-1', firstRunId, shareIds: ['S1'], applicantIds: ['01'], ...change };
+  const run = { runKey: 'J-1', firstRunId, shareIds: ['S1'], applicantIds: ['01'], ...change };
   const heard = await ledger.kept.hear(ledger.identity.ledgerId, run);
   return heard.map(({ consent, namesGrant }) => {
     return `${consent.consentId} ${consent.decision}${namesGrant ? ' of a grant' : ''}`;
@@ -25,7 +25,7 @@ async function heardBy(ledger: Ledger, firstRunId: string, change: Partial<Heari
 
 function told(ledger: Ledger, change: Partial<ToldConsents>): Promise<void> {
   const nothing = { consents: [], unknownShares: [], matchedShares: [], faultyGrants: [] };
-  return ledger.kept.noteTold(ledger.identity.ledgerId, { ownerId: 'J-1', firstRunId: 'run-1', ...nothing, ...change });
+  return ledger.kept.noteTold(ledger.identity.ledgerId, { runKey: 'J-1', firstRunId: 'run-1', ...nothing, ...change });
 }
 
 async function listed(ledger: Ledger): Promise<string[]> {
@@ -43,7 +43,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.startFacts('J-2')).hasConsents, false);
     const report = { answer: RECORD, state: 'answered' } as const;
     await attempted(ledger, { applicantIds: ['01'] }, report);
-    const share = { ...SHARE, ownerId: 'J-1' };
+    const share = { ...SHARE, runKey: 'J-1' };
     await attempted(
       ledger,
       { inquiry: share, applicantIds: ['01'], consents: [consentOf({ consentId: 'C-2' })] },
@@ -110,7 +110,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await heardBy(ledger, 'run-2'), [], 'no other start counts it');
     // A share was posted under it: it counted.
     const consents = [consentOf({ consentId: 'C-4' })];
-    const share = { ...SHARE, ownerId: 'J-1' };
+    const share = { ...SHARE, runKey: 'J-1' };
     await attempted(ledger, { inquiry: share, applicantIds: ['01'], consents }, { answer: RECORD, state: 'answered' });
     await told(ledger, { faultyGrants: [faulty('C-4', 'tooOld')] });
     await ledger.recordConsents(ledgerId, [consentOf({ ...DENIED, receivedAt: '2026-01-02T08:00:00Z' })]);
@@ -184,22 +184,22 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
   test('a reader’s reach leaves out those of runs that are for others, and none of a run that is not known', async (t) => {
     const { ledger } = await opened(t);
     const report = { answer: RECORD, state: 'answered' } as const;
-    for (const [ownerId, endUserCode, profile] of [
+    for (const [runKey, endUserCode, profile] of [
       ['J-1', 'EU123', 'default'],
       ['J-2', 'EU456', 'default'],
       ['J-3', 'EU123', 'other'],
     ] as const) {
-      const customerTraceNumber = `CRAAAAAAAAAAAAAAAAAAAAAA${ownerId.slice(2)}00`;
+      const customerTraceNumber = `CRAAAAAAAAAAAAAAAAAAAAAA${runKey.slice(2)}00`;
       await attempted(
         ledger,
-        { inquiry: { ownerId, endUserCode, profile, customerTraceNumber }, applicantIds: ['01'] },
+        { inquiry: { runKey, endUserCode, profile, customerTraceNumber }, applicantIds: ['01'] },
         { ...report, customerTraceNumber },
       );
     }
     // A share's secondary user is not the one that its journey is for.
     await attempted(
       ledger,
-      { inquiry: { ...SHARE, ownerId: 'J-1' }, applicantIds: ['01'], consents: [consentOf()] },
+      { inquiry: { ...SHARE, runKey: 'J-1' }, applicantIds: ['01'], consents: [consentOf()] },
       report,
     );
     for (const journeyId of ['J-1', 'J-2', 'J-3', 'J-4']) {
@@ -222,8 +222,8 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await keep(ledger);
     await keep(ledger, { journeyId: 'J-2' });
     const { ledgerId } = ledger.identity;
-    assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: 'J-1', ...OPS }), 1);
-    assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: 'J-1', ...OPS }), 0);
+    assert.equal(await ledger.kept.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 1);
+    assert.equal(await ledger.kept.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 0);
     assert.equal((await ledger.kept.unmatched({ limit: 100 })).map(({ journeyId }) => journeyId).join(), 'J-2');
     // A start finds it all the same.
     assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 granted']);
@@ -233,7 +233,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await attempted(ledger, { applicantIds: ['01'] }, { state: 'answered', answer: RECORD });
     await keep(ledger, { shareId: 'S-TYPO' });
-    const scope = { ownerId: 'J-1' };
+    const scope = { runKey: 'J-1' };
     assert.equal((await ledger.retention.begin(scope, OPS)).kind, 'done');
     assert.equal((await ledger.retention.dispose(scope, OPS, 0)).kind, 'done');
     await keep(ledger, { ...DENIED, shareId: 'S-TYPO' });
@@ -245,14 +245,14 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, again } = await opened(t);
     const [second, third] = await Promise.all([again(), again()]);
     for (let round = 0; round < 8; round++) {
-      const ownerId = `J-ROUND-${round}`;
+      const runKey = `J-ROUND-${round}`;
       const [, ...heard] = await Promise.all([
-        keep(ledger, { journeyId: ownerId }),
-        heardBy(second, 'run-1', { ownerId }),
-        heardBy(third, 'run-2', { ownerId }),
+        keep(ledger, { journeyId: runKey }),
+        heardBy(second, 'run-1', { runKey }),
+        heardBy(third, 'run-2', { runKey }),
       ]);
-      const later = await heardBy(ledger, 'run-3', { ownerId });
-      assert.deepEqual([...heard, later].flat(), ['C-1 granted'], ownerId);
+      const later = await heardBy(ledger, 'run-3', { runKey });
+      assert.deepEqual([...heard, later].flat(), ['C-1 granted'], runKey);
     }
   });
 

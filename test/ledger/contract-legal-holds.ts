@@ -10,13 +10,13 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 const ONE = { by: 'counsel-1', reason: 'asked for by the court', matter: '2026-17' };
 const OTHER = { by: 'counsel-2', reason: 'a complaint', matter: '2026-18' };
-const JOURNEY = { ownerId: 'J-1' };
+const JOURNEY = { runKey: 'J-1' };
 const REVIEW = 'portfolio:R-1';
 const RUN = { workflowId: 'journey-J-1', runId: 'run-1' };
 
-async function answered(ledger: Ledger, ownerId: string, customerTraceNumber: string, answer = RECORD): Promise<void> {
-  const productCode: ProductCode = ownerId.startsWith('portfolio:') ? 'ACCTRVW' : 'PREQUAL';
-  const claim = claimOf(ledger, { inquiry: { ownerId, customerTraceNumber, productCode } });
+async function answered(ledger: Ledger, runKey: string, customerTraceNumber: string, answer = RECORD): Promise<void> {
+  const productCode: ProductCode = runKey.startsWith('portfolio:') ? 'ACCTRVW' : 'PREQUAL';
+  const claim = claimOf(ledger, { inquiry: { runKey, customerTraceNumber, productCode } });
   assert.equal((await ledger.claim(claim)).kind, 'claimed');
   const record = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer, httpStatus: 200 });
   await ledger.recordOutcome(record, '{"report":1}');
@@ -88,22 +88,22 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await retention.setLegalHold(REVIEW, ONE);
     await answered(ledger, later, traceOf('B'));
     await answered(ledger, `${REVIEW}0/A-1`, traceOf('C'));
-    for (const ownerId of [later, early, REVIEW]) {
-      const begun = await retention.begin({ ownerId }, AUTHORIZATION);
-      assert.equal(begun.kind, 'refused', ownerId);
+    for (const runKey of [later, early, REVIEW]) {
+      const begun = await retention.begin({ runKey }, AUTHORIZATION);
+      assert.equal(begun.kind, 'refused', runKey);
       assert.deepEqual(refusal(begun), [`${REVIEW} 2026-17`]);
-      assert.deepEqual((await retention.legalHolds(ownerId)).map(nameOf), [`${REVIEW} 2026-17`]);
+      assert.deepEqual((await retention.legalHolds(runKey)).map(nameOf), [`${REVIEW} 2026-17`]);
     }
-    assert.equal((await retention.begin({ ownerId: `${REVIEW}0/A-1` }, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.begin({ runKey: `${REVIEW}0/A-1` }, AUTHORIZATION)).kind, 'done');
     const byRow = [];
-    for await (const one of ledger.inquiriesBetween()) byRow.push([one.ownerId, one.legalHolds.map(nameOf)]);
+    for await (const one of ledger.inquiriesBetween()) byRow.push([one.runKey, one.legalHolds.map(nameOf)]);
     assert.deepEqual(byRow, [
       [early, [`${REVIEW} 2026-17`]],
       [later, [`${REVIEW} 2026-17`]],
       [`${REVIEW}0/A-1`, []],
     ]);
     await retention.releaseLegalHold(REVIEW, ONE);
-    assert.equal((await retention.begin({ ownerId: later }, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.begin({ runKey: later }, AUTHORIZATION)).kind, 'done');
   });
 
   test('on a review it stays in force when the hold of one of its rows is released, and so does that one', async (t) => {
@@ -118,12 +118,12 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
       await retention.setLegalHold(REVIEW, ONE);
       await retention.setLegalHold(row, ONE);
       await retention.releaseLegalHold(released, ONE);
-      const begun = await retention.begin({ ownerId: row }, AUTHORIZATION);
+      const begun = await retention.begin({ runKey: row }, AUTHORIZATION);
       assert.equal(begun.kind, 'refused', released);
       assert.deepEqual(refusal(begun), [`${left} 2026-17`]);
       await retention.releaseLegalHold(left, ONE);
     }
-    assert.equal((await retention.begin({ ownerId: row }, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.begin({ runKey: row }, AUTHORIZATION)).kind, 'done');
   });
 
   test('on one row it keeps the whole review, and the histories that the rows have in common', async (t) => {
@@ -133,14 +133,14 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await answered(ledger, kept, traceOf('A'));
     await answered(ledger, free, traceOf('B'));
     await retention.setLegalHold(kept, ONE);
-    assert.deepEqual(refusal(await retention.begin({ ownerId: REVIEW }, AUTHORIZATION)), [`${kept} 2026-17`]);
-    const { obstacles, holdsOnOtherRows } = await retention.view({ ownerId: free });
+    assert.deepEqual(refusal(await retention.begin({ runKey: REVIEW }, AUTHORIZATION)), [`${kept} 2026-17`]);
+    const { obstacles, holdsOnOtherRows } = await retention.view({ runKey: free });
     assert.deepEqual([obstacles, holdsOnOtherRows.map(nameOf)], [[], [`${kept} 2026-17`]]);
     // Its own part of the ledger may go, once Temporal has nothing any more.
-    assert.equal((await retention.begin({ ownerId: free }, AUTHORIZATION)).kind, 'done');
-    assert.deepEqual(held(await retention.recordDeletion({ ownerId: free }, AUTHORIZATION, RUN)), [`${kept} 2026-17`]);
-    assert.equal((await retention.dispose({ ownerId: free }, AUTHORIZATION, 0)).kind, 'done');
-    assert.equal((await retention.view({ ownerId: kept })).reports, 1);
+    assert.equal((await retention.begin({ runKey: free }, AUTHORIZATION)).kind, 'done');
+    assert.deepEqual(held(await retention.recordDeletion({ runKey: free }, AUTHORIZATION, RUN)), [`${kept} 2026-17`]);
+    assert.equal((await retention.dispose({ runKey: free }, AUTHORIZATION, 0)).kind, 'done');
+    assert.equal((await retention.view({ runKey: kept })).reports, 1);
   });
 
   test('one that is set between two steps of a disposal stops the next, and says what was destroyed by then', async (t) => {
@@ -181,7 +181,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
       { inquiry: { productCode: 'PREAPP', customerTraceNumber: traceOf('B') } },
       { state: 'notSent' },
     );
-    const part = { ownerId: 'J-1', productCode: 'PREAPP' } as const;
+    const part = { runKey: 'J-1', productCode: 'PREAPP' } as const;
     assert.equal((await retention.begin(part, AUTHORIZATION)).kind, 'done');
     assert.equal((await retention.dispose(part, AUTHORIZATION, 0)).kind, 'done');
     const hold = await retention.setLegalHold('J-1', ONE);
@@ -194,23 +194,23 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     const other = await again();
     const outcomes = new Set<string>();
     for (const round of Array(12).keys()) {
-      const [ownerId, letter] = [`J-${round}`, String.fromCharCode(65 + round)];
-      await answered(ledger, ownerId, traceOf(letter));
-      await ledger.retention.begin({ ownerId }, AUTHORIZATION);
-      const disposing = () => ledger.retention.dispose({ ownerId }, AUTHORIZATION, 0);
-      const setting = () => other.retention.setLegalHold(ownerId, ONE);
+      const [runKey, letter] = [`J-${round}`, String.fromCharCode(65 + round)];
+      await answered(ledger, runKey, traceOf(letter));
+      await ledger.retention.begin({ runKey }, AUTHORIZATION);
+      const disposing = () => ledger.retention.dispose({ runKey }, AUTHORIZATION, 0);
+      const setting = () => other.retention.setLegalHold(runKey, ONE);
       // Both orders, since one handle may be the faster one each time.
       const [disposed, hold] =
         round % 2 === 0
           ? await Promise.all([disposing(), setting()])
           : await Promise.all([setting(), disposing()]).then(([set, done]) => [done, set] as const);
       outcomes.add(disposed.kind);
-      const { reports, inquiries } = await ledger.retention.view({ ownerId });
+      const { reports, inquiries } = await ledger.retention.view({ runKey });
       if (disposed.kind === 'done') assert.deepEqual([hold, reports, inquiries], [null, 0, 0]);
       else
         assert.deepEqual(
           [hold?.isNew, reports, inquiries, held(disposed.obstacles)],
-          [true, 1, 1, [`${ownerId} 2026-17`]],
+          [true, 1, 1, [`${runKey} 2026-17`]],
         );
     }
     assert.ok(outcomes.size > 0);
@@ -223,9 +223,9 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await retention.setLegalHold(REVIEW, ONE);
     await answered(ledger, `${REVIEW}/A-2`, traceOf('B'));
     const reportIsGone = async () =>
-      (await ledger.shareFacts({ ownerId: 'share:S-1', shareId: 'S-1', reportReferenceNumber: 'REF-1' })).reportIsGone;
+      (await ledger.shareFacts({ runKey: 'share:S-1', shareId: 'S-1', reportReferenceNumber: 'REF-1' })).reportIsGone;
     const claim = async (shareId: string, customerTraceNumber: string) => {
-      const inquiry = { ...SHARE, ownerId: `share:${shareId}`, shareId, customerTraceNumber };
+      const inquiry = { ...SHARE, runKey: `share:${shareId}`, shareId, customerTraceNumber };
       const verdict = await ledger.claim(claimOf(ledger, { inquiry, sharedReference: 'REF-1' }));
       return verdict.kind === 'notPermitted' ? verdict.reportGone : verdict.kind;
     };

@@ -102,7 +102,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
       [{ attempt: 1, failureType: 'AnsweredLate' }],
     );
     assert.ok((await ledger.oldestOpen(5)).some(({ reason }) => reason === 'AnsweredLate'));
-    const { rows } = await ledger.work.open({ ownerId: 'J-1', limit: 5 });
+    const { rows } = await ledger.work.open({ runKey: 'J-1', limit: 5 });
     assert.deepEqual(rows.map(({ kind, reason }) => [kind, reason]).sort(), [
       ['flagged', 'lateAnswer'],
       ['held', 'AnsweredLate'],
@@ -122,7 +122,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(settled.latest.answer, RECORD);
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, report);
     assert.equal((await ledger.inquiry(TRACE))?.undecided, undefined);
-    const left = await ledger.work.open({ ownerId: 'J-1', limit: 5 });
+    const left = await ledger.work.open({ runKey: 'J-1', limit: 5 });
     assert.deepEqual(
       left.rows.map(({ kind }) => kind),
       ['flagged'],
@@ -139,7 +139,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'sending');
     await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2, state: 'notSent' }));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.failureType, 'AnsweredLate');
-    const { rows } = await ledger.work.open({ ownerId: 'J-1', limit: 5 });
+    const { rows } = await ledger.work.open({ runKey: 'J-1', limit: 5 });
     assert.ok(rows.some(({ kind, reason }) => kind === 'held' && reason === 'AnsweredLate'));
     const close = closeOf(ledger, { attempt: 3 });
     assert.equal((await ledger.closeAttempt(close)).failureType, 'AnsweredLate', 'no further attempt is closed either');
@@ -215,12 +215,12 @@ export function reportTests(opened: Open): void {
     assert.equal(report?.body, body);
     assert.equal(report?.customerTraceNumber, 'PQAGAIN');
     assert.equal((await ledger.readReport('J-1', 'PREQUAL', INQUIRY.customerTraceNumber))?.body, '{"first":1}');
-    for (const [ownerId, productCode, trace] of [
+    for (const [runKey, productCode, trace] of [
       ['J-1', 'PREQUAL', 'PQOTHER'],
       ['J-2', 'PREQUAL', 'PQAGAIN'],
       ['J-1', 'PREAPP', 'PQAGAIN'],
     ] as const) {
-      assert.equal(await ledger.readReport(ownerId, productCode, trace), null);
+      assert.equal(await ledger.readReport(runKey, productCode, trace), null);
     }
     assert.equal(await ledger.readReport('J-1', 'PREAPP'), null);
     assert.equal(await ledger.readReport('J-2', 'PREQUAL'), null);

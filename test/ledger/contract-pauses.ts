@@ -8,7 +8,7 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const STOP = { by: 'operator@example.com', reason: 'wrong purpose codes' };
 const GO_ON = { by: 'lead@example.com', reason: 'corrected' };
-const EAST = { customerTraceNumber: 'PQEAST', ownerId: 'J-EAST', profile: 'east' };
+const EAST = { customerTraceNumber: 'PQEAST', runKey: 'J-EAST', profile: 'east' };
 
 async function claimed(ledger: Ledger, change?: Parameters<typeof claimOf>[1]): Promise<string> {
   return latestState(await ledger.claim(claimOf(ledger, change)));

@@ -60,7 +60,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(rows.length, 1);
     assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
     assert.equal(await ledger.reading.refusal({ ...ATTEMPT, attempt: 2 }, OPERATOR), null);
-    assert.equal(await ledger.reading.report({ ownerId: 'J-1', productCode: 'PREQUAL' }, OPERATOR), null);
+    assert.equal(await ledger.reading.report({ runKey: 'J-1', productCode: 'PREQUAL' }, OPERATOR), null);
   });
 
   test('an outcome is recorded without a body, too, and one that comes late is kept beside it', async (t) => {
@@ -82,8 +82,8 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await ledger.claim(claimOf(ledger));
     await record(ledger, { ...REFUSED });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
-    await ledger.retention.begin({ ownerId: 'J-1' }, AUTHORIZATION);
-    assert.equal((await ledger.retention.dispose({ ownerId: 'J-1' }, AUTHORIZATION, 0)).kind, 'done');
+    await ledger.retention.begin({ runKey: 'J-1' }, AUTHORIZATION);
+    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, AUTHORIZATION, 0)).kind, 'done');
     await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
     const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM refusal_bodies';
     const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
@@ -115,7 +115,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
   test('each reading is a row: who, when, of what, for whom, and for which purpose', async (t) => {
     const { ledger, url } = await opened(t);
     await withReport(ledger);
-    const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+    const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
     assert.equal((await ledger.reading.report(wanted, OPERATOR))?.body, '{"report":1}');
     const service: Reader = { by: 'svc', via: 'api', isRedacted: true };
     await nextMillisecond();
@@ -125,7 +125,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.reading.report(wanted, again))?.body, '{"report":1}');
     assert.equal(await ledger.reading.report({ ...wanted, productCode: 'PREAPP' }, OPERATOR), null);
     const found = await accesses(ledger);
-    const of = { ...ATTEMPT, kind: 'report', ownerId: 'J-1', productCode: 'PREQUAL', endUserCode: 'EU1' };
+    const of = { ...ATTEMPT, kind: 'report', runKey: 'J-1', productCode: 'PREQUAL', endUserCode: 'EU1' };
     assert.deepEqual(
       found.map(({ accessId: _id, recordedAt: _at, ...one }) => one),
       [
@@ -135,7 +135,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
       ],
     );
     assert.equal((await accesses(ledger, { by: 'svc' })).length, 1);
-    assert.equal((await accesses(ledger, { ownerId: 'J-2' })).length, 0);
+    assert.equal((await accesses(ledger, { runKey: 'J-2' })).length, 0);
     assert.equal(
       (await accesses(ledger, { customerTraceNumber: TRACE, before: found[2]?.recordedAt })).length <= 2,
       true,
@@ -151,7 +151,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
   test('a report is served to the end user that it was pulled for, and to no other', async (t) => {
     const { ledger } = await opened(t);
     await withReport(ledger);
-    const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+    const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
     const other = { ...OPERATOR, purpose: 'another lender asks', endUser: 'EU2' };
     await assert.rejects(ledger.reading.report(wanted, other), OtherEndUserError);
     assert.deepEqual(await accesses(ledger), [], 'nothing was given out');
@@ -162,10 +162,10 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
   test('what was disposed of is not given out, and the readings from before stay', async (t) => {
     const { ledger } = await opened(t);
     await withReport(ledger);
-    const wanted = { ownerId: 'J-1', productCode: 'PREQUAL' } as const;
+    const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
     await ledger.reading.report(wanted, OPERATOR);
-    await ledger.retention.begin({ ownerId: 'J-1' }, AUTHORIZATION);
-    await ledger.retention.dispose({ ownerId: 'J-1' }, AUTHORIZATION, 0);
+    await ledger.retention.begin({ runKey: 'J-1' }, AUTHORIZATION);
+    await ledger.retention.dispose({ runKey: 'J-1' }, AUTHORIZATION, 0);
     await assert.rejects(ledger.reading.report(wanted, OPERATOR), DisposedError);
     assert.equal((await accesses(ledger)).length, 1);
   });

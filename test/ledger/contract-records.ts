@@ -24,7 +24,7 @@ export function recordTests(opened: Open): void {
     await ledger.recordSeen(ledgerId, seen);
 
     const [resend, late] = await all(ledger.decisionsBetween());
-    const inquiry = { ownerId: 'J-1', customerTraceNumber: TRACE, profile: 'default', productCode: 'PREQUAL' };
+    const inquiry = { runKey: 'J-1', customerTraceNumber: TRACE, profile: 'default', productCode: 'PREQUAL' };
     assert.deepEqual(resend, {
       ...inquiry,
       ...{ endUserCode: 'EU1', attempt: 1, decisionId: 'D-1', action: 'resend', by: 'operator@example.com' },
@@ -39,8 +39,8 @@ export function recordTests(opened: Open): void {
     const ids = async (query: object) =>
       (await all(ledger.decisionsBetween(query))).map(({ decisionId }) => decisionId);
     assert.deepEqual(await ids({ by: 'ops-7' }), ['D-2']);
-    assert.deepEqual(await ids({ customerTraceNumber: TRACE, ownerId: 'J-1' }), ['D-1', 'D-2']);
-    assert.deepEqual(await ids({ ownerId: 'J-2' }), []);
+    assert.deepEqual(await ids({ customerTraceNumber: TRACE, runKey: 'J-1' }), ['D-1', 'D-2']);
+    assert.deepEqual(await ids({ runKey: 'J-2' }), []);
     assert.deepEqual(await ids({ before: resend?.recordedAt }), []);
     assert.deepEqual(await ids({ from: resend?.recordedAt }), ['D-1', 'D-2']);
     assert.throws(() => ledger.inquiriesBetween({ from: 'yesterday' }), RangeError);
@@ -65,7 +65,7 @@ export function recordTests(opened: Open): void {
     );
     const { secondaryUser, ...said } = grant;
     assert.deepEqual(found[1], { ...said, ...secondaryUser, permittedAttempts: 1, recordedAt: found[1]?.recordedAt });
-    assert.equal((await all(ledger.consentsBetween({ ownerId: 'J-9' }))).length, 1);
+    assert.equal((await all(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
     assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });
 
@@ -75,27 +75,27 @@ export function recordTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await ledger.retention.setLegalHold('J-1', { ...who, matter: '2026-17' });
     await ledger.retention.releaseLegalHold('J-1', { ...who, matter: '2026-17' });
-    await ledger.retention.begin({ ownerId: 'J-1' }, who);
-    await ledger.retention.dispose({ ownerId: 'J-1' }, who, 2);
+    await ledger.retention.begin({ runKey: 'J-1' }, who);
+    await ledger.retention.dispose({ runKey: 'J-1' }, who, 2);
     const found = await all(ledger.disposalsBetween());
     assert.deepEqual(
       found.map(({ kind }) => kind),
       ['legalHoldSet', 'legalHoldReleased', 'disposalBegun', 'disposed'],
     );
     assert.deepEqual(found, await ledger.retention.events('J-1'));
-    assert.deepEqual(await all(ledger.disposalsBetween({ ownerId: 'J-2' })), []);
+    assert.deepEqual(await all(ledger.disposalsBetween({ runKey: 'J-2' })), []);
   });
 
   test('inquiries are found by owner, by trace number and by how many applicants they are about', async (t) => {
     const { ledger } = await opened(t);
     await ledger.claim({ ...claimOf(ledger), applicantIds: ['1A'] });
-    const other = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', ownerId: 'J-2' };
+    const other = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', runKey: 'J-2' };
     await ledger.claim({ ...claimOf(ledger, { inquiry: other }), applicantIds: ['1A', '2A'] });
-    const owners = async (query: object) => (await all(ledger.inquiriesBetween(query))).map(({ ownerId }) => ownerId);
-    assert.deepEqual(await owners({ ownerId: 'J-2' }), ['J-2']);
+    const owners = async (query: object) => (await all(ledger.inquiriesBetween(query))).map(({ runKey }) => runKey);
+    assert.deepEqual(await owners({ runKey: 'J-2' }), ['J-2']);
     assert.deepEqual(await owners({ customerTraceNumber: TRACE }), ['J-1']);
     assert.deepEqual(await owners({ applicants: 2 }), ['J-2']);
-    assert.deepEqual(await owners({ applicants: 1, ownerId: 'J-2' }), []);
+    assert.deepEqual(await owners({ applicants: 1, runKey: 'J-2' }), []);
     assert.deepEqual(
       (await all(ledger.inquiriesBetween())).map(({ applicants }) => applicants),
       [1, 2],
@@ -107,12 +107,12 @@ export function recordTests(opened: Open): void {
     const { ledgerId } = ledger.identity;
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId: 'D-9', action: 'abandon' }));
-    const planned = { ownerId: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU1' };
+    const planned = { runKey: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU1' };
     await ledger.recordShare(ledgerId, planned);
-    const inquiry = { ownerId: 'J-1', customerTraceNumber: TRACE };
+    const inquiry = { runKey: 'J-1', customerTraceNumber: TRACE };
     assert.deepEqual(await ledger.recordsNamed(TRACE), [{ what: 'inquiry', ...inquiry }]);
     assert.deepEqual(await ledger.recordsNamed('D-9'), [{ what: 'decision', ...inquiry }]);
-    assert.deepEqual(await ledger.recordsNamed('S-9'), [{ what: 'share', ownerId: 'share:S-9', shareId: 'S-9' }]);
+    assert.deepEqual(await ledger.recordsNamed('S-9'), [{ what: 'share', runKey: 'share:S-9', shareId: 'S-9' }]);
     for (const other of ['D-', 'd-9', '%', TRACE.slice(0, -1)]) assert.deepEqual(await ledger.recordsNamed(other), []);
   });
 }

@@ -83,7 +83,7 @@ export function restoreTests(opened: Open): void {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
     const newest = await claimed(ledger, 1);
-    const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', ownerId: 'J-LOST' } });
+    const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', runKey: 'J-LOST' } });
     await ledger.watch(ledgerId, lostAfter(newest));
     await assert.rejects(ledger.closeAttempt(lost), LedgerRestoredError);
     // What it has it tells: the operator is asked about nothing that is known.

@@ -26,7 +26,7 @@ function without(ring: KeyRing, id: string): KeyRing {
 async function storeReports(ledger: Ledger, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const customerTraceNumber = `PQAAAAAAAAAAAAAAAAAAAA${String(index).padStart(4, '0')}00`;
-    const inquiry = { customerTraceNumber, ownerId: `J-${index}` };
+    const inquiry = { customerTraceNumber, runKey: `J-${index}` };
     const claim = { inquiry, request: 'a request' };
     const verdict = await attempted(ledger, claim, { state: 'unknown' });
     assert.equal(verdict.kind, 'claimed');
@@ -69,7 +69,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     await storeReports(ledger, 60);
     const rotatedLedger = await openWith(url, rotated(ring));
     t.after(() => rotatedLedger.close());
-    const inquiry = { ownerId: 'J-new' };
+    const inquiry = { runKey: 'J-new' };
     const [result] = await Promise.all([
       rotatedLedger.rewrapDataKeys(),
       attempted(ledger, { inquiry }, { state: 'unknown' }),

@@ -9,7 +9,7 @@ import { attempted, claimOf, consentOf, decisionOf, INQUIRY, RECORD, SHARE } fro
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const WHO = {
-  ownerId: 'J-1',
+  runKey: 'J-1',
   by: 'underwriting',
   reason: 'the appraisal is late',
   decidedAt: '2026-01-02T03:04:05.000Z',
@@ -19,7 +19,7 @@ const EXTENDED: RunDecision = { ...WHO, decisionId: 'extend-PREAPP', action: 'ex
 const OF_SHARE: RunDecision = { ...WHO, decisionId: 'extend-S1', action: 'extend', shareId: 'S1', until: UNTIL };
 const SKIPPED: RunDecision = { ...WHO, decisionId: 'skip-PREAPP', action: 'skip', stage: 'PREAPP' };
 const ACCEPTED: RunDecision = {
-  ...{ ...WHO, ownerId: 'J-2', decisionId: 'acceptAge-PRECLOSE', action: 'acceptAge' },
+  ...{ ...WHO, runKey: 'J-2', decisionId: 'acceptAge-PRECLOSE', action: 'acceptAge' },
 };
 
 const WITHDRAWN: RunDecision = { ...WHO, decisionId: 'withdraw', action: 'withdraw' };
@@ -47,8 +47,8 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     const { stage: _, ...extended } = EXTENDED;
     const found = all.find(({ decisionId }) => decisionId === EXTENDED.decisionId);
     assert.deepEqual(found, { ...extended, productCode: 'PREAPP' });
-    assert.deepEqual(await listed(ledger, { ownerId: 'J-2' }), [ACCEPTED]);
-    assert.deepEqual((await listed(ledger, { ownerId: 'J-1', by: WHO.by })).length, 3);
+    assert.deepEqual(await listed(ledger, { runKey: 'J-2' }), [ACCEPTED]);
+    assert.deepEqual((await listed(ledger, { runKey: 'J-1', by: WHO.by })).length, 3);
     const ofInquiry = await listed(ledger, { customerTraceNumber: INQUIRY.customerTraceNumber });
     assert.deepEqual(
       ofInquiry.map(({ action }) => action),
@@ -84,7 +84,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await outcome({ inquiry: preapp, run: { workflowId: 'journey-J-1', runId: 'run-2' } }), 'withdrawn');
     assert.equal(await outcome({ inquiry: SHARE, consents: [consentOf()] }), 'withdrawn');
     assert.equal(await outcome({}), 'latest');
-    const other = { ...preapp, customerTraceNumber: 'PABBBBBBBBBBBBBBBBBBBBBBBB00', ownerId: 'J-2' };
+    const other = { ...preapp, customerTraceNumber: 'PABBBBBBBBBBBBBBBBBBBBBBBB00', runKey: 'J-2' };
     assert.equal(await outcome({ inquiry: other }), 'claimed');
     await write(ledger, { ...WITHDRAWN, by: 'another' });
     const again2 = await ledger.claim(claimOf(ledger, { inquiry: preapp }));
@@ -93,9 +93,9 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
 
   test('the withdrawal of a review is about each of its rows, and about no other review', async (t) => {
     const { ledger } = await opened(t);
-    await write(ledger, { ...WITHDRAWN, ownerId: 'portfolio:R-1' });
-    const claimed = async (ownerId: string, customerTraceNumber: string) => {
-      const inquiry = { ownerId, customerTraceNumber, productCode: 'ACCTRVW' } as const;
+    await write(ledger, { ...WITHDRAWN, runKey: 'portfolio:R-1' });
+    const claimed = async (runKey: string, customerTraceNumber: string) => {
+      const inquiry = { runKey, customerTraceNumber, productCode: 'ACCTRVW' } as const;
       return (await ledger.claim(claimOf(ledger, { inquiry }))).kind;
     };
     assert.equal(await claimed('portfolio:R-1/A-1', 'AVAAAAAAAAAAAAAAAAAAAAAAAA00'), 'withdrawn');
@@ -130,9 +130,9 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await write(ledger, SKIPPED);
     const who = { by: 'records-1', reason: 'retention is over' };
-    await ledger.retention.begin({ ownerId: 'J-1' }, who);
-    await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0);
-    assert.equal((await listed(ledger, { ownerId: 'J-1' })).length, 1);
+    await ledger.retention.begin({ runKey: 'J-1' }, who);
+    await ledger.retention.dispose({ runKey: 'J-1' }, who, 0);
+    assert.equal((await listed(ledger, { runKey: 'J-1' })).length, 1);
     assert.deepEqual((await ledger.verifyChain()).findings, []);
   });
 }

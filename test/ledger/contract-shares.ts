@@ -14,11 +14,11 @@ const BY_ITSELF: Partial<InquiryDescription> = {
   ...SHARE,
   customerTraceNumber: 'SUBBBBBBBBBBBBBBBBBBBBBBBB00',
   workflowType: 'shareReport',
-  ownerId: 'share:S-9',
+  runKey: 'share:S-9',
   shareId: 'S-9',
 };
 const QUERY: ConsentsQuery = {
-  ownerId: 'share:S-9',
+  runKey: 'share:S-9',
   shareId: 'S-9',
   reportReferenceNumber: 'REF-1',
 };
@@ -35,7 +35,7 @@ async function shares(ledger: Ledger, query: SharesQuery = {}): Promise<AuditedS
 }
 
 const rowOf = (reportReferenceNumber: string) => ({
-  ownerId: 'share:S-9',
+  runKey: 'share:S-9',
   shareId: 'S-9',
   reportReferenceNumber,
   reportEndUserCode: 'EU1',
@@ -74,8 +74,8 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const authorization = { by: 'records', reason: 'kept long enough' };
-    await ledger.retention.begin({ ownerId: 'J-1' }, authorization);
-    assert.equal((await ledger.retention.dispose({ ownerId: 'J-1' }, authorization, 0)).kind, 'done');
+    await ledger.retention.begin({ runKey: 'J-1' }, authorization);
+    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, authorization, 0)).kind, 'done');
     const [found] = await ledger.inquiriesReferredTo('REF-1');
     assert.equal(found?.reference, null);
     assert.ok(found?.inquiry.disposedAt);
@@ -84,25 +84,25 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('shares by themselves of an owner’s reports are known, also once those were disposed of', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
-    const ofJourney = (more: object = {}) => ledger.retention.sharesOf({ ownerId: 'J-1', ...more });
+    const ofJourney = (more: object = {}) => ledger.retention.sharesOf({ runKey: 'J-1', ...more });
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await attempted(ledger, { inquiry: SHARE, sharedReference: 'REF-1' }, { state: 'answered', answer: POSTED });
     assert.deepEqual(await ofJourney(), []);
-    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), ownerId: 'share:S-8', shareId: 'S-8' });
-    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), ownerId: 'share:S-7', shareId: 'S-7' });
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), runKey: 'share:S-8', shareId: 'S-8' });
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), runKey: 'share:S-7', shareId: 'S-7' });
     await attempted(ledger, { inquiry: BY_ITSELF, sharedReference: 'REF-1' }, { state: 'answered', answer: POSTED });
     const found = [
-      { ownerId: 'share:S-8', inquiries: 0 },
-      { ownerId: 'share:S-9', inquiries: 1 },
+      { runKey: 'share:S-8', inquiries: 0 },
+      { runKey: 'share:S-9', inquiries: 1 },
     ];
     assert.deepEqual(await ofJourney(), found);
     assert.deepEqual(await ofJourney({ productCode: 'PREQUAL' }), found);
     assert.deepEqual(await ofJourney({ productCode: 'PREAPP' }), []);
-    assert.deepEqual(await ledger.retention.sharesOf({ ownerId: 'share:S-9' }), []);
+    assert.deepEqual(await ledger.retention.sharesOf({ runKey: 'share:S-9' }), []);
     const authorization = { by: 'records', reason: 'kept long enough' };
-    for (const ownerId of ['J-1', 'share:S-9']) {
-      await ledger.retention.begin({ ownerId }, authorization);
-      assert.equal((await ledger.retention.dispose({ ownerId }, authorization, 0)).kind, 'done');
+    for (const runKey of ['J-1', 'share:S-9']) {
+      await ledger.retention.begin({ runKey }, authorization);
+      assert.equal((await ledger.retention.dispose({ runKey }, authorization, 0)).kind, 'done');
     }
     assert.deepEqual(
       (await ofJourney()).map(({ inquiries }) => inquiries),
@@ -121,8 +121,8 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('what was said about sharing a report comes from its owner, from the share, and from its other shares', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
-    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), ownerId: 'share:S-8', shareId: 'S-8' });
-    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), ownerId: 'share:S-7', shareId: 'S-7' });
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), runKey: 'share:S-8', shareId: 'S-8' });
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), runKey: 'share:S-7', shareId: 'S-7' });
     const said = [
       consentOf({ journeyId: 'share:S-9', shareId: 'S-9', consentId: 'OWN', receivedAt: '2026-01-05T00:00:00Z' }),
       consentOf({ shareId: 'S-9', consentId: 'OWNER', receivedAt: '2026-01-04T00:00:00Z', proof: 'a.b.c' }),
@@ -209,7 +209,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordShare(ledger.identity.ledgerId, rowOf('GIVEN'));
     const given = { inquiry: { ...BY_ITSELF, endUserCode: 'EU3' }, sharedReference: 'GIVEN' };
     await attempted(ledger, given, { state: 'unknown' });
-    const unsent = { ...BY_ITSELF, customerTraceNumber: 'SUC', shareId: 'S-8', ownerId: 'share:S-8' };
+    const unsent = { ...BY_ITSELF, customerTraceNumber: 'SUC', shareId: 'S-8', runKey: 'share:S-8' };
     await attempted(ledger, { inquiry: unsent, sharedReference: 'REF-1' }, { state: 'notSent' });
 
     const [first, second, ...more] = await shares(ledger);
@@ -217,7 +217,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(first?.customerTraceNumber, SHARE_TRACE);
     assert.deepEqual(first?.report, {
       customerTraceNumber: TRACE,
-      ownerId: 'J-1',
+      runKey: 'J-1',
       productCode: 'PREQUAL',
       endUserCode: 'EU1',
     });
@@ -234,8 +234,8 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await traces({ report: 'REF-1' }), [SHARE_TRACE]);
     assert.deepEqual(await traces({ report: TRACE }), [SHARE_TRACE]);
     assert.deepEqual(await traces({ report: 'GIVEN' }), [ownTrace]);
-    assert.deepEqual(await traces({ ownerId: 'J-1' }), [SHARE_TRACE]);
-    assert.deepEqual(await traces({ ownerId: 'share:S-9' }), [ownTrace]);
+    assert.deepEqual(await traces({ runKey: 'J-1' }), [SHARE_TRACE]);
+    assert.deepEqual(await traces({ runKey: 'share:S-9' }), [ownTrace]);
     assert.deepEqual(await traces({ before: '2020-01-01T00:00:00Z' }), []);
   });
 }

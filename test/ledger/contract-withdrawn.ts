@@ -19,7 +19,7 @@ import {
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const TYPING_ERROR: ShareWithdrawal = {
-  ownerId: 'J-1',
+  runKey: 'J-1',
   shareId: 'S1',
   by: 'platform@example.com',
   reason: 'another investor was meant',
@@ -54,7 +54,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal(await claimed(ledger, { inquiry: nextNumber }), 'notPermitted');
     const otherShare = { customerTraceNumber: 'SUCCCCCCCCCCCCCCCCCCCCCCCC00', shareId: 'S2' };
     assert.equal(await claimed(ledger, { inquiry: otherShare }), 'claimed');
-    const otherJourney = { customerTraceNumber: 'SUDDDDDDDDDDDDDDDDDDDDDDDD00', ownerId: 'J-2' };
+    const otherJourney = { customerTraceNumber: 'SUDDDDDDDDDDDDDDDDDDDDDDDD00', runKey: 'J-2' };
     assert.equal(await claimed(ledger, { inquiry: otherJourney }), 'claimed');
   });
 
@@ -62,11 +62,11 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await withdrawn(ledger, { shareId: 'S-9' });
-    const inquiry = { ...SHARE, workflowType: 'shareReport', ownerId: 'share:S-9', shareId: 'S-9' };
+    const inquiry = { ...SHARE, workflowType: 'shareReport', runKey: 'share:S-9', shareId: 'S-9' };
     const consents = [consentOf({ shareId: 'S-9' })];
     const verdict = await ledger.claim(claimOf(ledger, { inquiry, consents, sharedReference: 'REF-1' }));
     assert.ok(verdict.kind === 'notPermitted' && verdict.withdrawn);
-    const other = { ...inquiry, ownerId: 'share:S-8', shareId: 'S-8' };
+    const other = { ...inquiry, runKey: 'share:S-8', shareId: 'S-8' };
     const ofOther = [consentOf({ shareId: 'S-8' })];
     const claim = claimOf(ledger, { inquiry: other, consents: ofOther, sharedReference: 'REF-1' });
     assert.equal((await ledger.claim(claim)).kind, 'claimed');
@@ -131,7 +131,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     const [first] = verdicts;
     for (const verdict of verdicts) assert.deepEqual(verdict, first);
     const listed: unknown[] = [];
-    for await (const one of ledger.withdrawnSharesBetween({ ownerId: 'J-1' })) listed.push(one);
+    for await (const one of ledger.withdrawnSharesBetween({ runKey: 'J-1' })) listed.push(one);
     assert.equal(listed.length, 1);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [1, []]);

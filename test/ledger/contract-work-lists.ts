@@ -13,23 +13,23 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     const { ledgerId } = ledger.identity;
     const held = (inquiry: object) => attempted(ledger, { inquiry }, { state: 'unknown' });
     await held({ customerTraceNumber: 'A' });
-    await held({ customerTraceNumber: 'B', ownerId: 'J-2', profile: 'east' });
+    await held({ customerTraceNumber: 'B', runKey: 'J-2', profile: 'east' });
     // A journey for two end users.
-    await held({ customerTraceNumber: 'C', ownerId: 'J-3' });
+    await held({ customerTraceNumber: 'C', runKey: 'J-3' });
     await attempted(
       ledger,
-      { inquiry: { customerTraceNumber: 'D', ownerId: 'J-3', productCode: 'PRECLOSE', endUserCode: 'EU3' } },
+      { inquiry: { customerTraceNumber: 'D', runKey: 'J-3', productCode: 'PRECLOSE', endUserCode: 'EU3' } },
       { state: 'answered', answer: RECORD },
     );
     // A journey's share, for the secondary user EU2.
     await held({ ...SHARE, customerTraceNumber: 'S' });
     // A share by itself of a report that was pulled for EU3.
-    const ofReport = { ownerId: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU3' };
+    const ofReport = { runKey: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU3' };
     assert.equal(await ledger.recordShare(ledgerId, ofReport), true);
-    await held({ ...SHARE, customerTraceNumber: 'T', ownerId: 'share:S-9', shareId: 'S-9' });
+    await held({ ...SHARE, customerTraceNumber: 'T', runKey: 'share:S-9', shareId: 'S-9' });
     // One whose report the ledger does not know.
-    await held({ ...SHARE, customerTraceNumber: 'U', ownerId: 'share:S-8', shareId: 'S-8' });
-    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: 'Z', ownerId: 'J-9' }, answerWithinMs: 0 }));
+    await held({ ...SHARE, customerTraceNumber: 'U', runKey: 'share:S-8', shareId: 'S-8' });
+    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: 'Z', runKey: 'J-9' }, answerWithinMs: 0 }));
 
     const names = async (filters: object) => {
       const rows = await openWork(ledger, filters, 2);
@@ -51,11 +51,11 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await names({ endUsers: ['EU2'] }), '', 'a secondary user sees no share of others');
     assert.equal(await names({ endUsers: [] }), '');
     assert.equal(await names({ endUsers: ['EU1'], profiles: ['east'], kind: 'held' }), 'B');
-    assert.equal(await names({ endUsers: ['EU1'], ownerId: 'J-1' }), 'AS');
+    assert.equal(await names({ endUsers: ['EU1'], runKey: 'J-1' }), 'AS');
     assert.equal(await names({ endUserCode: 'EU2' }), 'STU');
 
-    const madeFor = async (ownerId: string) =>
-      (await ledger.reading.madeFor(ownerId)).map((one) => [one.productCode, one.endUserCode, one.reportEndUserCode]);
+    const madeFor = async (runKey: string) =>
+      (await ledger.reading.madeFor(runKey)).map((one) => [one.productCode, one.endUserCode, one.reportEndUserCode]);
     assert.deepEqual(await madeFor('share:S-9'), [['SECONDUSE', 'EU2', 'EU3']]);
     assert.deepEqual(await madeFor('share:S-8'), [['SECONDUSE', 'EU2', undefined]]);
     assert.deepEqual(await madeFor('J-1').then((all) => all.toSorted()), [
@@ -66,7 +66,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     const early = { kind: 'held', reason: 'GatewayUnreachable', since: '2026-01-01T00:00:00.000Z' } as const;
     const opening = {
       ...early,
-      ownerId: 'J-EARLY',
+      runKey: 'J-EARLY',
       gatewayProfile: 'default',
       endUserCode: 'EU7',
       customerTraceNumber: 'Y',
@@ -120,7 +120,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
 /** Ten thousand open rows, and as many that were closed. */
 function manyRows(): string {
   return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-    INSERT INTO work_for_people (work_id, owner_id, kind, reason, since, profile, end_user_code, product_code,
+    INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
       customer_trace_number, attempt, noted_at, closed_at, closed_how)
     SELECT 'w' || i, 'J-' || i, CASE WHEN i % 4 = 0 THEN 'flagged' ELSE 'held' END,
       CASE WHEN i % 4 = 0 THEN 'reportChanged' ELSE 'GatewayUnreachable' END, i, 'default', 'EU1', 'PREQUAL', 'N' || i, 1, i,

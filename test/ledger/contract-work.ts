@@ -18,7 +18,7 @@ function held(change: Partial<WorkToNote> = {}): WorkToNote {
     kind: 'held',
     reason: 'GatewayUnreachable',
     since: at(0),
-    ownerId: 'J-1',
+    runKey: 'J-1',
     gatewayProfile: 'default',
     endUserCode: 'EU1',
     productCode: 'PREQUAL',
@@ -36,8 +36,8 @@ async function reasonsOf(ledger: Ledger, filters = {}): Promise<string[]> {
   return (await openWork(ledger, filters)).map(({ reason, attempt = '' }) => `${reason} ${attempt}`.trim());
 }
 
-async function endsOf(ledger: Ledger, ownerId = 'J-1'): Promise<string[]> {
-  const rows = await ledger.work.of(ownerId);
+async function endsOf(ledger: Ledger, runKey = 'J-1'): Promise<string[]> {
+  const rows = await ledger.work.of(runKey);
   return rows.map(({ reason, closed }) => [reason, closed?.how ?? 'open', closed?.by ?? ''].join(' ').trim());
 }
 
@@ -183,8 +183,8 @@ function noteTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'notSent' });
     await ledger.work.note(ledger.identity.ledgerId, note);
     const who = { by: 'records', reason: 'past its time' };
-    await ledger.retention.begin({ ownerId: 'J-1' }, who);
-    assert.equal((await ledger.retention.dispose({ ownerId: 'J-1' }, who, 0)).kind, 'done');
+    await ledger.retention.begin({ runKey: 'J-1' }, who);
+    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, who, 0)).kind, 'done');
     assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable disposed']);
   });
 }
@@ -226,11 +226,11 @@ function resetTests(opened: Open): void {
     const { ledgerId } = ledger.identity;
     await attempted(ledger, { inquiry: { customerTraceNumber: 'PQ-LEDGER' } }, { state: 'unknown' });
     await noted(ledger, [held(), held({ kind: 'flagged', reason: 'reportChanged' })], at(0));
-    await ledger.work.takeOver(ledgerId, { ownerId: 'J-1', before: at(-9) });
+    await ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: at(-9) });
     assert.equal((await openWork(ledger)).length, 3, 'that was noted since the run began');
-    await ledger.work.takeOver(ledgerId, { ownerId: 'J-1', before: at(9) });
+    await ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: at(9) });
     assert.deepEqual((await reasonsOf(ledger)).sort(), ['OutcomeUnknown 1', 'reportChanged 1']);
-    await ledger.work.takeOver(ledgerId, { ownerId: 'J-2', before: at(9) });
+    await ledger.work.takeOver(ledgerId, { runKey: 'J-2', before: at(9) });
   });
 
   test('a lasting flag stands until a person has seen it, and is not opened again', async (t) => {
@@ -245,7 +245,7 @@ function resetTests(opened: Open): void {
     assert.deepEqual(await endsOf(ledger), ['ssnMismatch seen D-9']);
 
     const review = 'portfolio:R-1';
-    const { customerTraceNumber: _, attempt: __, ...ofRun } = held({ kind: 'flagged', ownerId: review });
+    const { customerTraceNumber: _, attempt: __, ...ofRun } = held({ kind: 'flagged', runKey: review });
     await noted(
       ledger,
       [
@@ -254,7 +254,7 @@ function resetTests(opened: Open): void {
       ],
       at(0),
     );
-    const who = { ownerId: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
+    const who = { runKey: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
     const other = { ...who, decisionId: 'D-0', flag: 'reportChanged' } as const;
     assert.equal(await ledger.work.markSeen(ledgerId, other), false, 'it was flagged for another reason');
     assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), true);
@@ -291,10 +291,10 @@ function readingTests(opened: Open): void {
     await noted(
       ledger,
       [
-        held({ since: at(-50), customerTraceNumber: 'A', ownerId: `${review}/row-1`, productCode: 'ACCTRVW' }),
+        held({ since: at(-50), customerTraceNumber: 'A', runKey: `${review}/row-1`, productCode: 'ACCTRVW' }),
         held({ since: at(-40), customerTraceNumber: 'B', endUserCode: 'EU2', reason: 'InvalidInput' }),
         held({ since: at(-30), customerTraceNumber: 'C', gatewayProfile: 'east' }),
-        { kind: 'flagged', reason: 'PortfolioUnavailable', since: at(-20), ownerId: review, gatewayProfile: 'default' },
+        { kind: 'flagged', reason: 'PortfolioUnavailable', since: at(-20), runKey: review, gatewayProfile: 'default' },
       ],
       at(0),
     );
@@ -307,8 +307,8 @@ function readingTests(opened: Open): void {
     assert.equal(await names({ kind: 'flagged' }), 'PortfolioUnavailable');
     assert.equal(await names({ gatewayProfile: 'east' }), 'C E');
     assert.equal(await names({ endUserCode: 'EU2' }), 'B D');
-    assert.equal(await names({ ownerId: review }), 'A PortfolioUnavailable');
-    assert.equal(await names({ ownerId: 'J-1', reason: 'OutcomeUnknown' }), 'D E');
+    assert.equal(await names({ runKey: review }), 'A PortfolioUnavailable');
+    assert.equal(await names({ runKey: 'J-1', reason: 'OutcomeUnknown' }), 'D E');
     assert.deepEqual(
       (await ledger.work.counts()).map(({ kind, reason, count }) => `${kind} ${reason} ${count}`),
       ['held GatewayUnreachable 2', 'held OutcomeUnknown 2', 'held InvalidInput 1', 'flagged PortfolioUnavailable 1'],

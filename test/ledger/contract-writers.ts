@@ -121,12 +121,12 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.flagPostedShares(ledgerId, consentOf({ decision: 'revoked' })),
     () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
     () => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' }),
-    () => ledger.retention.begin({ ownerId: 'J-1' }, authorization),
+    () => ledger.retention.begin({ runKey: 'J-1' }, authorization),
     () => ledger.work.note(ledgerId, { asOf: '2026-01-02T03:04:05Z', opened: [], ended: [] }),
-    () => ledger.work.takeOver(ledgerId, { ownerId: 'J-1', before: '2026-01-02T03:04:05Z' }),
+    () => ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: '2026-01-02T03:04:05Z' }),
     () => {
       const who = { by: 'ops', reason: 'seen', decidedAt: '2026-01-02T03:04:05Z' };
-      return ledger.work.markSeen(ledgerId, { ownerId: 'J-1', decisionId: 'D-7', ...who });
+      return ledger.work.markSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', ...who });
     },
   ];
 }

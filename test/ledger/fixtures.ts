@@ -34,7 +34,7 @@ export const INQUIRY: InquiryDescription = {
   profile: 'default',
   customerId: 'HOUSE1',
   workflowType: 'lendingJourney',
-  ownerId: 'J-1',
+  runKey: 'J-1',
   productCode: 'PREQUAL',
   ordinal: 0,
   endUserCode: 'EU1',
@@ -85,7 +85,7 @@ function numbered(inquiry: InquiryDescription): InquiryDescription {
 }
 
 /** What a share's claim needs at the least. */
-function grantFor({ ownerId: journeyId, shareId = '', endUserCode, endUser }: InquiryDescription): ConsentRecord {
+function grantFor({ runKey: journeyId, shareId = '', endUserCode, endUser }: InquiryDescription): ConsentRecord {
   const secondaryUser = { ...(endUserCode ? { endUserCode } : {}), ...(endUser ? { endUser } : {}) };
   return consentOf({ journeyId, shareId, secondaryUser });
 }

@@ -41,7 +41,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   const { evidence: _, ...said } = grant;
   const revocation = { ...said, decision: 'revoked' as const, decidedAt: '2026-02-01T00:00:00Z' };
   const OF_JOURNEY = { ...SHARE, shareId: 'S-9' };
-  const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', ownerId: 'share:S-9', shareId: 'S-9' };
+  const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', runKey: 'share:S-9', shareId: 'S-9' };
   const authorization = { by: 'legal', reason: 'a claim' };
 
   /** A ledger with the report, and a second session that holds the lock of the chain's head until it lets go. */
@@ -112,7 +112,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
 
   for (const [name, begin] of [
     ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' })],
-    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ ownerId: 'J-1' }, authorization)],
+    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ runKey: 'J-1' }, authorization)],
   ] as const) {
     test(`${name} on the report that commits before the claim is respected`, async (t) => {
       const { ledger, blocker, untilWaiting, claim } = await locked(t);
@@ -131,7 +131,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     test(`a legal hold that commits between what ${step} of a disposal reads and its commit is respected`, async (t) => {
       const { ledger, blocker, untilWaiting } = await locked(t);
       const { retention } = ledger;
-      const scope = { ownerId: 'J-1' };
+      const scope = { runKey: 'J-1' };
       const run = { workflowId: 'journey-J-1', runId: 'run-1' };
       if (step !== 'begin') {
         await blocker.query('COMMIT');
@@ -165,9 +165,9 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     const { ledger, blocker, untilWaiting } = await locked(t);
     const { retention } = ledger;
     await blocker.query('COMMIT');
-    await retention.begin({ ownerId: 'J-1' }, authorization);
+    await retention.begin({ runKey: 'J-1' }, authorization);
     await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
-    const disposing = retention.dispose({ ownerId: 'J-1' }, authorization, 0);
+    const disposing = retention.dispose({ runKey: 'J-1' }, authorization, 0);
     await untilWaiting(1);
     const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
     await untilWaiting(2);

@@ -150,16 +150,16 @@ describe('the database role of the HTTP API', () => {
     assert.equal(late.kind, 'recorded');
     await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
     assert.equal((await api.kept.unmatched({ limit: 10 })).length, 1);
-    assert.equal(await api.kept.markSeen(ledgerId, { ownerId: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
+    assert.equal(await api.kept.markSeen(ledgerId, { runKey: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
     const report = traceOf('13');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));
     await ledger.recordOutcome(
       outcomeOf(ledger, { customerTraceNumber: report, state: 'answered', answer: RECORD }),
       '{"a":1}',
     );
-    const { ownerId, productCode } = INQUIRY;
+    const { runKey, productCode } = INQUIRY;
     const read = await api.reading.report(
-      { ownerId, productCode, customerTraceNumber: report },
+      { runKey, productCode, customerTraceNumber: report },
       { by: 'ops', via: 'api' },
     );
     assert.equal(read?.body, '{"a":1}');
@@ -219,7 +219,7 @@ describe('the database role of workers', () => {
       'UPDATE attempts SET answer_by = 0',
       'UPDATE attempts SET resend_from = 0',
       'UPDATE inquiries SET customer_trace_number = customer_trace_number',
-      'UPDATE inquiries SET owner_id = owner_id',
+      'UPDATE inquiries SET run_key = run_key',
       'UPDATE inquiries SET ordinal = 9',
       'UPDATE closed_attempts SET closed_at = 0',
       'UPDATE report_accesses SET accessed_by = accessed_by',

@@ -95,7 +95,7 @@ describe('SQLite: the file', () => {
   test('holds neither a report nor its key once it was disposed of, nor does its log', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
-    const other = { ownerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
+    const other = { runKey: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
     for (const inquiry of [{}, other]) {
       const claim = claimOf(ledger, { inquiry });
       await ledger.claim(claim);
@@ -120,8 +120,8 @@ describe('SQLite: the file', () => {
     };
     assert.deepEqual(await held(TRACE), [true, true, true, true]);
     const authorization = { by: 'ops', reason: 'kept long enough' };
-    await ledger.retention.begin({ ownerId: 'J-1' }, authorization);
-    await ledger.retention.dispose({ ownerId: 'J-1' }, authorization, 0);
+    await ledger.retention.begin({ runKey: 'J-1' }, authorization);
+    await ledger.retention.dispose({ runKey: 'J-1' }, authorization, 0);
     assert.equal(await ledger.retention.scrub(), true);
     assert.deepEqual(await held(TRACE), [false, false, false, false]);
     assert.deepEqual(await held(other.customerTraceNumber), [true, true, true, true]);

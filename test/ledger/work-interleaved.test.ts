@@ -62,13 +62,13 @@ class ModelRun {
   }
 
   get #inquiry() {
-    return claimOf(ledger, { inquiry: { customerTraceNumber: this.number, ownerId: this.#owner } }).inquiry;
+    return claimOf(ledger, { inquiry: { customerTraceNumber: this.number, runKey: this.#owner } }).inquiry;
   }
 
   hold(): void {
     if (this.#now.hasEnded) return;
     const { attempt } = this.#now;
-    const named = { ownerId: this.#owner, gatewayProfile: 'default', customerTraceNumber: this.number, attempt };
+    const named = { runKey: this.#owner, gatewayProfile: 'default', customerTraceNumber: this.number, attempt };
     const inquiry = this.#inquiry;
     const since = new Date().toISOString();
     this.#now.hold ??= { kind: 'held', reason: 'CredentialsRefused', since, productCode: 'PREQUAL', inquiry, ...named };
@@ -79,7 +79,7 @@ class ModelRun {
     const { hold, told } = this.#now;
     const isNews = hold && (!told || told.isUnsure || told.since !== hold.since);
     if (this.#inFlight || !(isNews || (!hold && told) || this.#tellsReset)) return false;
-    const key = { kind: 'held' as const, reason: 'CredentialsRefused' as const, ownerId: this.#owner };
+    const key = { kind: 'held' as const, reason: 'CredentialsRefused' as const, runKey: this.#owner };
     const ended = hold ? [] : [{ ...key, customerTraceNumber: this.number }];
     const how = {
       ...(this.#now.hasEnded ? { isLast: true as const } : {}),
@@ -125,7 +125,7 @@ class ModelRun {
     if (this.#now.hold || this.#now.hasEnded) return;
     const known = await ledger.inquiry(this.number);
     const attempt = (known?.attempts.at(-1)?.attempt ?? 0) + 1;
-    const named = { inquiry: { customerTraceNumber: this.number, ownerId: this.#owner }, attempt };
+    const named = { inquiry: { customerTraceNumber: this.number, runKey: this.#owner }, attempt };
     assert.equal((await attempted(ledger, named, { state: 'notSent' })).kind, 'claimed');
     this.#now.attempt = attempt + 1;
   }

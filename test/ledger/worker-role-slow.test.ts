@@ -104,7 +104,7 @@ test('operators hold, dispose of, and wrap anew; the old row versions are vacuum
   assert.equal((await stage.cli('dispose', journeyId, '--yes', ...AUTHORIZATION)).code, 1);
   await done('legal-hold', 'release', journeyId, '--matter', '2026-17', ...AUTHORIZATION);
   await done('dispose', journeyId, '--yes', ...AUTHORIZATION);
-  const ofJourney = `customer_trace_number IN (SELECT customer_trace_number FROM inquiries WHERE owner_id = '${journeyId}')`;
+  const ofJourney = `customer_trace_number IN (SELECT customer_trace_number FROM inquiries WHERE run_key = '${journeyId}')`;
   assert.equal(await countOf('reports', `${ofJourney} AND body IS NOT NULL`), 0);
   assert.equal(await countOf('report_consumers', ofJourney), 0);
   assert.ok((await countOf('attempts', ofJourney)) >= 4, 'the fence stays');

@@ -37,7 +37,7 @@ function inquiry(productCode: ProductCode, change: Partial<InquiryDescription> =
     profile: 'default',
     customerId: 'HOUSE1',
     workflowType: 'lendingJourney',
-    ownerId: 'J-1',
+    runKey: 'J-1',
     productCode,
     ordinal: 0,
     endUserCode: 'EU1',
@@ -102,7 +102,7 @@ describe('the canonical form of a request', () => {
   });
 
   test('is the same whatever names the inquiry, and in whatever order its members come', () => {
-    const named = { customerTraceNumber: 'U', ownerId: 'J-2', workflowType: 'creditReport', ordinal: 3, amends: 'T' };
+    const named = { customerTraceNumber: 'U', runKey: 'J-2', workflowType: 'creditReport', ordinal: 3, amends: 'T' };
     assert.equal(text({ ...REPORT, inquiry: { ...REPORT.inquiry, ...named } }), text(REPORT));
     const reversed = Object.fromEntries(Object.entries(APPLICANT).reverse()) as unknown as Applicant;
     assert.equal(text({ ...REPORT, applicants: [reversed, CO_APPLICANT] }), text(REPORT));

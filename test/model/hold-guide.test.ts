@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { FAILURE_TYPES, HOLD_ACTIONS, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
-import type { RunKind } from '../../src/model/owner-id.ts';
+import type { RunKind } from '../../src/model/run-key.ts';
 import { ATTENTION_GUIDE, consequences, HOLD_GUIDE, RUN_GUIDE, runbookPage } from '../../src/words/holds.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;

@@ -7,7 +7,7 @@ const parts: TraceNumberParts = {
   environment: 'sandbox',
   customerId: 'CUST1',
   workflowType: 'lendingJourney',
-  ownerId: 'L-1',
+  runKey: 'L-1',
   productCode: 'PREQUAL',
   ordinal: 0,
 };
@@ -25,10 +25,10 @@ test('each part counts, and parts are kept apart', () => {
     { ...parts, environment: 'uat' as const },
     { ...parts, customerId: 'CUST2' },
     { ...parts, workflowType: 'creditReport' },
-    { ...parts, ownerId: 'L-2' },
+    { ...parts, runKey: 'L-2' },
     { ...parts, productCode: 'PREAPP' as const },
     { ...parts, shareId: 'S1' },
-    { ...parts, customerId: 'CUST1L', ownerId: '-1' },
+    { ...parts, customerId: 'CUST1L', runKey: '-1' },
   ].map(traceNumber);
   assert.equal(new Set(numbers).size, numbers.length);
 });

@@ -18,7 +18,7 @@ const traceOf = (number: number) => `PQ${lettersOf(number).toUpperCase().padStar
 /** Attempts without an answer, of runs that are gone: the ledger takes decisions about them. */
 async function holdMany(ledger: Ledger): Promise<void> {
   for (let number = 0; number < HELD; number++) {
-    const inquiry = { ownerId: `LOAN-MANY-${number}`, customerTraceNumber: traceOf(number) };
+    const inquiry = { runKey: `LOAN-MANY-${number}`, customerTraceNumber: traceOf(number) };
     await attempted(ledger, { inquiry }, { state: 'unknown' });
   }
 }
@@ -28,7 +28,7 @@ async function flagMany(ledger: Ledger): Promise<void> {
   const flag = { kind: 'flagged', reason: 'reportChanged', gatewayProfile: 'default', endUserCode: 'EU1' } as const;
   const opened = Array.from({ length: FLAGGED }, (_, number) => ({
     ...flag,
-    ownerId: `LOAN-FLAG-${number}`,
+    runKey: `LOAN-FLAG-${number}`,
     since: new Date(Date.now() - (FLAGGED - number) * 1_000).toISOString(),
   }));
   await ledger.work.note(ledger.identity.ledgerId, { asOf, opened, ended: [] });

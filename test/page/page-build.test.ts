@@ -70,7 +70,7 @@ test('a line that says nothing, or the contrary of another, is named and takes n
 
 function hold(holdId: string, since: string, reason = 'OutcomeUnknown', kind: Hold['kind'] = 'held'): Hold {
   const guide = { meaning: '', providerWords: {}, actions: [] };
-  return { holdId, since, reason, kind, guide, ownerId: holdId, profile: 'default', allowedActions: [] };
+  return { holdId, since, reason, kind, guide, runKey: holdId, profile: 'default', allowedActions: [] };
 }
 
 test('a refresh moves no row: what has gone keeps its place, what is new comes by its age', () => {

@@ -85,7 +85,7 @@ export async function startPageWorld(t: TestContext): Promise<PageWorld> {
         const { json } = await api.call(`/v1/journeys/${journeyId}`);
         return json.state === 'held' ? json : undefined;
       });
-      return until(async () => (await api.call(`/v1/holds?ownerId=${journeyId}`)).json.data[0]);
+      return until(async () => (await api.call(`/v1/holds?runKey=${journeyId}`)).json.data[0]);
     },
   };
 }

@@ -47,8 +47,8 @@ test('signing in by oauth2-proxy', async (t) => {
     await signIn(page, who);
     return { context, page };
   }
-  const decisionOf = async ({ ownerId }: Json): Promise<Json> =>
-    (await world.api.call(`/v1/inquiries?ownerId=${ownerId}`)).json.data[0]?.decision;
+  const decisionOf = async ({ runKey }: Json): Promise<Json> =>
+    (await world.api.call(`/v1/inquiries?runKey=${runKey}`)).json.data[0]?.decision;
 
   await t.test('a person signs in at the provider, sees the queue, decides in that name, and signs out', async () => {
     const hold = await world.hold('LOAN-PROXY');

@@ -20,14 +20,14 @@ import {
 /** What a token may, without the right to read personal data whole. */
 const WITHOUT_REVEAL = Object.keys(SCOPES).filter((scope) => scope !== 'reports:reveal');
 
-const rowOf = (page: Page, { ownerId }: Json) => page.getByRole('row').filter({ hasText: ownerId });
+const rowOf = (page: Page, { runKey }: Json) => page.getByRole('row').filter({ hasText: runKey });
 
-async function isOpen({ api }: PageWorld, { ownerId }: Json): Promise<boolean> {
-  return (await api.call(`/v1/holds?ownerId=${ownerId}`)).json.data.length > 0;
+async function isOpen({ api }: PageWorld, { runKey }: Json): Promise<boolean> {
+  return (await api.call(`/v1/holds?runKey=${runKey}`)).json.data.length > 0;
 }
 
-async function decisionOf({ api }: PageWorld, { ownerId }: Json): Promise<Json> {
-  const { json } = await api.call(`/v1/inquiries?ownerId=${ownerId}`);
+async function decisionOf({ api }: PageWorld, { runKey }: Json): Promise<Json> {
+  const { json } = await api.call(`/v1/inquiries?runKey=${runKey}`);
   return json.data[0]?.decision;
 }
 

@@ -303,7 +303,7 @@ describe('changes to a ring under AWS KMS', () => {
     const { file, ring } = await newRing();
     const at = { url: `file:${join(dirname(file), 'ledger.db')}`, environment: 'sandbox' as const };
     const ledger = await openLedger({ ...at, keyRing: ring, create: true });
-    await ledger.claim(claimOf(ledger, { inquiry: { ownerId: 'J-1' } }));
+    await ledger.claim(claimOf(ledger, { inquiry: { runKey: 'J-1' } }));
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"report":1}');
     await ledger.close();
     const [rotated] = await rotateKeys(file, ['ledger']);

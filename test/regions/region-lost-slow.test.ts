@@ -128,7 +128,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   await timed('pause', () => done(second, 'pause', ...who));
   await timed('audit verify', () => done(second, 'audit', 'verify'));
   const found = await timed('compare', () => compare(second, since, 3));
-  const byOwner = new Map(found.behind.map((one) => [one.ownerId, one]));
+  const byOwner = new Map(found.behind.map((one) => [one.runKey, one]));
   for (const id of [...late, ...lateHeld, lateAtGate]) assert.equal(byOwner.get(id)?.kind, 'noRun', id);
   for (const id of atGate)
     assert.equal(
@@ -148,10 +148,10 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   for (const id of ended) assert.equal(byOwner.has(id), false, id);
   // Whichever background run has a row and is not in the copy is named.
   const ledger = await regions.openLedger();
-  for await (const { ownerId, claimedAt } of ledger.inquiriesBetween({
+  for await (const { runKey, claimedAt } of ledger.inquiriesBetween({
     from: new Date(copiedAt + 1_000).toISOString(),
   })) {
-    assert.ok(byOwner.has(ownerId), `${ownerId}, claimed at ${claimedAt}, is not named`);
+    assert.ok(byOwner.has(runKey), `${runKey}, claimed at ${claimedAt}, is not named`);
   }
 
   await timed('workers', () => second.startWorker());
@@ -217,7 +217,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   }
   // What was acknowledged is there.
   const [decisions, consents] = [new Set<string>(), new Set<string>()];
-  for await (const one of ledger.decisionsBetween()) decisions.add(`${one.ownerId} ${one.decisionId}`);
+  for await (const one of ledger.decisionsBetween()) decisions.add(`${one.runKey} ${one.decisionId}`);
   for await (const one of ledger.consentsBetween()) consents.add(`${one.journeyId} ${one.consentId} ${one.decision}`);
   for (const one of callers.taken) {
     if (one.kind === 'decision') assert.ok(decisions.has(`${one.journeyId} ${one.decision.decisionId}`));

@@ -53,7 +53,7 @@ async function waitingShare(own: Harness, terms: object = {}) {
   const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, terms);
   const handle = await startShare(own, input);
   await untilShareIs(handle, 'waitingForConsent');
-  return { handle, shareId: input.shareId, ownerId: `pull:${pull.pullId}` };
+  return { handle, shareId: input.shareId, runKey: `pull:${pull.pullId}` };
 }
 
 function grantNow(owner: string, shareId = 'S1'): ConsentMessage {
@@ -180,8 +180,8 @@ const shareGrantTooOld = besideOwnWorker('shareReport-grantTooOld', ON_GATEWAY_Q
   return handle;
 });
 
-function holdReport(own: Harness, ownerId: string): Promise<unknown> {
-  return withLedger(own, (ledger) => ledger.retention.setLegalHold(ownerId, { ...WORD, matter: '2026-17' }));
+function holdReport(own: Harness, runKey: string): Promise<unknown> {
+  return withLedger(own, (ledger) => ledger.retention.setLegalHold(runKey, { ...WORD, matter: '2026-17' }));
 }
 
 const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', ON_GATEWAY_QUEUE, async (own) => {
@@ -192,8 +192,8 @@ const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', ON_GATEWA
 });
 
 const shareReportGone = besideOwnWorker('shareReport-reportGone', ON_GATEWAY_QUEUE, async (own) => {
-  const { handle, shareId, ownerId } = await waitingShare(own);
-  await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), () => holdReport(own, ownerId));
+  const { handle, shareId, runKey } = await waitingShare(own);
+  await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), () => holdReport(own, runKey));
   await handle.result();
   return handle;
 });

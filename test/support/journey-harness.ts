@@ -207,10 +207,10 @@ async function getJson(url: string): Promise<{ customerTraceNumber: string }[]> 
  * number of its first attempt before that has ended.
  */
 async function traces(handle: JourneyHandle, { environment, profiles }: Config): Promise<Set<string>> {
-  const { journeyId: ownerId, stages, shares } = await statusOf(handle);
+  const { journeyId: runKey, stages, shares } = await statusOf(handle);
   const customerId = profiles.get('default')?.customerId ?? '';
   const run = { environment, customerId, workflowType: 'lendingJourney' };
-  const ofStages = stages.map(({ productCode }) => traceNumber({ ...run, ownerId, productCode, ordinal: 0 }));
+  const ofStages = stages.map(({ productCode }) => traceNumber({ ...run, runKey, productCode, ordinal: 0 }));
   const told = [...stages, ...shares].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   return new Set([...ofStages, ...told].map((customerTraceNumber) => customerTraceNumber.slice(0, -2)));
 }

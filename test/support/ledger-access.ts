@@ -31,10 +31,10 @@ export function lockLedger({ config }: Configured): () => void {
 }
 
 /** What people decided about a run or its inquiries, oldest first, without ids of the run and times. */
-export async function decidedAbout(ledger: Ledger, ownerId: string): Promise<Partial<AuditedDecision>[]> {
+export async function decidedAbout(ledger: Ledger, runKey: string): Promise<Partial<AuditedDecision>[]> {
   const found: Partial<AuditedDecision>[] = [];
-  for await (const one of ledger.decisionsBetween({ ownerId })) {
-    const { ownerId: _, decidedAt: __, recordedAt: ___, ...decision } = one;
+  for await (const one of ledger.decisionsBetween({ runKey })) {
+    const { runKey: _, decidedAt: __, recordedAt: ___, ...decision } = one;
     found.push(decision);
   }
   return found;

@@ -129,9 +129,9 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
 }
 
 /** PREQUAL's trace number without its ordinal: known before anything of the run is. */
-function traceStem(ownerId: string): string {
+function traceStem(runKey: string): string {
   const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
-  return traceNumber({ ...run, ownerId, productCode: 'PREQUAL', ordinal: 0 }).slice(0, -2);
+  return traceNumber({ ...run, runKey, productCode: 'PREQUAL', ordinal: 0 }).slice(0, -2);
 }
 
 /** The directory moves away and back: the file keeps its identity. */

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { ID_NAMES, ownerOf } from '../../src/model/owner-id.ts';
+import { ID_NAMES, parseRunKey } from '../../src/model/run-key.ts';
 import { WAIT_LIMIT_MS } from './journey-harness.ts';
 
 export interface ReceivedWebhook {
@@ -23,7 +23,7 @@ export interface WebhookReceiver {
   /** How a path answers from now on; `hang`: not at all. */
   answer(path: string, with_: number | 'hang' | ((response: ServerResponse) => void)): void;
   /** The accepted ones of a run (`J-1`, `pull:P-1`) at a path, once there are so many; ends a test that would wait for ever. */
-  accepted(path: string, ownerId: string, count: number): Promise<ReceivedWebhook[]>;
+  accepted(path: string, runKey: string, count: number): Promise<ReceivedWebhook[]>;
   close(): Promise<void>;
 }
 
@@ -62,10 +62,10 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     answer: (path, with_) => void answers.set(path, with_),
-    async accepted(path, ownerId, count) {
+    async accepted(path, runKey, count) {
       const endsAt = performance.now() + WAIT_LIMIT_MS;
       for (;;) {
-        const found = received.filter((one) => accepted.has(one) && one.path === path && isOf(one, ownerId));
+        const found = received.filter((one) => accepted.has(one) && one.path === path && isOf(one, runKey));
         if (found.length >= count) return found;
         if (performance.now() > endsAt)
           throw new Error(`waited in vain for ${count}, got ${typesOf(found).join(', ')}`);
@@ -81,8 +81,8 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
 }
 
 /** An event with a journey's id belongs to that journey, even if it also names a share. */
-function isOf({ event }: ReceivedWebhook, ownerId: string): boolean {
-  const { kind, id } = ownerOf(ownerId);
+function isOf({ event }: ReceivedWebhook, runKey: string): boolean {
+  const { kind, id } = parseRunKey(runKey);
   const { journeyId } = event?.data ?? {};
   if (kind === 'journey') return journeyId === id;
   return journeyId === undefined && event?.data[ID_NAMES[kind]] === id;

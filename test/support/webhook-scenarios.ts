@@ -11,7 +11,7 @@ import {
   type WebhookDeliveryStatus,
   webhookDeliveryId,
 } from '../../src/messages/webhooks/delivery.ts';
-import { ownerIdOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import { toRunKey, workflowIdOf } from '../../src/model/run-key.ts';
 import {
   applicant,
   consentMessage,
@@ -90,8 +90,8 @@ export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<
 
 export type Delivery = WorkflowHandle<() => Promise<WebhookDeliveryResult>>;
 
-export function deliveryOf({ harness }: WebhookStage, ownerId: string): Delivery {
-  return harness.client.workflow.getHandle(webhookDeliveryId(workflowIdOf(ownerId))) as Delivery;
+export function deliveryOf({ harness }: WebhookStage, runKey: string): Delivery {
+  return harness.client.workflow.getHandle(webhookDeliveryId(workflowIdOf(runKey))) as Delivery;
 }
 
 /** Polls the delivery run until it is as wanted. */
@@ -167,7 +167,7 @@ export async function playPull({ harness }: WebhookStage) {
   await decideFirstHold(handle, input.pullId, { action: 'resend' });
   const { reference } = (await handle.result()) as unknown as PullResult;
   const personal = [input.applicants[0]?.ssn ?? '', reference?.reportReferenceNumber ?? ''];
-  return { handle, ownerId: ownerIdOf('pull', input.pullId), pullId: input.pullId, personal };
+  return { handle, runKey: toRunKey('pull', input.pullId), pullId: input.pullId, personal };
 }
 
 /** What a share by itself tells. */
@@ -181,7 +181,7 @@ export async function playShare({ harness }: WebhookStage, pullId: string) {
   await untilShareIs(handle, 'waitingForConsent');
   await handle.executeUpdate<unknown, [object]>('recordConsent', { args: [consentToShare(shareId, 'granted')] });
   await handle.result();
-  return { handle, ownerId: ownerIdOf('share', shareId), shareId };
+  return { handle, runKey: toRunKey('share', shareId), shareId };
 }
 
 /** What a review tells that had a row on hold: nothing of the rows that were answered. */
@@ -200,7 +200,7 @@ export async function playReview(
     'mixed/EU123',
   );
   const begun = (await harness.client.workflow.start('portfolioReview', {
-    workflowId: workflowIdOf(ownerIdOf('portfolio', reviewId)),
+    workflowId: workflowIdOf(toRunKey('portfolio', reviewId)),
     taskQueue: harness.config.taskQueue,
     args: [{ reviewId, profile: 'mixed', endUserCode: 'EU123', permissiblePurposeCode: '01', file }],
   })) as unknown as JourneyHandle;
@@ -212,7 +212,7 @@ export async function playReview(
   const message = { reviewId, ...decision, by: 'operator', reason: 'asked' };
   await handle.executeUpdate<unknown, [object]>('resolveInquiry', { args: [message] });
   await handle.result();
-  return { handle, ownerId: ownerIdOf('portfolio', reviewId), reviewId };
+  return { handle, runKey: toRunKey('portfolio', reviewId), reviewId };
 }
 
 export function untilReview(handle: JourneyHandle, state: PortfolioStatus['state']): Promise<PortfolioStatus> {

@@ -55,11 +55,11 @@ const journeyIds = new Map<string, string>();
 
 const { claim, recordOutcome } = SqlLedger.prototype;
 SqlLedger.prototype.claim = async function (request) {
-  const { ownerId, customerTraceNumber } = request.inquiry;
-  journeyIds.set(customerTraceNumber, ownerId);
-  await ask('beforeClaim', ownerId);
+  const { runKey, customerTraceNumber } = request.inquiry;
+  journeyIds.set(customerTraceNumber, runKey);
+  await ask('beforeClaim', runKey);
   const verdict = await claim.call(this, request);
-  if (verdict.kind === 'claimed') await ask('afterClaim', ownerId);
+  if (verdict.kind === 'claimed') await ask('afterClaim', runKey);
   return verdict;
 };
 SqlLedger.prototype.recordOutcome = async function (record, report, refusal) {

@@ -51,7 +51,7 @@ async function counted(
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
   t.after(() => ledger.close());
   for (const [workflowId, outcome] of Object.entries(outcomes)) {
-    const inquiry = { customerTraceNumber: workflowId, ownerId: workflowId };
+    const inquiry = { customerTraceNumber: workflowId, runKey: workflowId };
     await attempted(ledger, { inquiry, run: { workflowId, runId: 'run-1' } }, outcome);
   }
   for (const consent of kept) await ledger.kept.keep(ledger.identity.ledgerId, consent);

@@ -52,7 +52,7 @@ async function played(name: keyof typeof BENDING_SCENARIOS): Promise<Played> {
 function audited({ result: { journeyId } }: Played): Promise<AuditedAttempt[]> {
   return withLedger(harness, async (ledger) => {
     const attempts: AuditedAttempt[] = [];
-    for await (const one of ledger.inquiriesBetween()) if (one.ownerId === journeyId) attempts.push(one);
+    for await (const one of ledger.inquiriesBetween()) if (one.runKey === journeyId) attempts.push(one);
     return attempts;
   });
 }

@@ -89,7 +89,7 @@ test('a report that was disposed of meanwhile is no obstacle, and said to be gon
   const input = movingInput({ stages: ['PREAPP', 'PRECLOSE'], gates: {} });
   const handle = await harness.start(input);
   await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
-  const scope = { ownerId: input.journeyId, productCode: 'PREAPP' } as const;
+  const scope = { runKey: input.journeyId, productCode: 'PREAPP' } as const;
   const authorization = { by: 'ops', reason: 'a test' };
   assert.equal((await ledger.retention.begin(scope, authorization)).kind, 'done');
   assert.equal((await ledger.retention.dispose(scope, authorization, 0)).kind, 'done');

@@ -40,7 +40,7 @@ test('a late grant in the clear is refused, also beside the members of a refusal
   await late.catch(() => undefined);
   const heard = await withLedger(harness, (ledger) =>
     ledger.kept.hear(ledger.identity.ledgerId, {
-      ...{ ownerId: journeyId, firstRunId: 'a-run', shareIds: ['S1'], applicantIds: ['1A'] },
+      ...{ runKey: journeyId, firstRunId: 'a-run', shareIds: ['S1'], applicantIds: ['1A'] },
     }),
   );
   assert.deepEqual(

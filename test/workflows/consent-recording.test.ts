@@ -40,18 +40,18 @@ function database(): DatabaseSync {
 }
 
 /** Which messages of an owner the ledger has, as `<consentId> <decision>`, in the order in which it got them. */
-function recorded(ownerId: string): string[] {
+function recorded(runKey: string): string[] {
   using reading = database();
   const rows = reading
     .prepare('SELECT consent_id, decision FROM consents WHERE journey_id = ? ORDER BY rowid')
-    .all(ownerId);
+    .all(runKey);
   return rows.map(({ consent_id, decision }) => `${consent_id} ${decision}`);
 }
 
-async function untilRecorded(ownerId: string, count: number): Promise<string[]> {
+async function untilRecorded(runKey: string, count: number): Promise<string[]> {
   const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
-    const found = recorded(ownerId);
+    const found = recorded(runKey);
     if (found.length >= count) return found;
     if (performance.now() > endsAt) throw new Error(`waited in vain; the ledger has ${found}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -166,11 +166,11 @@ describe('what a run is told about consent', () => {
     const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
     const handle = await startShare(harness, input);
     const { shareId } = input;
-    const ownerId = `share:${shareId}`;
-    const message = { ...refusal(ownerId), shareId };
+    const runKey = `share:${shareId}`;
+    const message = { ...refusal(runKey), shareId };
     const answer = await update(handle, 'recordConsent', message);
     assert.equal(answer.recorded, true);
-    assert.deepEqual(recorded(ownerId), [`${message.consentId} denied`]);
+    assert.deepEqual(recorded(runKey), [`${message.consentId} denied`]);
     await handle.result();
   });
 });

@@ -17,7 +17,7 @@ import {
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
-import { rowOwnerId } from '../../src/model/owner-id.ts';
+import { rowRunKey } from '../../src/model/run-key.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
@@ -74,18 +74,18 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function inLedger(ownerId: string): Promise<InquiryView[]> {
-  return withLedger(harness, (ledger) => ledger.inquiriesOf(ownerId));
+function inLedger(runKey: string): Promise<InquiryView[]> {
+  return withLedger(harness, (ledger) => ledger.inquiriesOf(runKey));
 }
 
 /** Who decided what, by which key, about the owner's inquiries. */
-async function decided(ownerId: string): Promise<(string | undefined)[][]> {
-  const inquiries = await inLedger(ownerId);
+async function decided(runKey: string): Promise<(string | undefined)[][]> {
+  const inquiries = await inLedger(runKey);
   return inquiries.flatMap(({ decisions }) => decisions.map(({ action, by, provenBy }) => [action, by, provenBy]));
 }
 
-async function sentFor(ownerId: string): Promise<number> {
-  const inquiries = await inLedger(ownerId);
+async function sentFor(runKey: string): Promise<number> {
+  const inquiries = await inLedger(runKey);
   return inquiries.flatMap(({ attempts }) => attempts).length;
 }
 
@@ -239,19 +239,19 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
   test('a single pull’s needs one', async () => {
     const input = reportPull('4001', { profile: 'deciding' });
     const pull = await journeys.pull(input);
-    const ownerId = `pull:${input.pullId}`;
+    const runKey = `pull:${input.pullId}`;
     for await (const { state, holds } of pull.watch()) {
       if (state !== 'held') continue;
       const message = resendOf(holds[0] ?? assert.fail());
       for (const [bad, reason] of await badProofs(message)) {
         assert.equal(await reasonOf(pull.resolve(bad as Message)), reason);
       }
-      assert.equal(await sentFor(ownerId), 1);
+      assert.equal(await sentFor(runKey), 1);
       await pull.resolve(await provenDecision(message));
       break;
     }
     await pull.result();
-    assert.deepEqual(await decided(ownerId), [['resend', 'operator', 'decisions']]);
+    assert.deepEqual(await decided(runKey), [['resend', 'operator', 'decisions']]);
   });
 
   test('a share’s by itself needs one', async () => {
@@ -316,11 +316,11 @@ describe('a portfolio review whose decisions need a proof', () => {
     for (const [bad, reason] of await badProofs(message)) {
       assert.equal(await reasonOf(review.resolve(bad as Message)), reason);
     }
-    const ownerId = rowOwnerId(input.reviewId, 'ACC-1');
-    assert.equal(await sentFor(ownerId), 1);
+    const runKey = rowRunKey(input.reviewId, 'ACC-1');
+    assert.equal(await sentFor(runKey), 1);
     await review.resolve(await provenDecision(message));
     assert.equal((await review.result()).record, 3);
-    assert.deepEqual(await decided(ownerId), [['resend', 'operator', 'decisions']]);
+    assert.deepEqual(await decided(runKey), [['resend', 'operator', 'decisions']]);
   });
 
   test('takes one for all rows that stand under another number, and a refused one for none of them', async () => {
@@ -345,7 +345,7 @@ describe('a portfolio review whose decisions need a proof', () => {
       for (const [bad, reason] of await badProofs(message)) {
         assert.equal(await reasonOf(review.resolve(bad as Message)), reason);
       }
-      const all = Array.from({ length: rows }, (_, index) => rowOwnerId(input.reviewId, `ACC-${index}`));
+      const all = Array.from({ length: rows }, (_, index) => rowRunKey(input.reviewId, `ACC-${index}`));
       const sent = async () => (await Promise.all(all.map(sentFor))).reduce((sum, one) => sum + one, 0);
       assert.equal(await sent(), rows);
       await review.resolve(await provenDecision(message));

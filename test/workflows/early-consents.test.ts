@@ -143,7 +143,7 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     assert.equal(right.late && right.recorded && right.unmatched, undefined);
     assert.equal((await unmatchedOf(journeyId)).length, 2);
     const { ledgerId } = ledger.identity;
-    assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: journeyId, by: 'ops', reason: 'misspelt' }), 2);
+    assert.equal(await ledger.kept.markSeen(ledgerId, { runKey: journeyId, by: 'ops', reason: 'misspelt' }), 2);
     assert.deepEqual(await unmatchedOf(journeyId), []);
   });
 

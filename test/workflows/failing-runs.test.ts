@@ -28,13 +28,13 @@ async function shown() {
   const check = await failingRunsCheck.run(context, new AbortController().signal);
   const route = waitingRoutes.find(({ path }) => path === '/v1/waiting/runs') ?? assert.fail();
   const call = { services: { client }, caller: { profiles: '*', endUsers: '*' }, query: { waitsFor: 'repair' } };
-  const answer = (await route.handle(call as never)) as { body: { data: { ownerId: string }[] } };
+  const answer = (await route.handle(call as never)) as { body: { data: { runKey: string }[] } };
   const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
   const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
   const { failing } = JSON.parse(ran.stdout) as { failing: { workflowId: string; cause: string }[] };
   return {
     doctor: check.status,
-    queue: answer.body.data.map(({ ownerId }) => ownerId),
+    queue: answer.body.data.map(({ runKey }) => runKey),
     holds: failing,
     metric: await countFailingRuns(client, config.taskQueue),
   };

@@ -87,7 +87,7 @@ function unmatchedShares({ harness }: Twin, journeyId: string): unknown[] {
 interface Row {
   name: string;
   /** Returns the run and what else is to be compared. */
-  play(twin: Twin): Promise<{ handle: JourneyHandle; ownerId: string; seen?: unknown }>;
+  play(twin: Twin): Promise<{ handle: JourneyHandle; runKey: string; seen?: unknown }>;
 }
 
 const ROWS: readonly Row[] = [
@@ -105,7 +105,7 @@ const ROWS: readonly Row[] = [
       await untilStatus(handle, ({ shares }) => shares[0]?.state === 'abandoned');
       const { searchAttributes } = await handle.describe();
       await update(handle, 'withdraw', { journeyId, ...withdrawal });
-      return { handle, ownerId: journeyId, seen: searchAttributes.JourneyStage };
+      return { handle, runKey: journeyId, seen: searchAttributes.JourneyStage };
     },
   },
   {
@@ -126,7 +126,7 @@ const ROWS: readonly Row[] = [
       await twin.flood(handle);
       const denial = consentMessage(journeyId, { applicantId: '2A', consentId: 'C2', decision: 'denied' });
       await update(handle, 'recordConsent', denial);
-      return { handle, ownerId: journeyId };
+      return { handle, runKey: journeyId };
     },
   },
   {
@@ -148,7 +148,7 @@ const ROWS: readonly Row[] = [
       await update(handle, 'recordConsent', denial);
       await update(handle, 'withdraw', { journeyId, ...withdrawal });
       await handle.result();
-      return { handle, ownerId: journeyId, seen: [early.unmatched, unmatchedShares(twin, journeyId)] };
+      return { handle, runKey: journeyId, seen: [early.unmatched, unmatchedShares(twin, journeyId)] };
     },
   },
   {
@@ -171,7 +171,7 @@ const ROWS: readonly Row[] = [
           consentMessage(journeyId, { applicantId, consentId: `C-${applicantId}` }),
         );
       }
-      return { handle, ownerId: journeyId };
+      return { handle, runKey: journeyId };
     },
   },
   {
@@ -185,7 +185,7 @@ const ROWS: readonly Row[] = [
       await untilStatus(handle, ({ holds }) => holds[0]?.customerTraceNumber.endsWith('01') === true);
       await twin.flood(handle);
       await decide(handle, { pullId }, { decisionId: 'D2', action: 'amend', applicants: [applicant('1A')] });
-      return { handle, ownerId: `pull:${pullId}` };
+      return { handle, runKey: `pull:${pullId}` };
     },
   },
   {
@@ -194,7 +194,7 @@ const ROWS: readonly Row[] = [
       const { handle, shareId } = await heldShare(twin, () => twin.flood);
       await twin.flood(handle);
       await decide(handle, { shareId });
-      return { handle, ownerId: `share:${shareId}` };
+      return { handle, runKey: `share:${shareId}` };
     },
   },
 ];
@@ -213,25 +213,25 @@ async function heldShare(twin: Twin, whileItWaits?: () => Twin['flood']) {
 }
 
 /** Twins have numbers of their own: each is named by its place. Of their instants and sums only the members are compared. */
-const NUMBERS = /"(customerTraceNumber|reportReferenceNumber|consumerId|ownerId)":"([^"]+)"/g;
+const NUMBERS = /"(customerTraceNumber|reportReferenceNumber|consumerId|runKey)":"([^"]+)"/g;
 
-function comparable(answer: unknown, ownerId: string): unknown {
+function comparable(answer: unknown, runKey: string): unknown {
   let text = JSON.stringify(answer).replace(/"(\d{4}-\d\d-\d\dT[^"]*|[\d.]+)"/g, '"value"');
   const numbers = new Set([...text.matchAll(NUMBERS)].map(([, , number = '']) => number));
   for (const [index, number] of [...numbers].entries()) text = text.replaceAll(number, `number ${index}`);
-  return JSON.parse(text.replaceAll(ownerId.split(':').at(-1) ?? '', 'id'));
+  return JSON.parse(text.replaceAll(runKey.split(':').at(-1) ?? '', 'id'));
 }
 
 async function outcomeOf(twin: Twin, { play }: Row): Promise<unknown> {
-  const { handle, ownerId, seen } = await play(twin);
+  const { handle, runKey, seen } = await play(twin);
   const result = await handle.result();
   const [status, references] = [await statusOf(handle), await handle.query('references')];
-  const inquiries = (await twin.ledger.inquiriesOf(ownerId)).map(({ productCode, attempts, decisions }) => ({
+  const inquiries = (await twin.ledger.inquiriesOf(runKey)).map(({ productCode, attempts, decisions }) => ({
     productCode,
     attempts: attempts.map(({ attempt, state }) => [attempt, state]),
     decisions: decisions.map(({ decisionId, action, reason }) => [decisionId, action, reason]),
   }));
-  return comparable({ result, status, references, inquiries, seen: seen ?? null }, ownerId);
+  return comparable({ result, status, references, inquiries, seen: seen ?? null }, runKey);
 }
 
 describe('a run that hands over acts as its twin that does not', { concurrency: 3 }, () => {
@@ -251,9 +251,9 @@ test('a decision in the first workflow task after a hand-over is taken once, and
   const pulled = harness.client.workflow.getHandle(workflowId) as JourneyHandle;
   const shared = await heldShare(leaving);
   const runs = [
-    { handle: journey.handle, owner: { journeyId: journey.journeyId }, ownerId: journey.journeyId },
-    { handle: pulled, owner: { pullId: pull.pullId }, ownerId: `pull:${pull.pullId}` },
-    { handle: shared.handle, owner: { shareId: shared.shareId }, ownerId: `share:${shared.shareId}` },
+    { handle: journey.handle, owner: { journeyId: journey.journeyId }, runKey: journey.journeyId },
+    { handle: pulled, owner: { pullId: pull.pullId }, runKey: `pull:${pull.pullId}` },
+    { handle: shared.handle, owner: { shareId: shared.shareId }, runKey: `share:${shared.shareId}` },
   ];
   const held = await Promise.all(
     runs.map(async (run) => {
@@ -278,14 +278,14 @@ test('a decision in the first workflow task after a hand-over is taken once, and
   });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   await harness.startWorker();
-  for (const [index, { handle, ownerId }] of held.entries()) {
+  for (const [index, { handle, runKey }] of held.entries()) {
     const both = (await answers[index]) ?? [];
     assert.deepEqual(both.map(({ accepted, duplicate }) => [accepted, duplicate]).sort(), [
       [true, false],
       [true, true],
     ]);
     assert.equal(((await handle.result()) as { outcome: string }).outcome, 'abandoned');
-    const decisions = (await ledger.inquiriesOf(ownerId)).flatMap((inquiry) => inquiry.decisions);
+    const decisions = (await ledger.inquiriesOf(runKey)).flatMap((inquiry) => inquiry.decisions);
     assert.deepEqual(
       decisions.map(({ decisionId, action }) => [decisionId, action]),
       [['D1', 'abandon']],

@@ -38,7 +38,7 @@ const INQUIRY: Required<CarriedInquiry> = {
 };
 const DESCRIPTION: InquiryDescription = {
   ...{ customerTraceNumber: TRACE, environment: 'sandbox', profile: 'default', customerId: 'C', ordinal: 0 },
-  ...{ workflowType: 'lendingJourney', ownerId: 'J', productCode: 'PREQUAL' },
+  ...{ workflowType: 'lendingJourney', runKey: 'J', productCode: 'PREQUAL' },
 };
 const HOLD: HoldStatus = {
   ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', failureType: 'OutcomeUnknown', since: AT, attempts: 2 },
@@ -62,7 +62,7 @@ const COMMON = {
   noted: [
     {
       work: {
-        ...{ kind: 'held', reason: 'GatewayUnreachable', since: AT, ownerId: 'J', gatewayProfile: 'default' },
+        ...{ kind: 'held', reason: 'GatewayUnreachable', since: AT, runKey: 'J', gatewayProfile: 'default' },
         ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', attempt: 2 },
       },
       isUnsure: true,
@@ -72,7 +72,7 @@ const COMMON = {
     {
       decisions: [
         {
-          ...{ ownerId: 'J', decisionId: `extend-PREAPP-${AT}`, action: 'extend', stage: 'PREAPP', until: AT },
+          ...{ runKey: 'J', decisionId: `extend-PREAPP-${AT}`, action: 'extend', stage: 'PREAPP', until: AT },
           ...{ by: 'ops', reason: 'late', decidedAt: AT },
         },
       ],

@@ -88,7 +88,7 @@ describe('a portfolio of 2,000 rows', () => {
     const answer = await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`);
     const posted = ((await answer.json()) as { customerTraceNumber: string }[]).map((one) => one.customerTraceNumber);
     assert.equal(new Set(posted).size, posted.length);
-    const told = await receiver.accepted('/all', review.ownerId, ALL_TOLD.length);
+    const told = await receiver.accepted('/all', review.runKey, ALL_TOLD.length);
     assert.deepEqual(typesOf(told), ALL_TOLD);
     assert.equal(new Set(told.map(({ id }) => id)).size, ALL_TOLD.length);
     let runs = 0;

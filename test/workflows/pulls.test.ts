@@ -74,7 +74,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       assert.equal(row?.productCode, productCode);
       assert.equal(row?.endUserCode, 'EU123');
       assert.equal(row?.attempts[0]?.state, 'answered');
-      const { report } = (await readReport(ledger, { ownerId: `pull:${pullId}`, productCode })) as {
+      const { report } = (await readReport(ledger, { runKey: `pull:${pullId}`, productCode })) as {
         report: { reportReferenceNumber?: string };
       };
       assert.equal(report.reportReferenceNumber, result.reference?.reportReferenceNumber);
@@ -87,7 +87,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   test('keeps what REFUPD says each account came in under', async () => {
     const pull = await journeys.pull(reportPull('0001', { productCode: 'REFUPD' }));
     await pull.result();
-    const { report } = await readReport(ledger, { ownerId: pull.ownerId, productCode: 'REFUPD' });
+    const { report } = await readReport(ledger, { runKey: pull.runKey, productCode: 'REFUPD' });
     const [consumer] = (report as RefupdReport).applicants.map((one) => one.consumer);
     const refIds = consumer?.names.map(({ refId }) => refId) ?? [];
     assert.ok(refIds.length > 0);
@@ -158,7 +158,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   async function assertStoredAlike(pull: PullHandle, { consumers, unattributed }: PullResult): Promise<void> {
     const told = await pull.references();
     assert.deepEqual([told.consumers, told.unattributed], [consumers, unattributed]);
-    const { references, ...stored } = await readReferences(ledger, pull.ownerId);
+    const { references, ...stored } = await readReferences(ledger, pull.runKey);
     const { references: before } = told;
     assert.deepEqual(
       [stored.consumers, stored.unattributed, stored.said, stored.withoutRecord],
@@ -216,24 +216,24 @@ describe('a single pull', { concurrency: 8 }, () => {
     const pull = await journeys.pull(reportPull('0001', { pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
     const [{ stages }, result] = await Promise.all([journey.result(), pull.result()]);
     assert.notEqual(stages[0]?.customerTraceNumber, result.customerTraceNumber);
-    const rows = async (ownerId: string) => (await ledger.inquiriesOf(ownerId)).map((one) => one.customerTraceNumber);
+    const rows = async (runKey: string) => (await ledger.inquiriesOf(runKey)).map((one) => one.customerTraceNumber);
     assert.deepEqual(await rows(id), [stages[0]?.customerTraceNumber]);
     assert.deepEqual(await rows(`pull:${id}`), [result.customerTraceNumber]);
     assert.equal(
-      (await readReport(ledger, { ownerId: id, productCode: 'PREQUAL' })).customerTraceNumber,
+      (await readReport(ledger, { runKey: id, productCode: 'PREQUAL' })).customerTraceNumber,
       stages[0]?.customerTraceNumber,
     );
     assert.equal(
-      (await readReport(ledger, { ownerId: pull.ownerId, productCode: 'PREQUAL' })).customerTraceNumber,
+      (await readReport(ledger, { runKey: pull.runKey, productCode: 'PREQUAL' })).customerTraceNumber,
       result.customerTraceNumber,
     );
     const authorization = { by: 'legal', reason: 'a claim' };
     await ledger.retention.setLegalHold(`pull:${id}`, { ...authorization, matter: '2026-17' });
-    assert.equal((await ledger.retention.begin({ ownerId: `pull:${id}` }, authorization)).kind, 'refused');
-    await ledger.retention.begin({ ownerId: id }, authorization);
-    assert.equal((await ledger.retention.dispose({ ownerId: id }, authorization, 0)).kind, 'done');
+    assert.equal((await ledger.retention.begin({ runKey: `pull:${id}` }, authorization)).kind, 'refused');
+    await ledger.retention.begin({ runKey: id }, authorization);
+    assert.equal((await ledger.retention.dispose({ runKey: id }, authorization, 0)).kind, 'done');
     assert.equal(
-      (await readReport(ledger, { ownerId: pull.ownerId, productCode: 'PREQUAL' })).customerTraceNumber,
+      (await readReport(ledger, { runKey: pull.runKey, productCode: 'PREQUAL' })).customerTraceNumber,
       result.customerTraceNumber,
     );
     assert.equal(await ledger.retention.disposalOf(`pull:${id}`), null);
@@ -247,7 +247,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       pull.resolve(decision(status, { action: 'resend', providerSaid: 'notAsked' })),
       /providerSaid must be posted or notPosted or unknown/,
     );
-    const { rows } = await ledger.work.open({ ownerId: `pull:${pull.pullId}`, limit: 10 });
+    const { rows } = await ledger.work.open({ runKey: `pull:${pull.pullId}`, limit: 10 });
     assert.deepEqual(
       rows.map(({ customerTraceNumber }) => customerTraceNumber),
       [status.customerTraceNumber],

@@ -78,19 +78,19 @@ test('a refused update at a gate hands no journey over, at whatever count of eve
 test('a refused update ends no wait of a share whose grant has become too old meanwhile', async () => {
   const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: `PT${VALID_FOR_MS / 1_000}S` }];
   const input = journeyInput({ stages: ['PREQUAL'], shares });
-  const { journeyId: ownerId } = input;
-  const customerTraceNumber = traceOf(harness, ownerId, 'SECONDUSE', 'S1');
+  const { journeyId: runKey } = input;
+  const customerTraceNumber = traceOf(harness, runKey, 'SECONDUSE', 'S1');
   await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 600 }]);
   const handle = await harness.start(input);
   await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-  const grant = consentMessage(ownerId, { applicantId: '1A', decidedAt: new Date().toISOString() });
+  const grant = consentMessage(runKey, { applicantId: '1A', decidedAt: new Date().toISOString() });
   await update(handle, 'recordConsent', grant);
   await untilStatus(handle, ({ waitingFor = '' }) => /429|rate|again/i.test(waitingFor));
   const before = (await eventsOf(handle)).length;
   await sleep(VALID_FOR_MS - 1_000);
   // The grant's own timer, and nothing else, shows that it is too old.
   for (let isOver = false; !isOver; ) {
-    await refusedAdvance(handle, ownerId);
+    await refusedAdvance(handle, runKey);
     await assertReplays(handle);
     isOver = (await eventsOf(handle)).length > before;
     await sleep(100);
@@ -99,7 +99,7 @@ test('a refused update ends no wait of a share whose grant has become too old me
   assert.deepEqual(waiting.shares[0]?.waitingFor, ['1A']);
   assert.ok((await eventsOf(handle)).some((event) => event.timerFiredEventAttributes));
   await restartWorker();
-  await update(handle, 'withdraw', { journeyId: ownerId, by: 'test', reason: 'done' });
+  await update(handle, 'withdraw', { journeyId: runKey, by: 'test', reason: 'done' });
   assert.equal((await handle.result()).shares[0]?.state, 'abandoned');
   assert.deepEqual(await failedTasks(handle), []);
 });

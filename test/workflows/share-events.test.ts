@@ -26,8 +26,8 @@ after(() => stage?.close());
 const WHO = { by: 'platform@example.com', reason: 'another investor was meant' };
 
 /** The data of what was told of shares' ends by then, without the run's id and the environment. */
-async function toldOf(ownerId: string, count: number): Promise<[type: string, data: object][]> {
-  const told = await stage.receiver.accepted('/all', ownerId, count);
+async function toldOf(runKey: string, count: number): Promise<[type: string, data: object][]> {
+  const told = await stage.receiver.accepted('/all', runKey, count);
   return told.flatMap(({ body, event }): [string, object][] => {
     assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
     if (!event || !/^(share|journey)\./.test(event.type)) return [];

@@ -163,7 +163,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal(result.outcome, 'posted');
     assert.deepEqual(result.report, {
       kind: 'ledger',
-      ownerId: `pull:${report.pullId}`,
+      runKey: `pull:${report.pullId}`,
       productCode: 'CR',
       customerTraceNumber: source,
     });
@@ -200,9 +200,9 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     }
     const posted = await postedOf(...shares.map(({ shareId }) => shareId));
     assert.deepEqual(posted.map(({ endUserCode }) => endUserCode).sort(), ['EU888', 'EU999']);
-    const listed = await sharesIn({ ownerId: journey.journeyId });
+    const listed = await sharesIn({ runKey: journey.journeyId });
     assert.deepEqual(
-      listed.map(({ ownerId, sharedBy, report: of }) => [ownerId, sharedBy, of?.customerTraceNumber]).sort(),
+      listed.map(({ runKey, sharedBy, report: of }) => [runKey, sharedBy, of?.customerTraceNumber]).sort(),
       shares.map(({ shareId }) => [`share:${shareId}`, 'EU123', stages[0]?.customerTraceNumber]).sort(),
     );
   });
@@ -281,13 +281,13 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
       InvalidInputError,
     );
     const authorization = { by: 'legal', reason: 'a claim' };
-    const ownerId = `pull:${report.pullId}`;
-    await ledger.retention.setLegalHold(ownerId, { ...authorization, matter: '2026-17' });
+    const runKey = `pull:${report.pullId}`;
+    await ledger.retention.setLegalHold(runKey, { ...authorization, matter: '2026-17' });
     assert.deepEqual(await refusal(report), ['/report is under a legal hold']);
-    await ledger.retention.releaseLegalHold(ownerId, { ...authorization, matter: '2026-17' });
-    await ledger.retention.begin({ ownerId }, authorization);
+    await ledger.retention.releaseLegalHold(runKey, { ...authorization, matter: '2026-17' });
+    await ledger.retention.begin({ runKey }, authorization);
     assert.deepEqual(await refusal(report), ['/report was disposed of']);
-    await ledger.retention.dispose({ ownerId }, authorization, 0);
+    await ledger.retention.dispose({ runKey }, authorization, 0);
     assert.deepEqual(await refusal({ reference, endUserCode: 'EU123' }), ['/report/reference was disposed of']);
   });
 
@@ -311,7 +311,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await until(other, 'waitingForConsent');
     const share = await journeys.shareReport(shareInput(ofJourney, { shareId }));
     assert.equal((await share.result()).outcome, 'posted');
-    const [listed] = await sharesIn({ ownerId: `share:${shareId}` });
+    const [listed] = await sharesIn({ runKey: `share:${shareId}` });
     assert.deepEqual(
       listed?.consents.map(({ journeyId, applicantId }) => [journeyId, applicantId]),
       [[journey.journeyId, '1A']],
@@ -363,10 +363,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const { report } = await pulled();
     const share = await journeys.shareReport(shareInput(report));
     await until(share, 'waitingForConsent');
-    const [scope, authorization] = [
-      { ownerId: `pull:${report.pullId}` },
-      { by: 'records', reason: 'kept long enough' },
-    ];
+    const [scope, authorization] = [{ runKey: `pull:${report.pullId}` }, { by: 'records', reason: 'kept long enough' }];
     await ledger.retention.begin(scope, authorization);
     await ledger.retention.dispose(scope, authorization, 0);
     await share.recordConsent(consent());
@@ -385,7 +382,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await revoked.result()).outcome, 'revoked');
     assert.equal((await silent.result()).outcome, 'expired');
     assert.deepEqual(await postedOf(silent.shareId, revoked.shareId), []);
-    const { stored: rows } = await ledger.shareFacts({ ownerId: revoked.ownerId, shareId: revoked.shareId });
+    const { stored: rows } = await ledger.shareFacts({ runKey: revoked.runKey, shareId: revoked.shareId });
     assert.deepEqual(
       rows.map(({ consent: { decision } }) => decision),
       ['granted', 'revoked'],
@@ -465,7 +462,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
       /names another share/,
     );
     assert.match(
-      await tell('recordConsent', { ...message, journeyId: share.ownerId, applicantId: '9Z' }),
+      await tell('recordConsent', { ...message, journeyId: share.runKey, applicantId: '9Z' }),
       /no applicant/,
     );
     assert.match(await tell('withdraw', { shareId: 'OTHER', by: 'ops', reason: 'x' }), /names another share/);

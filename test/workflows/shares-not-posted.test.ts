@@ -36,7 +36,7 @@ const SAYINGS = [
 ] as const;
 
 /** What the ledger tells auditors of a share whose attempt was held. */
-async function assertNotPosted(ownerId: string, customerTraceNumber: string): Promise<void> {
+async function assertNotPosted(runKey: string, customerTraceNumber: string): Promise<void> {
   const attempts: AuditedAttempt[] = [];
   for await (const one of ledger.inquiriesBetween({ productCode: 'SECONDUSE' })) {
     if (one.customerTraceNumber === customerTraceNumber) attempts.push(one);
@@ -49,8 +49,8 @@ async function assertNotPosted(ownerId: string, customerTraceNumber: string): Pr
   for (const attempt of attempts) totals.add(attempt);
   const [total] = totals.list;
   assert.deepEqual([total?.sent, total?.posted, total?.notPosted, total?.unknown], [1, 0, 1, 0]);
-  for await (const one of ledger.sharesBetween({ ownerId })) assert.fail(`${one.customerTraceNumber} is listed`);
-  const [inquiry] = (await ledger.inquiriesOf(ownerId)).filter(({ productCode }) => productCode === 'SECONDUSE');
+  for await (const one of ledger.sharesBetween({ runKey })) assert.fail(`${one.customerTraceNumber} is listed`);
+  const [inquiry] = (await ledger.inquiriesOf(runKey)).filter(({ productCode }) => productCode === 'SECONDUSE');
   assert.equal(inquiry?.attempts[0]?.state, 'accepted');
 }
 

@@ -8,7 +8,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { runsOf } from '../../src/client/connection/journey-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
-import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
+import { runKeyFromWorkflowId, workflowIdOf } from '../../src/model/run-key.ts';
 import { decideDelivery, openDeliveries } from '../../src/operator/webhook-deliveries.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -197,7 +197,7 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   const share = await playShare(stage, pull.pullId);
   // Reset while it holds, it tells of the hold again, under the same id: the delivery, which is open, knows it.
   const review = await playReview(stage, async (handle) => {
-    await receiver.accepted('/steady', ownerIdOfWorkflow(handle.workflowId) ?? '', 1);
+    await receiver.accepted('/steady', runKeyFromWorkflowId(handle.workflowId) ?? '', 1);
     const [, prepared] = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
     return resetTo(harness, handle, prepared?.eventId ?? assert.fail('nothing was prepared'));
   });
@@ -207,8 +207,8 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
     { ...pull, names: { pullId: pull.pullId }, types: ALL_OF_A_PULL },
     { ...share, names: { shareId: share.shareId }, types: ALL_OF_A_SHARE },
   ];
-  for (const { ownerId, names, types } of runs) {
-    const told = await receiver.accepted('/steady', ownerId, types.length);
+  for (const { runKey, names, types } of runs) {
+    const told = await receiver.accepted('/steady', runKey, types.length);
     assert.deepEqual(typesOf(told), types);
     for (const { body, event } of told) {
       assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
@@ -218,19 +218,19 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
         assert.ok(word && !body.includes(word));
     }
     // One endpoint's address is refused: what it missed keeps the delivery open, under the run's own id.
-    const failed = await untilDelivery(deliveryOf(stage, ownerId), nothingWaits);
+    const failed = await untilDelivery(deliveryOf(stage, runKey), nothingWaits);
     const { deliveries } = await openDeliveries(client, config.taskQueue, { failed: false, limit: 500 });
     assert.deepEqual(
-      deliveries.filter(({ journeyId }) => journeyId === ownerId),
-      [{ journeyId: ownerId, ...failed }],
+      deliveries.filter(({ journeyId }) => journeyId === runKey),
+      [{ journeyId: runKey, ...failed }],
     );
-    assert.deepEqual(await decideDelivery(client, ownerId, 'dropWebhooks'), { events: types.length });
-    await deliveryOf(stage, ownerId).result();
+    assert.deepEqual(await decideDelivery(client, runKey, 'dropWebhooks'), { events: types.length });
+    await deliveryOf(stage, runKey).result();
     // What disposes of the run disposes of its delivery.
-    const { closed } = await runsOf(client, ownerId, []);
+    const { closed } = await runsOf(client, runKey, []);
     assert.deepEqual([...new Set(closed.map(({ workflowId }) => workflowId))].sort(), [
-      workflowIdOf(ownerId),
-      `webhooks-${workflowIdOf(ownerId)}`,
+      workflowIdOf(runKey),
+      `webhooks-${workflowIdOf(runKey)}`,
     ]);
   }
 
@@ -347,10 +347,10 @@ test('a report with another SSN is told, shown and listed where the profile goes
 
   const ledger = await openLedgerOf(harness);
   t.after(() => ledger.close());
-  for (const ownerId of [journeyId, `pull:${pullInput.pullId}`]) {
-    const { rows } = await ledger.work.open({ ownerId, limit: 10 });
+  for (const runKey of [journeyId, `pull:${pullInput.pullId}`]) {
+    const { rows } = await ledger.work.open({ runKey, limit: 10 });
     const open = rows.map(({ kind, reason, productCode }) => [kind, reason, productCode]);
-    const productCode = ownerId === journeyId ? 'PREQUAL' : pullInput.productCode;
+    const productCode = runKey === journeyId ? 'PREQUAL' : pullInput.productCode;
     assert.deepEqual(open, [['flagged', 'ssnMismatch', productCode]], 'it stands after the end of the run');
   }
 });

@@ -84,7 +84,7 @@ describe('a journey that is withdrawn', { concurrency: 4 }, () => {
     const again = await resetToBefore(handle, 'withdraw');
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
     const { behind } = await compareWithTemporal(harness.client, ledger, since);
-    const own = behind.find(({ ownerId }) => ownerId === journeyId);
+    const own = behind.find(({ runKey }) => runKey === journeyId);
     assert.deepEqual(
       [own?.kind, own?.decisions.map(({ action, by }) => [action, by])],
       ['behind', [['withdraw', WHO.by]]],

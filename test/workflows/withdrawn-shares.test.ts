@@ -72,9 +72,9 @@ const withdraw = (handle: JourneyHandle, journeyId: string, change: object = {})
 const correct = (handle: JourneyHandle, journeyId: string, change: object = {}) =>
   update(handle, 'requestShare', { journeyId, share: CORRECTED, replaces: 'S1', ...WHO, ...change });
 
-async function inLedger(ownerId: string): Promise<Omit<AuditedShareWithdrawal, 'recordedAt'>[]> {
+async function inLedger(runKey: string): Promise<Omit<AuditedShareWithdrawal, 'recordedAt'>[]> {
   const found: Omit<AuditedShareWithdrawal, 'recordedAt'>[] = [];
-  for await (const { recordedAt: _, ...one } of ledger.withdrawnSharesBetween({ ownerId })) found.push(one);
+  for await (const { recordedAt: _, ...one } of ledger.withdrawnSharesBetween({ runKey })) found.push(one);
   return found;
 }
 
@@ -83,7 +83,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     const { handle, journeyId } = await startWaiting({ sharesOpenFor: 'P1D' });
     const answer = await withdraw(handle, journeyId);
     assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
-    assert.deepEqual(await inLedger(journeyId), [{ ownerId: journeyId, shareId: 'S1', ...WHO }]);
+    assert.deepEqual(await inLedger(journeyId), [{ runKey: journeyId, shareId: 'S1', ...WHO }]);
     await untilStatus(handle, isIn('withdrawn'));
     const again = await withdraw(handle, journeyId);
     assert.deepEqual([again.recorded, again.duplicate], [true, true]);
@@ -122,7 +122,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     assert.match(await refusalOf(correct(handle, journeyId, { replaces: 'S9' })), /\/replaces names no share/);
     const answer = await correct(handle, journeyId);
     assert.equal(answer.recorded, true);
-    assert.deepEqual(await inLedger(journeyId), [{ ownerId: journeyId, shareId: 'S1', replacedBy: 'S2', ...WHO }]);
+    assert.deepEqual(await inLedger(journeyId), [{ runKey: journeyId, shareId: 'S1', replacedBy: 'S2', ...WHO }]);
     const status = await untilStatus(handle, ({ shares }) => isWaiting(shares.slice(1)));
     assert.deepEqual([status.shares[0]?.state, status.shares[0]?.replacedBy], ['withdrawn', 'S2']);
     assert.deepEqual(status.shares[1]?.waitingFor, ['1A']);
@@ -277,7 +277,7 @@ describe('a share by itself', () => {
     const answer = await update(handle, 'withdraw', { shareId, ...WHO });
     assert.equal(answer.recorded, true);
     assert.equal(((await handle.result()) as unknown as { outcome: string }).outcome, 'withdrawn');
-    assert.deepEqual(await inLedger(`share:${shareId}`), [{ ownerId: `share:${shareId}`, shareId, ...WHO }]);
+    assert.deepEqual(await inLedger(`share:${shareId}`), [{ runKey: `share:${shareId}`, shareId, ...WHO }]);
     const again = await harness.client.workflow.start('shareReport', {
       workflowId: `share-${shareId}`,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
@@ -308,12 +308,12 @@ describe('a share by itself', () => {
   test('whose posting came first refuses the withdrawal', async () => {
     const { handle, input } = await startByItself();
     const { shareId } = input;
-    const ownerId = `share:${shareId}`;
+    const runKey = `share:${shareId}`;
     await harness.addFaults([
       { productCode: 'SECONDUSE', fault: 'slowAfterPosting', delayMs: ON_THE_WIRE_MS, times: 1 },
     ]);
     await handle.signal('consent', consentToShare(shareId, 'granted'));
-    await until(async () => (await ledger.inquiriesOf(ownerId)).length === 1, 'it was never claimed');
+    await until(async () => (await ledger.inquiriesOf(runKey)).length === 1, 'it was never claimed');
     assert.match(await refusalOf(update(handle, 'withdraw', { shareId, ...WHO })), /claim came first/);
     const { outcome } = (await handle.result()) as unknown as { outcome: string };
     assert.equal(outcome, 'posted');

@@ -20,7 +20,7 @@ const decidedSchema = z
   .meta({ id: 'decidedBefore', description: 'Another decision about this attempt, which stands.' });
 
 export interface NamedInquiry {
-  ownerId: string;
+  runKey: string;
   customerTraceNumber: string;
   attempt: number;
 }
@@ -33,7 +33,7 @@ export interface SameDecision {
   outcome?: 'noRecord' | 'noReport';
 }
 
-const inquiryFields = { ownerId: z.string(), customerTraceNumber: z.string(), attempt: z.int().min(1) };
+const inquiryFields = { runKey: z.string(), customerTraceNumber: z.string(), attempt: z.int().min(1) };
 const why = {
   code: z.string().exactOptional().meta({ description: 'As a problem document’s, where it was not decided.' }),
   detail: z.string().exactOptional(),
@@ -74,17 +74,17 @@ export const previewSchema = z
 type Asking = Pick<Call, 'services' | 'caller' | 'sending' | 'startedAt'>;
 
 /**
- * @param ownerId the caller reaches it
+ * @param runKey the caller reaches it
  * @param given the message, with who decides by the token
  * @throws InvalidInputError; Refusal 409 with who has decided before; 404
  */
 export async function decideOne(
   { services, sending }: Pick<Call, 'services' | 'sending'>,
-  ownerId: string,
+  runKey: string,
   given: object,
 ): Promise<DecisionMade> {
   const prepare = async () => ({ decision: await signedDecision(services, given), options: sending });
-  const [decided] = await decideMany(services.journeys, [{ ownerId }], prepare);
+  const [decided] = await decideMany(services.journeys, [{ runKey }], prepare);
   if (decided && 'made' in decided) return decided.made;
   throw decided ? translateRefusal(decided) : new Error('nothing was decided');
 }
@@ -101,14 +101,14 @@ export async function decideSame(
 ): Promise<z.infer<typeof decidedSameSchema>> {
   const { services } = asking;
   const check = createCheck(asking);
-  const decided = await decideMany(services.journeys, inquiries, async ({ ownerId, customerTraceNumber, attempt }) => {
-    const options = await check(ownerId);
+  const decided = await decideMany(services.journeys, inquiries, async ({ runKey, customerTraceNumber, attempt }) => {
+    const options = await check(runKey);
     return { decision: await signedDecision(services, { ...decision, customerTraceNumber, attempt }), options };
   });
   return {
     inquiries: decided.map((one) => {
-      const { ownerId, customerTraceNumber, attempt } = one;
-      const named = { ownerId, customerTraceNumber, attempt };
+      const { runKey, customerTraceNumber, attempt } = one;
+      const named = { runKey, customerTraceNumber, attempt };
       if ('made' in one) {
         const { duplicate, recorded } = one.made;
         return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
@@ -126,14 +126,14 @@ export async function previewSame(
 ): Promise<z.infer<typeof previewSchema>> {
   const check = createCheck(asking);
   const judged = await previewMany(asking.services.journeys, inquiries, async (named) => {
-    await check(named.ownerId);
+    await check(named.runKey);
     return { ...decision, ...named };
   });
   return {
     decidable: judged.filter(({ problem }) => problem === null).length,
     inquiries: judged.map((one) => {
-      const { ownerId, customerTraceNumber, attempt, hold, problem } = one;
-      const named = { ownerId, customerTraceNumber, attempt, decidable: problem === null };
+      const { runKey, customerTraceNumber, attempt, hold, problem } = one;
+      const named = { runKey, customerTraceNumber, attempt, decidable: problem === null };
       if (problem instanceof Error) {
         const { code, detail } = explain(problem);
         return { ...named, code, detail };
@@ -162,13 +162,13 @@ class OutOfTimeError extends Error {
 const LONGEST_MS = 25_000;
 
 /** Checks that there is time left for one of many, and that the caller reaches its run: the same answer as for an unknown one. */
-function createCheck(asking: Asking): (ownerId: string) => Promise<Call['sending']> {
+function createCheck(asking: Asking): (runKey: string) => Promise<Call['sending']> {
   const { sending } = asking;
   const endsAt = performance.now() + LONGEST_MS;
-  return async (ownerId) => {
+  return async (runKey) => {
     const leftMs = Math.floor(endsAt - performance.now());
     if (leftMs < 1) throw new OutOfTimeError('the others took too long: send it again');
-    if (!(await isReached(asking, ownerId))) {
+    if (!(await isReached(asking, runKey))) {
       // The answer takes whole steps, as any refusal.
       await untilNextStep(asking);
       throw unknownRun();

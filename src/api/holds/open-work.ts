@@ -4,10 +4,10 @@ import { defined } from '../../base/defined.ts';
 import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { holdStatusSchema } from '../../messages/journey/shapes.ts';
 import { HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
-import { ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
+import { parseRunKey, type RunKind } from '../../model/run-key.ts';
 import { type OpenHold, readOpenWork, toHold } from '../../operator/open-work.ts';
 import {
   type DecidedInquiry,
@@ -78,11 +78,11 @@ function writeGuide(hold: OpenHold): Guide {
 }
 
 /** Whether its run is open, the ledger does not know: the words are those of a run that goes on. */
-function toDecidedInquiry({ ownerId, reason, productCode, shareId, attempt = 0 }: OpenHold): DecidedInquiry {
+function toDecidedInquiry({ runKey, reason, productCode, shareId, attempt = 0 }: OpenHold): DecidedInquiry {
   const failureType = isFailureType(reason) ? reason : null;
   // Every hold has its product; of what was only flagged, the words say nothing of one.
   const product = productCode ?? 'CR';
-  return { run: ownerOf(ownerId).kind, isRunning: true, failureType, productCode: product, shareId, attempt };
+  return { run: parseRunKey(runKey).kind, isRunning: true, failureType, productCode: product, shareId, attempt };
 }
 
 // The list of what needs a person.
@@ -98,7 +98,7 @@ export const holdSchema = z
     }),
     reason: z.string().meta({ description: 'The runbook has a page about each.' }),
     since: instant,
-    ownerId: z
+    runKey: z
       .string()
       .meta({ description: 'The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>.' }),
     profile: z.string(),
@@ -164,11 +164,11 @@ export async function countedWork(
 /** A row as the API answers it. */
 export function describeHold(row: WorkRow): Hold {
   const hold = toHold(row);
-  const { ownerId, customerTraceNumber, allowedActions } = hold;
-  const { kind, id } = ownerOf(ownerId);
+  const { runKey, customerTraceNumber, allowedActions } = hold;
+  const { kind, id } = parseRunKey(runKey);
   const seenAt =
     customerTraceNumber === undefined
-      ? `/v1/runs/${encodeURIComponent(ownerId)}/seen`
+      ? `/v1/runs/${encodeURIComponent(runKey)}/seen`
       : `/v1/inquiries/${customerTraceNumber}/seen`;
   const decideAt = allowedActions.includes('seen') ? seenAt : `/v1/${COLLECTIONS[kind]}/${id}/decisions`;
   return {

@@ -14,7 +14,7 @@ const AT_ONCE = 16;
  * all that it is for, also for whom nothing was sent yet. Where Temporal is away the ledger alone tells, as of a run that
  * is lost: a list is needed most then.
  */
-export async function withinReach<Row extends { ownerId: string }>(
+export async function withinReach<Row extends { runKey: string }>(
   { client, runScope }: Services,
   caller: ApiCaller,
   rows: readonly Row[],
@@ -22,11 +22,11 @@ export async function withinReach<Row extends { ownerId: string }>(
   if (reachesAll(caller) || rows.length === 0) return [...rows];
   const isTemporalAway = !(await answers(client));
   const mine = new Set<string>();
-  await inParallel([...new Set(rows.map(({ ownerId }) => ownerId))], AT_ONCE, async (ownerId) => {
-    const scope = await runScope(ownerId, { isTemporalAway, ofLate: true });
-    if (scope && reaches(caller, scope)) mine.add(ownerId);
+  await inParallel([...new Set(rows.map(({ runKey }) => runKey))], AT_ONCE, async (runKey) => {
+    const scope = await runScope(runKey, { isTemporalAway, ofLate: true });
+    if (scope && reaches(caller, scope)) mine.add(runKey);
   });
-  return rows.filter(({ ownerId }) => mine.has(ownerId));
+  return rows.filter(({ runKey }) => mine.has(runKey));
 }
 
 /** Asked once for all rows: each would wait for it in vain. */

@@ -6,7 +6,13 @@ import { defined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { TemporalRefusedError, translatedServerError } from '../../client/connection/errors.ts';
 import { badRequest } from '../../http/refusal.ts';
-import { ownerIdOfWorkflow, RUN_KINDS, type RunKind, workflowIdOf, workflowTypesFilter } from '../../model/owner-id.ts';
+import {
+  RUN_KINDS,
+  type RunKind,
+  runKeyFromWorkflowId,
+  workflowIdOf,
+  workflowTypesFilter,
+} from '../../model/run-key.ts';
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { reachesAll } from '../caller.ts';
@@ -29,7 +35,7 @@ const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated
 
 export const listedRunSchema = z
   .object({
-    ownerId: z.string().meta({ description: 'The id with its kind before it: of a pull `pull:<pullId>`.' }),
+    runKey: z.string().meta({ description: 'The id with its kind before it: of a pull `pull:<pullId>`.' }),
     run: z.enum(RUN_STATUSES),
     startedAt: z.string().meta({ format: 'date-time' }),
     closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
@@ -90,7 +96,7 @@ export async function listRuns(
   const asked = { query: conditions.join(' AND '), pageSize: isAll ? limit : JUDGED_TOGETHER };
   const { rows, last } = await fillPage(batchesAfter(client, asked, place), {
     limit,
-    judge: isAll ? null : (batch) => keepReached(call, batch, ({ run }) => run.ownerId),
+    judge: isAll ? null : (batch) => keepReached(call, batch, ({ run }) => run.runKey),
   });
   const next = last && (await cursors.seal({ asOf, ...last.place } satisfies Cursor));
   const data = rows.map(({ run }) => run);
@@ -179,13 +185,13 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
 ];
 
 export function listedRun(raw: RawInfo): ListedRun | undefined {
-  const ownerId = ownerIdOfWorkflow(raw.execution?.workflowId ?? '');
+  const runKey = runKeyFromWorkflowId(raw.execution?.workflowId ?? '');
   const startedAt = instantOf(raw.startTime);
-  if (ownerId === null || startedAt === undefined) return undefined;
+  if (runKey === null || startedAt === undefined) return undefined;
   const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
   const waitsFor = attribute(raw, 'WaitsFor');
   return {
-    ownerId,
+    runKey,
     run,
     startedAt,
     ...defined({
@@ -202,10 +208,10 @@ export function listedRun(raw: RawInfo): ListedRun | undefined {
  *
  * @throws Refusal 404; TemporalUnavailableError
  */
-export async function readRun(client: Client, ownerId: string): Promise<ListedRun> {
+export async function readRun(client: Client, runKey: string): Promise<ListedRun> {
   try {
     const { raw } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-      client.workflow.getHandle(workflowIdOf(ownerId)).describe(),
+      client.workflow.getHandle(workflowIdOf(runKey)).describe(),
     );
     const run = raw.workflowExecutionInfo && listedRun(raw.workflowExecutionInfo);
     if (run) return run;

@@ -6,15 +6,15 @@ import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { translatedServerError } from '../../client/connection/errors.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
+import { ENVIRONMENTS } from '../../model/products.ts';
 import {
-  ownerIdOf,
-  ownerIdProblem,
-  ownerOf,
+  parseRunKey,
   RUN_KINDS,
   RUNS_WITH_INQUIRIES,
   type RunKind,
-} from '../../model/owner-id.ts';
-import { ENVIRONMENTS } from '../../model/products.ts';
+  runKeyProblem,
+  toRunKey,
+} from '../../model/run-key.ts';
 import { type SearchAttributeName, WAITS_FOR, WAITS_WORDS, type WaitsFor } from '../../model/search-attributes.ts';
 import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
@@ -75,7 +75,7 @@ const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 
 const matchSchema = z.object({
   what: z.enum([...KINDS, 'inquiry', 'decision']),
-  ownerId: z.string().meta({ description: 'The run.' }),
+  runKey: z.string().meta({ description: 'The run.' }),
   customerTraceNumber: z.string().exactOptional(),
   shareId: z.string().exactOptional(),
   decisionId: z.string().exactOptional(),
@@ -110,7 +110,7 @@ export const searchRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { q } = call.query;
       // Nothing has such a name. It may be a person's own, and is not looked for.
-      if (ownerIdProblem(q) !== null) return { status: 200, body: { matches: [] } };
+      if (runKeyProblem(q) !== null) return { status: 200, body: { matches: [] } };
       const sources = await Promise.allSettled([runsNamed(call, q), recordsNamed(call, q)]);
       const matches = sources.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).slice(0, MOST);
       // One of the two is away: what the other has found is told all the same.
@@ -126,34 +126,34 @@ type Asking = Pick<Call, 'services' | 'caller'>;
 
 /** As it stands, and as the id of each other kind. */
 async function runsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
-  const names = q.includes(':') ? [q] : KINDS.map((kind) => ownerIdOf(kind, q));
-  const found = await inParallel(names, KINDS.length, async (ownerId) => {
-    const scope = await services.runScope(ownerId);
+  const names = q.includes(':') ? [q] : KINDS.map((kind) => toRunKey(kind, q));
+  const found = await inParallel(names, KINDS.length, async (runKey) => {
+    const scope = await services.runScope(runKey);
     if (!scope || !reaches(caller, scope)) return [];
-    const { kind, id, accountId } = ownerOf(ownerId);
+    const { kind, id, accountId } = parseRunKey(runKey);
     // Of a row its review is there, which says nothing of the row.
-    if (accountId !== undefined && (await rowsOf(services, ownerId)) === 0) return [];
-    return [{ what: kind, ownerId, ...(kind === 'share' ? { shareId: id } : {}) }];
+    if (accountId !== undefined && (await rowsOf(services, runKey)) === 0) return [];
+    return [{ what: kind, runKey, ...(kind === 'share' ? { shareId: id } : {}) }];
   });
   return found.flat();
 }
 
-async function rowsOf({ openLedger }: Asking['services'], ownerId: string): Promise<number> {
-  return (await (await openLedger()).inquiriesOf(ownerId)).length;
+async function rowsOf({ openLedger }: Asking['services'], runKey: string): Promise<number> {
+  return (await (await openLedger()).inquiriesOf(runKey)).length;
 }
 
 async function recordsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   if (q.includes(':')) return [];
   const records = await (await services.openLedger()).recordsNamed(q);
   // Where there is none, one run is asked all the same: the answer about a foreign record takes no longer than this.
-  const owners = records.length === 0 ? [q] : [...new Set(records.map(({ ownerId }) => ownerId))];
+  const owners = records.length === 0 ? [q] : [...new Set(records.map(({ runKey }) => runKey))];
   const mine = new Set<string>();
-  await inParallel(owners, 8, async (ownerId) => {
-    if (await isReached({ services, caller }, ownerId)) mine.add(ownerId);
+  await inParallel(owners, 8, async (runKey) => {
+    if (await isReached({ services, caller }, runKey)) mine.add(runKey);
   });
   // A share by itself is found as a run.
-  const isOwnRun = ({ what, ownerId }: NamedRecord) => what === 'share' && ownerId === ownerIdOf('share', q);
-  const reached = records.filter((record) => mine.has(record.ownerId) && !isOwnRun(record));
+  const isOwnRun = ({ what, runKey }: NamedRecord) => what === 'share' && runKey === toRunKey('share', q);
+  const reached = records.filter((record) => mine.has(record.runKey) && !isOwnRun(record));
   return reached.map(({ what, ...record }) => ({
     ...{ what, ...record },
     ...(what === 'decision' ? { decisionId: q } : {}),
@@ -187,7 +187,7 @@ const waitsForSchema = z.enum(COUNTED).meta({
     'counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
     'gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a ' +
     'retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. ' +
-    'other: under way, or a wait that no search attribute names; GET /v1/runs/{ownerId}/story tells more.',
+    'other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more.',
 });
 
 const waitingSchema = z

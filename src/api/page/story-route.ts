@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { ownerIdOf, ownerOf, runName, workflowIdOf } from '../../model/owner-id.ts';
+import { parseRunKey, runName, toRunKey, workflowIdOf } from '../../model/run-key.ts';
 import {
   describeAttempt,
   describeConsent,
@@ -33,7 +33,7 @@ const instant = z.string().meta({ format: 'date-time' });
 const storySchema = z
   .object({
     asOf: instant,
-    ownerId: z.string(),
+    runKey: z.string(),
     headline: z.string().meta({ description: 'Where it stands, in a sentence or two.' }),
     state: z.string().meta({ description: 'As the status has it; without one: held, running, closed or lost.' }),
     waitsFor: z.array(z.object({ text: z.string(), since: instant.exactOptional(), until: instant.exactOptional() })),
@@ -65,21 +65,21 @@ const STATUS_MS = 2_000;
 export const storyRoutes: readonly Route[] = [
   route({
     method: 'GET',
-    path: '/v1/runs/{ownerId}/story',
+    path: '/v1/runs/{runKey}/story',
     operationId: 'readStory',
     summary: 'Where a run stands, what it waits for and what has happened, in words',
     description: 'Nothing personal. It needs no worker: then the ledger tells what it has, and `headline` says so.',
     scope: 'holds:read',
-    about: ({ ownerId }) => ownerId,
+    about: ({ runKey }) => runKey,
     answers: { 200: { description: 'Of now.', schema: storySchema } },
     async handle({ services, params, noted, signal }): Promise<Reply<200>> {
-      const { ownerId } = params;
-      noted({ journeyId: ownerId });
+      const { runKey } = params;
+      noted({ journeyId: runKey });
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      const [run, told] = await Promise.all([askRun(services, ownerId, signal), ledgerStory(ledger, ownerId)]);
+      const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);
       if (!run.described && run.isNowhere && told.lines.length === 0) throw unknownRun();
-      return { status: 200, body: { asOf, ...storyOf(services, ownerId, run, told) } };
+      return { status: 200, body: { asOf, ...storyOf(services, runKey, run, told) } };
     },
   }),
 ];
@@ -92,13 +92,13 @@ interface RunAnswer {
 }
 
 /** Both at once, each for as long as a person waits; whatever fails is left out. */
-async function askRun({ journeys, client }: ApiServices, ownerId: string, signal: AbortSignal): Promise<RunAnswer> {
+async function askRun({ journeys, client }: ApiServices, runKey: string, signal: AbortSignal): Promise<RunAnswer> {
   // A row's run is its review's, whose status is about all of its rows.
-  const isRow = ownerOf(ownerId).accountId !== undefined;
+  const isRow = parseRunKey(runKey).accountId !== undefined;
   const status = async () =>
-    isRow ? undefined : ((await journeys.run(ownerId).status({ signal, timeoutMs: STATUS_MS })) as AnyStatus);
+    isRow ? undefined : ((await journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS })) as AnyStatus);
   const describe = () =>
-    client.withDeadline(Date.now() + STATUS_MS, () => client.workflow.getHandle(workflowIdOf(ownerId)).describe());
+    client.withDeadline(Date.now() + STATUS_MS, () => client.workflow.getHandle(workflowIdOf(runKey)).describe());
   const [asked, described] = await Promise.allSettled([status(), describe()]);
   return {
     ...(asked.status === 'fulfilled' && asked.value ? { status: asked.value } : {}),
@@ -123,17 +123,17 @@ function describedRun({ status, startTime, closeTime }: Described): NonNullable<
 
 function storyOf(
   { client, temporalUi }: ApiServices,
-  ownerId: string,
+  runKey: string,
   run: RunAnswer,
   { lines, isWhole, open, pauses }: LedgerStory,
 ): Omit<Story, 'asOf'> {
   const { status, described } = run;
   const held = open.filter(({ kind }) => kind === 'held');
   const waits = [...(status ? waitsOf(status) : held.map(heldWait)), ...pauses];
-  const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(workflowIdOf(ownerId))}`;
+  const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(workflowIdOf(runKey))}`;
   return {
-    ownerId,
-    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(ownerId, run, held),
+    runKey,
+    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, run, held),
     state: status?.state ?? (held.length > 0 ? 'held' : (described?.state ?? (run.isNowhere ? 'lost' : 'running'))),
     waitsFor: described?.state === 'closed' && held.length === 0 ? [] : waits,
     lines: [...runLines(described), ...lines].toSorted((one, other) =>
@@ -148,10 +148,10 @@ function storyOf(
 }
 
 /** What is known without the run's own words, and why it is no more. */
-function ledgerHeadline(ownerId: string, { described, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
+function ledgerHeadline(runKey: string, { described, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
   const [first] = held;
   const why = isNowhere
-    ? `Temporal has no run of ${runName(ownerId)}: this is what the ledger has.`
+    ? `Temporal has no run of ${runName(runKey)}: this is what the ledger has.`
     : described?.state === 'closed'
       ? 'The run has ended, and no worker tells how: this is what the ledger has.'
       : `${described ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
@@ -214,19 +214,19 @@ const MOST_OF_A_KIND = 500;
 const MOST_OPEN = 100;
 
 /** What happened to a review's rows is told of the rows: there may be a hundred thousand. */
-export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<LedgerStory> {
-  const query = { ownerId };
-  const { kind, accountId } = ownerOf(ownerId);
+export async function ledgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
+  const query = { runKey };
+  const { kind, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
   const [{ rows: open, next }, past, attempts, decisions, consents, withdrawals, disposals, pauses] = await Promise.all(
     [
-      ledger.work.open({ ownerId, limit: MOST_OPEN }),
-      isReview ? [] : ledger.work.of(ownerId),
+      ledger.work.open({ runKey, limit: MOST_OPEN }),
+      isReview ? [] : ledger.work.of(runKey),
       isReview ? [] : some(ledger.inquiriesBetween(query)),
       some(ledger.decisionsBetween(query)),
       some(ledger.consentsBetween(query)),
       some(ledger.withdrawnSharesBetween(query)),
-      retentionStory(ledger, ownerId),
+      retentionStory(ledger, runKey),
       ledger.pauses.list(),
     ],
   );
@@ -267,14 +267,14 @@ export async function ledgerStory(ledger: Ledger, ownerId: string): Promise<Ledg
 }
 
 /** Reads disposals and legal holds of the run; those of a review are about each of its rows. */
-async function retentionStory(ledger: Ledger, ownerId: string): Promise<AuditedDisposal[]> {
-  const { kind, id, accountId } = ownerOf(ownerId);
-  const owners = accountId === undefined ? [ownerId] : [ownerId, ownerIdOf(kind, id)];
-  const found = await Promise.all(owners.map((owner) => some(ledger.disposalsBetween({ ownerId: owner }))));
+async function retentionStory(ledger: Ledger, runKey: string): Promise<AuditedDisposal[]> {
+  const { kind, id, accountId } = parseRunKey(runKey);
+  const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
+  const found = await Promise.all(owners.map((owner) => some(ledger.disposalsBetween({ runKey: owner }))));
   return found.flat();
 }
 
-function toLine({ ownerId: _, facts: __, ...line }: ListedRecord): RecordLine {
+function toLine({ runKey: _, facts: __, ...line }: ListedRecord): RecordLine {
   return line;
 }
 

@@ -5,8 +5,8 @@ import type { ConsentAnswer, ShareConsentAnswer } from '../../client/runs/handle
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError, problemWords } from '../../model/problems.ts';
+import { parseRunKey } from '../../model/run-key.ts';
 import { causeIn, refusedMessage } from '../problem.ts';
 import { requireReach } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
@@ -63,7 +63,7 @@ export const consentRoutes: readonly Route[] = [
 ];
 
 async function sent({ services, sending }: Call<never>, consent: ConsentMessage) {
-  const { kind, id } = ownerOf(consent.journeyId);
+  const { kind, id } = parseRunKey(consent.journeyId);
   const { journeyId: _, ...ofJourney } = consent;
   const { shareId: __, ...ofShare } = ofJourney;
   try {

@@ -8,7 +8,7 @@ import { portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
 import { pullStatusSchema } from '../../messages/pull/shapes.ts';
 import { decision, resolveInquiry, resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import { shareReportStatusSchema } from '../../messages/share/shapes.ts';
-import { ownerIdOf, ownerIdProblem } from '../../model/owner-id.ts';
+import { runKeyProblem, toRunKey } from '../../model/run-key.ts';
 import type { DecisionMade } from '../../operator/decide.ts';
 import { decidedSameSchema, decideOne, decideSame, previewSame, previewSchema } from '../holds/decide.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
@@ -51,10 +51,10 @@ type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'noted' | 'sending'>;
 
 async function decided(
   { services, body, by, noted, sending }: Deciding,
-  ownerId: string,
+  runKey: string,
 ): Promise<Reply<200> & { body: DecisionMade }> {
-  noted({ journeyId: ownerId });
-  return { status: 200, body: await decideOne({ services, sending }, ownerId, { ...body, by: by() }) };
+  noted({ journeyId: runKey });
+  return { status: 200, body: await decideOne({ services, sending }, runKey, { ...body, by: by() }) };
 }
 
 /** The same decision about many: nothing in it belongs to one of them. */
@@ -74,7 +74,7 @@ const manyBody = z
     inquiries: z
       .array(
         z.strictObject({
-          ownerId: z.string().refine((id) => ownerIdProblem(id) === null, 'must be as the list of holds has it'),
+          runKey: z.string().refine((id) => runKeyProblem(id) === null, 'must be as the list of holds has it'),
           // The answer repeats it, so that it must be nothing else.
           customerTraceNumber: z.string().regex(new RegExp(TRACE_NUMBER.form), TRACE_NUMBER.rule),
           attempt: ofPull.shape.attempt,
@@ -108,11 +108,11 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'Decide about a pull on hold',
     description,
     scope: 'holds:decide',
-    about: ({ pullId }) => ownerIdOf('pull', pullId),
+    about: ({ pullId }) => toRunKey('pull', pullId),
     body: ofPull,
     answers: { 200: { description: 'It was taken.', schema: answerOf(pullStatusSchema, 'pullDecided') } },
     problems,
-    handle: (call) => decided(call, ownerIdOf('pull', call.params.pullId)),
+    handle: (call) => decided(call, toRunKey('pull', call.params.pullId)),
   }),
   route({
     method: 'POST',
@@ -121,11 +121,11 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'Decide about a share by itself on hold',
     description,
     scope: 'holds:decide',
-    about: ({ shareId }) => ownerIdOf('share', shareId),
+    about: ({ shareId }) => toRunKey('share', shareId),
     body: ofShare,
     answers: { 200: { description: 'It was taken.', schema: answerOf(shareReportStatusSchema, 'shareDecided') } },
     problems,
-    handle: (call) => decided(call, ownerIdOf('share', call.params.shareId)),
+    handle: (call) => decided(call, toRunKey('share', call.params.shareId)),
   }),
   route({
     method: 'POST',
@@ -134,11 +134,11 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'Decide about an inquiry of a portfolio review on hold',
     description,
     scope: 'holds:decide',
-    about: ({ reviewId }) => ownerIdOf('portfolio', reviewId),
+    about: ({ reviewId }) => toRunKey('portfolio', reviewId),
     body: ofPull,
     answers: { 200: { description: 'It was taken.', schema: answerOf(portfolioStatusSchema, 'reviewDecided') } },
     problems,
-    handle: (call) => decided(call, ownerIdOf('portfolio', call.params.reviewId)),
+    handle: (call) => decided(call, toRunKey('portfolio', call.params.reviewId)),
   }),
   route({
     method: 'POST',

@@ -7,7 +7,7 @@ import { parseWith } from '../../fields/problems.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
-import { ownerIdProblem } from '../../model/owner-id.ts';
+import { runKeyProblem } from '../../model/run-key.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
 import { describeCursor, limitIn, limitParameter, pageSchema } from '../lists/pages.ts';
@@ -23,10 +23,10 @@ const filters = {
   reason: z.enum(REASONS).exactOptional().describe('Only for this reason.'),
   profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
   endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
-  ownerId: z
+  runKey: z
     .string()
     .refine(
-      (id) => ownerIdProblem(id) === null,
+      (id) => runKeyProblem(id) === null,
       'must be a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>',
     )
     .exactOptional()
@@ -39,8 +39,8 @@ const listQuery = z.strictObject({
   ...filters,
 });
 
-function filtersIn({ kind, reason, profile, endUserCode, ownerId }: z.infer<typeof countQuery>): WorkFilters {
-  return defined({ kind, reason, gatewayProfile: profile, endUserCode, ownerId });
+function filtersIn({ kind, reason, profile, endUserCode, runKey }: z.infer<typeof countQuery>): WorkFilters {
+  return defined({ kind, reason, gatewayProfile: profile, endUserCode, runKey });
 }
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
@@ -123,7 +123,7 @@ export const holdRoutes: readonly Route[] = [
       const { decisionId, reason } = parseWith(seenBody, body);
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
-      noted({ journeyId: inquiry.ownerId, customerTraceNumber });
+      noted({ journeyId: inquiry.runKey, customerTraceNumber });
       try {
         const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });
         return { status: 200, body: { accepted: true, duplicate } };
@@ -135,26 +135,26 @@ export const holdRoutes: readonly Route[] = [
   }),
   route({
     method: 'POST',
-    path: '/v1/runs/{ownerId}/seen',
+    path: '/v1/runs/{runKey}/seen',
     operationId: 'markRunSeen',
     summary: 'Take what was flagged about a run as a whole off the list',
     description:
       'For rows without a trace number, such as `ssnMismatch` of a portfolio review. Nothing waits for it: it records that ' +
       'the person whom the token names has seen to it. What an open run still needs, it does not take off.',
     scope: 'holds:decide',
-    about: ({ ownerId }) => ownerId,
+    about: ({ runKey }) => runKey,
     body: runSeenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
     problems: { 409: '`notListed`: nothing of this is on the list.' },
     async handle({ services, params, body, by, noted }): Promise<Reply<200>> {
-      const { ownerId } = params;
-      noted({ journeyId: ownerId });
+      const { runKey } = params;
+      noted({ journeyId: runKey });
       const seen = parseWith(runSeenBody, body);
-      if (await services.journeys.markRunSeen({ ownerId, ...seen, by: by() })) {
+      if (await services.journeys.markRunSeen({ runKey, ...seen, by: by() })) {
         return { status: 200, body: { accepted: true, duplicate: false } };
       }
       const ledger = await services.openLedger();
-      const isDuplicate = (await ledger.work.of(ownerId)).some(
+      const isDuplicate = (await ledger.work.of(runKey)).some(
         ({ reason, closed }) => reason === seen.flag && closed?.how === 'seen' && closed.by === seen.decisionId,
       );
       if (!isDuplicate) throw conflict('notListed', 'nothing of this is on the list');

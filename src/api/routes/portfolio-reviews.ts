@@ -12,7 +12,7 @@ import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../por
 import { unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 import { resultOf } from './results.ts';
-import { type KindOfRun, messageRoute, ownerOfKind, runRoutes } from './runs.ts';
+import { type KindOfRun, messageRoute, runKeyOfKind, runRoutes } from './runs.ts';
 
 const steering = steerReview.schema().omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
 
@@ -85,7 +85,7 @@ async function cancel({ services, sending }: Call, reviewId: string, message: St
     if (!(error instanceof UpdateRefusedError)) throw error;
   });
   const ledger = await services.openLedger();
-  const cancellation = { ...message, ownerId: review.ownerId, action: 'cancel' } as const;
+  const cancellation = { ...message, runKey: review.runKey, action: 'cancel' } as const;
   const duplicate = await ledger.hasEndingMessage(cancellation);
   const decidedAt = new Date().toISOString();
   await ledger.recordRunDecisions(ledger.identity.ledgerId, [{ ...cancellation, decisionId: 'cancel', decidedAt }]);
@@ -125,7 +125,7 @@ const DOWNLOAD_PROBLEMS = {
   503: 'Also: the file cannot be read.',
 } as const;
 
-const about = ownerOfKind('portfolio');
+const about = runKeyOfKind('portfolio');
 
 export const portfolioReviewRoutes: readonly Route[] = [
   ...runRoutes(reviews),

@@ -4,9 +4,9 @@ import { defined } from '../../base/defined.ts';
 import { readerProblems } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
-import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
+import { rowRunKey, toRunKey } from '../../model/run-key.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
 import { changesAnswer, type Reading, referencesAnswer, refusalAnswer, reportAnswer } from '../report-answers.ts';
@@ -104,21 +104,21 @@ interface Source {
   words: string;
   about(params: Readonly<Record<string, string>>): string;
   /** Whose reports they are; of a review's row the row. */
-  ownerOf(params: Readonly<Record<string, string>>): string;
+  parseRunKey(params: Readonly<Record<string, string>>): string;
 }
 
 const ofJourney = ({ journeyId = '' }: Readonly<Record<string, string>>) => journeyId;
-const ofPull = ({ pullId = '' }: Readonly<Record<string, string>>) => ownerIdOf('pull', pullId);
+const ofPull = ({ pullId = '' }: Readonly<Record<string, string>>) => toRunKey('pull', pullId);
 
 const SOURCES: readonly Source[] = [
-  { path: '/v1/journeys/{journeyId}', name: 'Journey', words: 'a journey', about: ofJourney, ownerOf: ofJourney },
-  { path: '/v1/pulls/{pullId}', name: 'Pull', words: 'a pull', about: ofPull, ownerOf: ofPull },
+  { path: '/v1/journeys/{journeyId}', name: 'Journey', words: 'a journey', about: ofJourney, parseRunKey: ofJourney },
+  { path: '/v1/pulls/{pullId}', name: 'Pull', words: 'a pull', about: ofPull, parseRunKey: ofPull },
   {
     path: '/v1/portfolio-reviews/{reviewId}/accounts/{accountId}',
     name: 'ReviewAccount',
     words: 'a row of a portfolio review',
-    about: ({ reviewId = '' }) => ownerIdOf('portfolio', reviewId),
-    ownerOf: ({ reviewId = '', accountId = '' }) => rowOwnerId(reviewId, accountId),
+    about: ({ reviewId = '' }) => toRunKey('portfolio', reviewId),
+    parseRunKey: ({ reviewId = '', accountId = '' }) => rowRunKey(reviewId, accountId),
   },
 ];
 
@@ -133,12 +133,12 @@ const SHARE: Source = {
   path: '/v1/shares/{shareId}',
   name: 'Share',
   words: 'a share by itself: its own, once it was posted',
-  about: ({ shareId = '' }) => ownerIdOf('share', shareId),
-  ownerOf: ({ shareId = '' }) => ownerIdOf('share', shareId),
+  about: ({ shareId = '' }) => toRunKey('share', shareId),
+  parseRunKey: ({ shareId = '' }) => toRunKey('share', shareId),
 };
 
 function routesOf(source: Source): Route[] {
-  const { path, name, words, about, ownerOf } = source;
+  const { path, name, words, about, parseRunKey } = source;
   return [
     {
       method: 'GET',
@@ -154,10 +154,10 @@ function routesOf(source: Source): Route[] {
       async handle(call): Promise<Reply<200>> {
         const { services, params, noted } = call;
         const query = call.query as z.infer<typeof reportQuery>;
-        const [ownerId, productCode] = [ownerOf(params), params.productCode as ProductCode];
-        noted({ journeyId: ownerId, productCode });
+        const [runKey, productCode] = [parseRunKey(params), params.productCode as ProductCode];
+        noted({ journeyId: runKey, productCode });
         const reading = readingOf(call, query);
-        const wanted = { ownerId, productCode, ofInquiry: query.customerTraceNumber };
+        const wanted = { runKey, productCode, ofInquiry: query.customerTraceNumber };
         const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reading);
         noted({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
         if (query.purpose !== undefined) noted({ reissued: true });
@@ -168,7 +168,7 @@ function routesOf(source: Source): Route[] {
   ];
 }
 
-function referencesRoute({ path, name, words, about, ownerOf }: Source): Route {
+function referencesRoute({ path, name, words, about, parseRunKey }: Source): Route {
   return {
     method: 'GET',
     path: `${path}/references`,
@@ -181,9 +181,9 @@ function referencesRoute({ path, name, words, about, ownerOf }: Source): Route {
     problems: { 410: problems[410] },
     async handle(call): Promise<Reply<200>> {
       const { services, params, noted } = call;
-      const ownerId = ownerOf(params);
+      const runKey = parseRunKey(params);
       const { view } = readingOf(call, call.query as Words);
-      const { answer, count } = await referencesAnswer(await services.openLedger(), ownerId, view);
+      const { answer, count } = await referencesAnswer(await services.openLedger(), runKey, view);
       noted({ count, revealed: view === 'whole' });
       return { status: 200, body: answer };
     },
@@ -227,7 +227,7 @@ export const reportRoutes: readonly Route[] = [
       const { customerTraceNumber } = params;
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
-      noted({ journeyId: inquiry.ownerId, customerTraceNumber });
+      noted({ journeyId: inquiry.runKey, customerTraceNumber });
       const reading = readingOf(call, query);
       const of = { customerTraceNumber, attempt: Number(params.attempt) };
       const body = await refusalAnswer(ledger, of, reading);

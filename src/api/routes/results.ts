@@ -6,7 +6,7 @@ import { readRun } from '../lists/runs.ts';
 import type { ApiServices } from '../services.ts';
 
 export interface EndedRun<Result> {
-  ownerId: string;
+  runKey: string;
   result(options: { signal: AbortSignal; timeoutMs: number }): Promise<Result>;
 }
 
@@ -18,7 +18,7 @@ export async function resultOf<Result>(
   run: EndedRun<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  if ((await readRun(client, run.ownerId)).run === 'running') throw new ResultNotReadyError(run.ownerId);
+  if ((await readRun(client, run.runKey)).run === 'running') throw new ResultNotReadyError(run.runKey);
   try {
     return await run.result({ signal, timeoutMs: TIMEOUT_MS });
   } catch (error) {

@@ -7,8 +7,8 @@ import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '.
 import { forbidden } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
-import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -51,8 +51,8 @@ export interface KindOfRun<Input extends object, Result extends object> {
   };
 }
 
-export function ownerOfKind(kind: RunKind): (params: Readonly<Record<string, string>>) => string {
-  return (params) => ownerIdOf(kind, params[ID_NAMES[kind]] as string);
+export function runKeyOfKind(kind: RunKind): (params: Readonly<Record<string, string>>) => string {
+  return (params) => toRunKey(kind, params[ID_NAMES[kind]] as string);
 }
 
 /** Starts, lists and reads runs of one kind. */
@@ -61,7 +61,7 @@ export function runRoutes<Input extends object, Result extends object>(
 ): readonly Route[] {
   const { kind, path, name, words, reads, find, status, result, start } = kindOfRun;
   const [one, many] = words;
-  const about = ownerOfKind(kind);
+  const about = runKeyOfKind(kind);
   const runOf = ({ services, params }: Call) => find(services.journeys, params[ID_NAMES[kind]] as string);
   return [
     {
@@ -120,7 +120,7 @@ const startQuery = z.strictObject({
 function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
   const isNew = z.boolean().meta({ description: '`false`: it had been started before, with the same input.' });
   const schema = z
-    .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ ownerId: true }).shape })
+    .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ runKey: true }).shape })
     .meta({ id });
   const headers = { Location: 'Where its status is.' };
   return {
@@ -148,15 +148,15 @@ async function startReply<Input extends object>(
   const input = start.check(call);
   const { profile, productCode, ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
-  const ownerId = ownerIdOf(kind, id);
-  noted({ journeyId: ownerId, ...(productCode === undefined ? {} : { productCode }) });
+  const runKey = toRunKey(kind, id);
+  noted({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
   if (!reaches(caller, (await start.scopeOf?.(call, input)) ?? scopeOfInput(input))) {
     throw forbidden('reach', 'the token does not act for this profile and all of these end users');
   }
   const unknown = profileProblem(services.profiles, profile);
   const requireOwn = async () => {
     if (reachesAll(caller) && !start.require && !unknown) return;
-    const there = await services.runScope(ownerId);
+    const there = await services.runScope(runKey);
     if (there && !reaches(caller, there)) throw conflict('idTaken', 'this id is taken: choose another');
     if (there) return;
     if (unknown) throw new InvalidInputError([unknown]);
@@ -166,7 +166,7 @@ async function startReply<Input extends object>(
   await requireOwn();
   try {
     const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
-    const { ownerId: _, ...run } = await readRun(services.client, ownerId);
+    const { runKey: _, ...run } = await readRun(services.client, runKey);
     const headers = { location: `${path}/${id}` };
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
@@ -221,7 +221,7 @@ export function messageRoute<Content extends object>(
   { kind, path: runs }: Pick<KindOfRun<never, never>, 'kind' | 'path'>,
   { path, send, ends, namesActor = true, ...form }: RunMessage<Content>,
 ): Route {
-  const about = ownerOfKind(kind);
+  const about = runKeyOfKind(kind);
   return {
     ...{ method: 'POST', path: `${runs}/{${ID_NAMES[kind]}}${path}`, about, ...form },
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
@@ -233,7 +233,7 @@ export function messageRoute<Content extends object>(
       const ending = {
         ...call.params,
         ...content,
-        ownerId: about(call.params),
+        runKey: about(call.params),
         action: ends,
       } as unknown as EndingMessage;
       const { accepted, duplicate, recorded } = ends ? await endingAnswer(call, ending, sent) : await sent();

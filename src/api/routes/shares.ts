@@ -9,7 +9,7 @@ import {
   shareReportStatusSchema,
 } from '../../messages/share/shapes.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
-import { ownerIdOf } from '../../model/owner-id.ts';
+import { toRunKey } from '../../model/run-key.ts';
 import type { RunScope } from '../caller.ts';
 import type { Call, Route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
@@ -64,6 +64,6 @@ async function scopeOfShare({ services }: Pick<Call, 'services'>, input: ShareRe
   const { profiles } = scopeOfInput(input);
   const { report } = input;
   if ('reference' in report) return { profiles, endUsers: [report.endUserCode] };
-  const source = await services.runScope('pullId' in report ? ownerIdOf('pull', report.pullId) : report.journeyId);
+  const source = await services.runScope('pullId' in report ? toRunKey('pull', report.pullId) : report.journeyId);
   return { profiles: [...new Set([...profiles, ...(source?.profiles ?? [])])], endUsers: source?.endUsers ?? null };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { ownerIdProblem } from '../../model/owner-id.ts';
+import { runKeyProblem } from '../../model/run-key.ts';
 import { requireReach } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
@@ -10,9 +10,9 @@ const NOBODYS = 'Of an id that nobody knows, nobody can say whose the run will b
 
 const seenBody = z
   .strictObject({
-    ownerId: z
+    runKey: z
       .string()
-      .refine((id) => ownerIdProblem(id) === null, 'must be a journeyId or share:<shareId>')
+      .refine((id) => runKeyProblem(id) === null, 'must be a journeyId or share:<shareId>')
       .meta({ description: 'The `journeyId` of the consents, as the list has it.' }),
     reason: text(500),
   })
@@ -37,10 +37,10 @@ export const unmatchedConsentRoutes: readonly Route[] = [
     answers: { 200: { description: 'They were taken off, now or before.', schema: seenSchema } },
     problems: { 404: 'The token does not reach the run.' },
     async handle(call): Promise<Reply<200>> {
-      const { ownerId, reason } = parseWith(seenBody, call.body);
-      call.noted({ journeyId: ownerId });
-      await requireReach(call, ownerId);
-      const count = await call.services.journeys.markConsentsSeen({ ownerId, by: call.by(), reason });
+      const { runKey, reason } = parseWith(seenBody, call.body);
+      call.noted({ journeyId: runKey });
+      await requireReach(call, runKey);
+      const count = await call.services.journeys.markConsentsSeen({ runKey, by: call.by(), reason });
       call.noted({ count });
       return { status: 200, body: { accepted: true, count } };
     },

@@ -7,7 +7,7 @@ import { refusalOfError } from '../problem.ts';
 
 /** A run as the client has it. */
 interface Watchable {
-  ownerId: string;
+  runKey: string;
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
@@ -89,17 +89,17 @@ export class StatusFeeds {
     } finally {
       clearTimeout(timer);
       this.#waiters.remove(caller);
-      this.#letGo(run.ownerId, feed);
+      this.#letGo(run.runKey, feed);
     }
   }
 
   close(): void {
-    for (const [ownerId, feed] of this.#feeds) this.#end(ownerId, feed);
+    for (const [runKey, feed] of this.#feeds) this.#end(runKey, feed);
   }
 
   #feedOf(run: Watchable, caller: string): Feed {
     const { runs, runsPerCaller, waiters, waitersPerCaller } = this.#limits;
-    const known = this.#feeds.get(run.ownerId);
+    const known = this.#feeds.get(run.runKey);
     const isFull = this.#waiters.total >= waiters || this.#waiters.get(caller) >= waitersPerCaller;
     if (isFull || (!known && (this.#feeds.size >= runs || this.#runs.get(caller) >= runsPerCaller))) {
       const more = { retryAfterSeconds: RETRY_SECONDS };
@@ -117,7 +117,7 @@ export class StatusFeeds {
       stop: new AbortController(),
       lingering: undefined,
     };
-    this.#feeds.set(run.ownerId, feed);
+    this.#feeds.set(run.runKey, feed);
     this.#runs.add(caller);
     void this.#follow(run, feed);
     return feed;
@@ -133,28 +133,28 @@ export class StatusFeeds {
     } catch (error) {
       feed.ended = { error };
     }
-    this.#forget(run.ownerId, feed);
+    this.#forget(run.runKey, feed);
     wake(feed);
   }
 
-  #letGo(ownerId: string, feed: Feed): void {
+  #letGo(runKey: string, feed: Feed): void {
     if (feed.waiters.size > 0 || feed.ended) return;
     clearTimeout(feed.lingering);
     feed.lingering = setTimeout(() => {
-      if (feed.waiters.size === 0) this.#end(ownerId, feed);
+      if (feed.waiters.size === 0) this.#end(runKey, feed);
     }, this.#limits.lingerMs);
     feed.lingering.unref();
   }
 
-  #end(ownerId: string, feed: Feed): void {
+  #end(runKey: string, feed: Feed): void {
     clearTimeout(feed.lingering);
-    this.#forget(ownerId, feed);
+    this.#forget(runKey, feed);
     feed.stop.abort();
   }
 
-  #forget(ownerId: string, feed: Feed): void {
-    if (this.#feeds.get(ownerId) !== feed) return;
-    this.#feeds.delete(ownerId);
+  #forget(runKey: string, feed: Feed): void {
+    if (this.#feeds.get(runKey) !== feed) return;
+    this.#feeds.delete(runKey);
     this.#runs.remove(feed.caller);
   }
 }
@@ -195,21 +195,21 @@ export class SharedReads {
    * Who comes while a question is under way shares the next one, not this one: a caller whose message was answered must
    * see what it has changed. Where the worker or Temporal is away, the next one is not asked: each may wait long in vain.
    */
-  read(ownerId: string, ask: () => Promise<object>): Promise<object> {
-    const asked = this.#runs.get(ownerId);
-    if (!asked) return this.#begin(ownerId, ask);
+  read(runKey: string, ask: () => Promise<object>): Promise<object> {
+    const asked = this.#runs.get(runKey);
+    if (!asked) return this.#begin(runKey, ask);
     asked.next ??= asked.over.then((away) => {
-      if (!away) return this.#begin(ownerId, ask);
-      this.#runs.delete(ownerId);
+      if (!away) return this.#begin(runKey, ask);
+      this.#runs.delete(runKey);
       throw away.error;
     });
     return asked.next;
   }
 
-  #begin(ownerId: string, ask: () => Promise<object>): Promise<object> {
+  #begin(runKey: string, ask: () => Promise<object>): Promise<object> {
     const answer = ask();
     const settled = () => {
-      if (!asked.next) this.#runs.delete(ownerId);
+      if (!asked.next) this.#runs.delete(runKey);
     };
     const over = answer.then(
       () => {
@@ -222,7 +222,7 @@ export class SharedReads {
       },
     );
     const asked: Asked = { over, next: undefined };
-    this.#runs.set(ownerId, asked);
+    this.#runs.set(runKey, asked);
     return answer;
   }
 }

@@ -33,7 +33,7 @@ export const STATUS_HEADERS = {
 } as const;
 
 interface StatusRun {
-  ownerId: string;
+  runKey: string;
   status(options: { signal?: AbortSignal }): Promise<object>;
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
@@ -48,7 +48,7 @@ function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Pr
   giveUpSlot();
   const key = callerKey(caller);
   const { querySlots, statusReads } = services;
-  return statusReads.read(run.ownerId, async () => {
+  return statusReads.read(run.runKey, async () => {
     if (!(await querySlots.take(key))) throw unavailable('busy', 'too many requests are waiting');
     try {
       // Not the caller's own signal: others share the answer.

@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { runName } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { runName } from '../../model/run-key.ts';
 import { camelCase, type Listing } from '../../operations/operation.ts';
 import { LISTINGS } from '../../operations/table.ts';
 import type { ListedRecord } from '../../words/records.ts';
@@ -34,7 +34,7 @@ const FORMATS = ['table', 'csv', 'json'] as const;
 
 /** The command line's own words for fields. Every other option is its field's name in kebab-case. */
 const WORDS: Readonly<Record<string, string>> = {
-  ownerId: 'journey',
+  runKey: 'journey',
   customerTraceNumber: 'trace',
   productCode: 'product',
   reportReferenceNumber: 'reference',
@@ -195,20 +195,20 @@ function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** As JSON: `ownerId` is called `journeyId` everywhere on the command line; of a pull it is `pull:<pullId>`. */
+/** As JSON: `runKey` is called `journeyId` everywhere on the command line; of a pull it is `pull:<pullId>`. */
 function asDocument(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asDocument);
   if (typeof value !== 'object' || value === null) return value;
-  const { ownerId, ...others } = value as Row;
+  const { runKey, ...others } = value as Row;
   const members = Object.entries(others).map(([name, member]) => [name, asDocument(member)]);
-  return { ...(ownerId === undefined ? {} : { journeyId: ownerId }), ...Object.fromEntries(members) };
+  return { ...(runKey === undefined ? {} : { journeyId: runKey }), ...Object.fromEntries(members) };
 }
 
 /** A record of the ledger, of at most `width` columns. */
-export function recordLines({ at, text, by, reason, ownerId, facts }: ListedRecord, width: number): string[] {
+export function recordLines({ at, text, by, reason, runKey, facts }: ListedRecord, width: number): string[] {
   const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
   const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
-  const details = [runName(ownerId), ...facts, ...who].flatMap((line) => readable(line, width));
+  const details = [runName(runKey), ...facts, ...who].flatMap((line) => readable(line, width));
   return [head, ...more.map((line) => `    ${line}`), ...details];
 }
 

@@ -11,9 +11,9 @@ import type { Refusal } from '../../http/refusal.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose, Message } from '../../messages/message.ts';
-import { ID_NAMES, ownerIdOf, ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { requireOwnerId, withJourneys } from '../decisions/journey-action.ts';
+import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
+import { requireRunKey, withJourneys } from '../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
@@ -50,7 +50,7 @@ export interface OperationCommand {
   words: Readonly<Record<string, string | null>>;
   examples: readonly string[];
   /** Adds what follows from what was typed. */
-  complete?(message: Loose, ownerId: string): Loose;
+  complete?(message: Loose, runKey: string): Loose;
   /** Of a message that `--proof` may prove. */
   proof?: ProofForm;
   /** The answer for people. Default: accepted, now or before. */
@@ -61,7 +61,7 @@ export interface ProofForm {
   /** The member of the payload that holds what is proved. */
   member: 'consent' | 'decision';
   /** What of it belongs into the message. */
-  readFields(content: Loose, ownerId: string): Loose;
+  readFields(content: Loose, runKey: string): Loose;
   /** The part of the message that must be as the proof has it. */
   readProved(message: Loose, content: Loose): Promise<object>;
 }
@@ -126,7 +126,7 @@ async function findOperation(kind: RunKind, { routes, operationId, message }: Ro
 }
 
 interface Run {
-  ownerId: string;
+  runKey: string;
   kind: RunKind;
   id: string;
 }
@@ -134,10 +134,10 @@ interface Run {
 /** @throws InvalidInputError */
 function readRun(given: string, argument: string, kinds: readonly RunKind[]): Run {
   const [only] = kinds;
-  const ownerId = /^.id.$/.test(argument) || only === undefined ? given : ownerIdOf(only, given);
-  requireOwnerId(ownerId, argument);
-  const { kind, id, accountId } = ownerOf(ownerId);
-  if (kinds.includes(kind) && accountId === undefined) return { ownerId, kind, id };
+  const runKey = /^.id.$/.test(argument) || only === undefined ? given : toRunKey(only, given);
+  requireRunKey(runKey, argument);
+  const { kind, id, accountId } = parseRunKey(runKey);
+  if (kinds.includes(kind) && accountId === undefined) return { runKey, kind, id };
   const rule = `must name a ${kinds.join(' or a ')}`;
   throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule, option: argument } as TypedProblem]);
 }
@@ -162,7 +162,7 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
       const status = output.isJson
         ? undefined
         : await journeys
-            .run(run.ownerId)
+            .run(run.runKey)
             .status()
             .catch(() => undefined);
       output.answer(reply.body as object, () => [
@@ -171,7 +171,7 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
       ]);
     });
   } catch (error) {
-    const told = await toClientError(error, run.ownerId);
+    const told = await toClientError(error, run.runKey);
     throw told instanceof InvalidInputError
       ? asTyped(told, names, message, options)
       : refusedAsTyped(told, names, options);
@@ -179,28 +179,28 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
 }
 
 /** What the API refuses, as the client says it. */
-async function toClientError(error: unknown, ownerId: string): Promise<unknown> {
+async function toClientError(error: unknown, runKey: string): Promise<unknown> {
   if (!(error instanceof Error) || error.name !== 'Refusal') return error;
   const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
   const { status, problems, message } = error as Refusal;
-  if (status === 404) return new JourneyNotFoundError(ownerId);
+  if (status === 404) return new JourneyNotFoundError(runKey);
   const isOfRun = problems.length === 0 || message.startsWith('/');
-  return isOfRun ? new UpdateRefusedError(ownerId, message) : new InvalidInputError(problems);
+  return isOfRun ? new UpdateRefusedError(runKey, message) : new InvalidInputError(problems);
 }
 
 /** The message as its definition has it: what the proof holds, the file says, and the options say above both. */
 async function readMessage(
   { complete, proof: form }: OperationCommand,
   { definition: { address }, members }: Operation,
-  { ownerId, id }: Run,
+  { runKey, id }: Run,
   options: Options,
 ): Promise<Loose> {
   if (options.file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
   const proof = form && options.proof !== undefined ? await readProof(options.proof, form.member) : undefined;
-  const base = { ...(proof && form?.readFields(proof.content, ownerId)), ...(await readObject(options.file)) };
+  const base = { ...(proof && form?.readFields(proof.content, runKey)), ...(await readObject(options.file)) };
   const typed = applyOptions(members, options, base);
-  const addressed = { ...typed, [address]: address === 'journeyId' ? ownerId : id };
-  const message = complete?.(addressed, ownerId) ?? addressed;
+  const addressed = { ...typed, [address]: address === 'journeyId' ? runKey : id };
+  const message = complete?.(addressed, runKey) ?? addressed;
   if (!proof || !form) return message;
   requireProved(proof.content, await form.readProved(message, proof.content));
   return { ...message, proof: proof.text };

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { isRecord } from '../../base/is-record.ts';
 import type { Loose } from '../../messages/message.ts';
 import type { ProvableRepeat } from '../../model/decision-content.ts';
-import { ownerOf } from '../../model/owner-id.ts';
 import type { Environment } from '../../model/products.ts';
+import { parseRunKey } from '../../model/run-key.ts';
 import { RUN_ID } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import type { Output } from '../output/output.ts';
@@ -23,16 +23,16 @@ const REPEAT_PROOF: ProofForm = {
 /** The proof holds the whole message. */
 const CONSENT_PROOF: ProofForm = {
   member: 'consent',
-  readFields(content, ownerId) {
-    if (content.journeyId !== ownerId) throw new UsageError('the proof is for another journey');
+  readFields(content, runKey) {
+    if (content.journeyId !== runKey) throw new UsageError('the proof is for another journey');
     return content;
   },
   readProved: async (message) => message,
 };
 
 /** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
-function completeConsent(message: Loose, ownerId: string): Loose {
-  const { kind, id } = ownerOf(ownerId);
+function completeConsent(message: Loose, runKey: string): Loose {
+  const { kind, id } = parseRunKey(runKey);
   const now = new Date().toISOString();
   const { decidedAt = now, evidence } = message;
   return {

@@ -3,9 +3,9 @@ import { userInfo } from 'node:os';
 import { defined } from '../../base/defined.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { ownerOf } from '../../model/owner-id.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
+import { parseRunKey } from '../../model/run-key.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
 import {
   consequences,
@@ -26,7 +26,7 @@ const NO_RECORD = '-';
 
 /** Shows what the decision is about. */
 export function showHold(hold: DecidableHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
-  const { kind, id } = ownerOf(hold.ownerId);
+  const { kind, id } = parseRunKey(hold.runKey);
   const question = questionSentences(hold, AS_TEXT);
   prompter.say([
     `${kind} ${hold.heldBy === 'run' ? id : `${id} (it has no run)`}`,
@@ -74,9 +74,9 @@ export async function confirmed(
 
 /** The hold as the guide takes it. */
 function toDecidedInquiry(hold: DecidableHold): DecidedInquiry {
-  const { ownerId, heldBy, reason, productCode, shareId, attempt = 0 } = hold;
+  const { runKey, heldBy, reason, productCode, shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
-  return { run: ownerOf(ownerId).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
+  return { run: parseRunKey(runKey).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
 }
 
 /** What follows from the decision, as sentences. */

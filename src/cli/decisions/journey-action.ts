@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
-import { ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { ID_NAMES, parseRunKey, runKeyProblem } from '../../model/run-key.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
@@ -88,14 +88,14 @@ async function startCommandTracing() {
   return (await import('../../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
 }
 
-/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`, `share:<shareId>`, `portfolio:<reviewId>`. */
+/** A run of any kind, by its run key: a `journeyId`, `pull:<pullId>`, `share:<shareId>`, `portfolio:<reviewId>`. */
 export async function withRun<T>(
-  ownerId: string,
+  runKey: string,
   options: ServerOptions,
   act: (run: AnyRun, output: Output) => Promise<T>,
 ): Promise<T> {
-  requireOwnerId(ownerId);
-  return withJourneys(options, (journeys, output) => act(journeys.run(ownerId), output));
+  requireRunKey(runKey);
+  return withJourneys(options, (journeys, output) => act(journeys.run(runKey), output));
 }
 
 export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
@@ -104,9 +104,9 @@ export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
  * @param option the option or argument that gave it
  * @throws InvalidInputError
  */
-export function requireOwnerId(ownerId: string, option = '<id>'): void {
-  const rule = ownerIdProblem(ownerId);
-  if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option });
+export function requireRunKey(runKey: string, option = '<id>'): void {
+  const rule = runKeyProblem(runKey);
+  if (rule) throw argumentProblem({ path: `/${ID_NAMES[parseRunKey(runKey).kind]}`, rule, option });
 }
 
 /** @throws InvalidInputError */
@@ -130,11 +130,9 @@ export async function showStarted(
   output: Output,
   { client, watch = false }: { client: Client; watch?: boolean | undefined },
 ): Promise<number> {
-  const { ownerId, workflowId, isNew } = run;
+  const { runKey, workflowId, isNew } = run;
   const started = { ...ids, isNew };
-  const words = isNew
-    ? `started ${ownerId}`
-    : `${ownerId} was started before, with the same input: nothing has changed`;
+  const words = isNew ? `started ${runKey}` : `${runKey} was started before, with the same input: nothing has changed`;
   const human = () => [output.colors.green(`${words} (workflow ${workflowId})`)];
   if (watch) {
     output.event(started, human);

@@ -25,7 +25,7 @@ import { queryOf, readHolds } from './work-query.ts';
 
 /** A decision about one hold. */
 interface Planned {
-  ownerId: string;
+  runKey: string;
   hold: DecidableHold;
   draft: DraftDecision;
 }
@@ -154,7 +154,7 @@ async function judge(
   drafts: readonly { hold: OpenHold; draft: DraftDecision }[],
 ): Promise<Plan> {
   const named = drafts.map(({ hold, draft }) => ({
-    ...{ ownerId: hold.ownerId, customerTraceNumber: hold.customerTraceNumber ?? '', draft },
+    ...{ runKey: hold.runKey, customerTraceNumber: hold.customerTraceNumber ?? '', draft },
   }));
   const judged = await previewMany(
     journeys,
@@ -163,8 +163,8 @@ async function judge(
       ({ ...draft, customerTraceNumber }) as JudgedDecision & { customerTraceNumber: string },
   );
   const plan: Plan = { planned: [], leftOut: [] };
-  for (const { ownerId, customerTraceNumber, draft, hold, problem } of judged) {
-    if (problem === null) plan.planned.push({ ownerId, hold, draft });
+  for (const { runKey, customerTraceNumber, draft, hold, problem } of judged) {
+    if (problem === null) plan.planned.push({ runKey, hold, draft });
     else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem });
   }
   return plan;
@@ -224,11 +224,11 @@ async function carryOut(
   return decideEach(journeys, plan, output);
 }
 
-function nameDecision({ ownerId, hold, draft }: Planned) {
+function nameDecision({ runKey, hold, draft }: Planned) {
   const { customerTraceNumber, productCode, attempt } = hold;
   const { decisionId, action, outcome, providerSaid } = draft;
   return {
-    ...{ journeyId: ownerId, customerTraceNumber, productCode, attempt, decisionId, action },
+    ...{ journeyId: runKey, customerTraceNumber, productCode, attempt, decisionId, action },
     ...defined({ outcome, providerSaid }),
   };
 }
@@ -238,33 +238,33 @@ function nameLeftOut(leftOut: readonly LeftOut[]): { leftOut?: readonly LeftOut[
 }
 
 function listLines(holds: readonly OpenHold[], { width }: Output): string[] {
-  const rows = holds.map(({ productCode = '', attempt, customerTraceNumber = '', ownerId }) => [
+  const rows = holds.map(({ productCode = '', attempt, customerTraceNumber = '', runKey }) => [
     productCode,
     String(attempt),
     customerTraceNumber,
-    ownerId,
+    runKey,
   ]);
   return table([['PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width);
 }
 
 /** The decisions, and for one of each kind what it leads to: the others differ in their numbers alone. */
 function planLines(planned: readonly Planned[], { width }: Output): string[] {
-  const rows = planned.map(({ ownerId, hold, draft }) => [
+  const rows = planned.map(({ runKey, hold, draft }) => [
     [draft.action, draft.outcome].filter((word) => word !== undefined).join(' '),
     draft.providerSaid ?? '',
     hold.productCode,
     String(hold.attempt),
     hold.customerTraceNumber,
-    ownerId,
+    runKey,
   ]);
   const kindOf = ({ hold, draft }: Planned) => [hold.reason, hold.heldBy, draft.action, draft.outcome].join();
   const examples = [...Map.groupBy(planned, kindOf).values()].flatMap(([first]) => (first ? [first] : []));
   return [
     ...(planned.length === 0 ? ['nothing is to be decided'] : []),
     ...table([['DECISION', 'PROVIDER', 'PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width),
-    ...examples.flatMap(({ ownerId, hold, draft }) => [
+    ...examples.flatMap(({ runKey, hold, draft }) => [
       '',
-      ...wrap(`${ownerId}: ${consequencesOf(hold, draft).join(' ')}`, width),
+      ...wrap(`${runKey}: ${consequencesOf(hold, draft).join(' ')}`, width),
     ]),
   ];
 }
@@ -311,7 +311,7 @@ async function describeDecided(journeys: LedgerJourneys, one: Decided<Planned>, 
   }
   const { status } = one.made;
   if (!status) return { ...named, accepted: true, error: undefined, ledTo: { state: 'noRun', words: NO_RUN } };
-  const run = journeys.run(one.ownerId);
+  const run = journeys.run(one.runKey);
   const { words, status: latest } = await whatFollowed(run, status, named.customerTraceNumber, signal);
   return { ...named, accepted: true, error: undefined, ledTo: { state: latest.state, ...defined({ words }) } };
 }

@@ -1,5 +1,5 @@
 /** A decision about one hold, or that a person has seen what was flagged. */
-import { runName } from '../../model/owner-id.ts';
+import { runName } from '../../model/run-key.ts';
 import type { Decision, DecisionMade, SaidHold } from '../../operator/decide.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -21,7 +21,7 @@ import {
   tracedBy,
   withProof,
 } from './decision-flags.ts';
-import { requireOwnerId, withJourneys } from './journey-action.ts';
+import { requireRunKey, withJourneys } from './journey-action.ts';
 import { whatFollowed } from './what-followed.ts';
 import { readHolds } from './work-query.ts';
 
@@ -32,38 +32,38 @@ export function isAsking(output: Pick<Output, 'isJson'>): boolean {
 
 /** What the command line says: about which inquiry, the decision as far as it goes, and its proof. */
 interface Given {
-  ownerId: string;
+  runKey: string;
   trace: string | undefined;
   draft: DraftDecision;
   proof: ReadProof | undefined;
 }
 
 /** Returns the exit code. */
-export async function resolveOne(ownerId: string, named: string | undefined, given: ResolveOptions): Promise<number> {
-  requireOwnerId(ownerId);
+export async function resolveOne(runKey: string, named: string | undefined, given: ResolveOptions): Promise<number> {
+  requireRunKey(runKey);
   const { flags: options, proof } = await withProof(given);
   const trace = named ?? tracedBy(proof);
   const asking = isAsking(createOutput(options));
   if (!asking) requireFlags(options);
   const draft = await draftOf(options);
   if (draft.action === 'seen' && proof) throw new UsageError('--proof belongs to a decision, not to seen');
-  if (!asking && trace !== undefined) await check(ownerId, trace, proven(draft, trace, proof));
-  const about = { ownerId, trace, draft, proof };
+  if (!asking && trace !== undefined) await check(runKey, trace, proven(draft, trace, proof));
+  const about = { runKey, trace, draft, proof };
   return withJourneys(
     options,
     async (journeys, output) => {
       if (asking) return ask(journeys, about, options, output);
       const customerTraceNumber = trace ?? (await findOnlyHold(journeys, about)).customerTraceNumber;
-      await send(journeys, ownerId, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
+      await send(journeys, runKey, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
       return EXIT.done;
     },
     { besideLedger: true },
   );
 }
 
-async function check(ownerId: string, customerTraceNumber: string, draft: DraftDecision): Promise<void> {
+async function check(runKey: string, customerTraceNumber: string, draft: DraftDecision): Promise<void> {
   if (draft.action === 'seen') return;
-  await checkRunMessage('resolveInquiry', ownerId, { ...draft, customerTraceNumber });
+  await checkRunMessage('resolveInquiry', runKey, { ...draft, customerTraceNumber });
 }
 
 async function ask(
@@ -72,7 +72,7 @@ async function ask(
   { yes = false }: ResolveOptions,
   output: Output,
 ): Promise<number> {
-  const { ownerId, draft, proof } = given;
+  const { runKey, draft, proof } = given;
   const prompter = createPrompter();
   try {
     const { readDecidable } = await import('../../operator/decide.ts');
@@ -82,12 +82,12 @@ async function ask(
     showHold(hold, prompter, output);
     const decision = proven(await askForTheRest(hold, draft, prompter), customerTraceNumber, proof);
     // Checked before it is confirmed: the operator can still correct it.
-    await check(ownerId, customerTraceNumber, decision);
+    await check(runKey, customerTraceNumber, decision);
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;
     }
-    await send(journeys, ownerId, customerTraceNumber, decision, output);
+    await send(journeys, runKey, customerTraceNumber, decision, output);
     return EXIT.done;
   } finally {
     prompter.close();
@@ -105,9 +105,9 @@ function requireSense(hold: DecidableHold, { action, attempt }: DraftDecision): 
 }
 
 /** Reads the rows of the run's inquiries: holds, and flags where `seen` is meant or nothing is on hold. */
-async function findHolds(journeys: LedgerJourneys, { ownerId, trace, draft }: Given): Promise<SaidHold[]> {
-  const rows = await readHolds(await journeys.openedLedger(), { filters: { ownerId } });
-  const all = rows.length > 0 ? (rows as unknown as SaidHold[]) : await askRun(journeys, ownerId);
+async function findHolds(journeys: LedgerJourneys, { runKey, trace, draft }: Given): Promise<SaidHold[]> {
+  const rows = await readHolds(await journeys.openedLedger(), { filters: { runKey } });
+  const all = rows.length > 0 ? (rows as unknown as SaidHold[]) : await askRun(journeys, runKey);
   const open = all.filter(({ customerTraceNumber }) =>
     trace === undefined ? customerTraceNumber !== undefined : customerTraceNumber === trace,
   );
@@ -118,9 +118,9 @@ async function findHolds(journeys: LedgerJourneys, { ownerId, trace, draft }: Gi
 }
 
 /** A run whose ledger is another one has no row in this ledger. */
-async function askRun(journeys: LedgerJourneys, ownerId: string): Promise<SaidHold[]> {
-  const { holds } = await journeys.run(ownerId).status();
-  return holds.map((hold) => ({ ...toListed(ownerId, hold), kind: 'held' }));
+async function askRun(journeys: LedgerJourneys, runKey: string): Promise<SaidHold[]> {
+  const { holds } = await journeys.run(runKey).status();
+  return holds.map((hold) => ({ ...toListed(runKey, hold), kind: 'held' }));
 }
 
 /** @throws UsageError where it is not clear which one is meant */
@@ -149,15 +149,15 @@ async function chooseHold(journeys: LedgerJourneys, given: Given, prompter: Prom
   return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen) as SaidHold;
 }
 
-function nothingThere({ ownerId, trace }: Given): Error {
+function nothingThere({ runKey, trace }: Given): Error {
   return trace === undefined
-    ? new Error(`nothing of ${runName(ownerId)} is on hold`)
+    ? new Error(`nothing of ${runName(runKey)} is on hold`)
     : new UsageError('no inquiry with this trace number is on hold there');
 }
 
 async function send(
   journeys: LedgerJourneys,
-  ownerId: string,
+  runKey: string,
   customerTraceNumber: string,
   draft: DraftDecision,
   output: Output,
@@ -165,14 +165,14 @@ async function send(
   const { decisionId, action, by = '', reason = '' } = draft;
   const { decide, isOwnInquiry } = await import('../../operator/decide.ts');
   if (action === 'seen') {
-    if (!(await isOwnInquiry(journeys, ownerId, customerTraceNumber)))
-      throw nothingThere({ ownerId, trace: customerTraceNumber, draft, proof: undefined });
+    if (!(await isOwnInquiry(journeys, runKey, customerTraceNumber)))
+      throw nothingThere({ runKey, trace: customerTraceNumber, draft, proof: undefined });
     const answer = await journeys.markSeen({ decisionId, customerTraceNumber, by, reason });
     output.answer({ accepted: true, decisionId, action, ...answer }, () => [decidedLine(answer, decisionId, output)]);
     return;
   }
-  const made = await decide(journeys, ownerId, { ...draft, customerTraceNumber } as Decision);
-  const run = journeys.run(ownerId);
+  const made = await decide(journeys, runKey, { ...draft, customerTraceNumber } as Decision);
+  const run = journeys.run(runKey);
   const followed =
     made.status && !made.duplicate ? await whatFollowed(run, made.status, customerTraceNumber) : undefined;
   const status = followed?.status ?? made.status;
@@ -180,7 +180,7 @@ async function send(
     decidedLine(made, decisionId, output),
     ...(made.recorded ? [] : [output.colors.yellow('the ledger does not have the decision: the run alone has')]),
     ...(followed?.words === undefined ? [] : [followed.words]),
-    ...(status ? statusLines(status, output) : nextSteps(action, ownerId).flatMap((text) => wrap(text, output.width))),
+    ...(status ? statusLines(status, output) : nextSteps(action, runKey).flatMap((text) => wrap(text, output.width))),
   ]);
 }
 
@@ -189,8 +189,8 @@ function decidedLine({ duplicate }: Pick<DecisionMade, 'duplicate'>, decisionId:
 }
 
 /** Of an inquiry whose run is gone. */
-function nextSteps(action: DraftDecision['action'], ownerId: string): string[] {
-  if (action === 'resend') return [`The next start of ${runName(ownerId)} sends it once more, with the same input.`];
-  if (action === 'accept') return [`The next start of ${runName(ownerId)} goes on with it, with the same input.`];
+function nextSteps(action: DraftDecision['action'], runKey: string): string[] {
+  if (action === 'resend') return [`The next start of ${runName(runKey)} sends it once more, with the same input.`];
+  if (action === 'accept') return [`The next start of ${runName(runKey)} goes on with it, with the same input.`];
   return [];
 }

@@ -1,6 +1,6 @@
 /** Everything that needs a person as one list: rows of the ledger, runs that stand still, events and consents. */
 import type { UnmatchedConsent } from '../../ledger/consents/kept-consents.ts';
-import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
+import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
 import { reasonWords } from '../../words/holds.ts';
@@ -44,18 +44,18 @@ function ofHold(hold: OpenHold): ListedAttention {
 }
 
 /** Only the run says what it waits for. */
-function ofUnlisted({ ownerId, reason }: OtherWork['unlisted'][number]): ListedAttention {
+function ofUnlisted({ runKey, reason }: OtherWork['unlisted'][number]): ListedAttention {
   return {
-    ...{ kind: 'run', journeyId: ownerId, reason: reasonWords(reason) },
+    ...{ kind: 'run', journeyId: runKey, reason: reasonWords(reason) },
     detail: 'the ledger has no row of it yet, or is not the one that the run has used',
-    command: `credit-journey status ${ownerId}`,
+    command: `credit-journey status ${runKey}`,
   };
 }
 
 /** The history has the failure of each of its tasks. */
 function ofFailingRun({ workflowId, cause }: FailingRun): ListedAttention {
   return {
-    ...{ kind: 'stuck', journeyId: ownerIdOfWorkflow(workflowId) ?? workflowId, reason: 'its tasks fail' },
+    ...{ kind: 'stuck', journeyId: runKeyFromWorkflowId(workflowId) ?? workflowId, reason: 'its tasks fail' },
     detail: `${cause ?? 'no cause is known'}; docs/runbook/workflow-tasks-fail.md`,
     command: `temporal workflow describe --workflow-id ${workflowId}`,
   };

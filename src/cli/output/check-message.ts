@@ -1,7 +1,7 @@
 /** Checks a decision before it connects to a server, so that wrong input fails at once, also while the server is down. */
 import type { Checked } from '../../messages/message.ts';
-import { ID_NAMES, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { asTyped, type GivenOptions } from './option-names.ts';
 
 const NAMES = {
@@ -33,9 +33,9 @@ export async function checkMessage(_: 'decision', message: unknown, given: Given
  *
  * @throws InvalidInputError with every problem
  */
-export async function checkRunMessage(_: 'resolveInquiry', ownerId: string, message: object): Promise<void> {
+export async function checkRunMessage(_: 'resolveInquiry', runKey: string, message: object): Promise<void> {
   const { MESSAGES } = await import('../../messages/all-messages.ts');
-  const { kind, id } = ownerOf(ownerId);
+  const { kind, id } = parseRunKey(runKey);
   const names = { ...NAMES, '/customerTraceNumber': '<customerTraceNumber>' };
   await checkBy(MESSAGES[TO_RUN[kind]], { ...message, [ID_NAMES[kind]]: id }, names, {});
 }

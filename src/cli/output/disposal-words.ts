@@ -128,10 +128,10 @@ function shareLines(
 ): string[] {
   // By age one may be old enough too.
   const going = new Set(of.map(({ journeyId }) => journeyId));
-  const ownerIds = [...new Set(of.flatMap(({ shares = [] }) => shares))].filter((ownerId) => !going.has(ownerId));
-  if (ownerIds.length === 0) return [];
-  const shown = ownerIds.slice(0, MAX_SHOWN).map((ownerId) => `  credit-journey dispose ${ownerId}`);
-  const rest = ownerIds.length > MAX_SHOWN ? [`  and ${ownerIds.length - MAX_SHOWN} more`] : [];
+  const runKeys = [...new Set(of.flatMap(({ shares = [] }) => shares))].filter((runKey) => !going.has(runKey));
+  if (runKeys.length === 0) return [];
+  const shown = runKeys.slice(0, MAX_SHOWN).map((runKey) => `  credit-journey dispose ${runKey}`);
+  const rest = runKeys.length > MAX_SHOWN ? [`  and ${runKeys.length - MAX_SHOWN} more`] : [];
   const words = 'Shares of these reports that were made by themselves stay, until each is disposed of by its own id:';
   return [...wrap(words, width).map(colors.yellow), ...shown, ...rest];
 }

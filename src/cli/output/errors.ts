@@ -1,7 +1,7 @@
 /** What a failed command prints for a person or a script: names, paths and rules, never values. */
 
 import { defined } from '../../base/defined.ts';
-import { ownerIdOfWorkflow, ownerOf } from '../../model/owner-id.ts';
+import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, wrap } from './output.ts';
@@ -61,12 +61,12 @@ const NOT_FOUND = new Set(['JourneyNotFoundError', 'NotInLedgerError']);
 
 /** For an id that is not known: perhaps it is a workflow's, which lists of Temporal show. */
 function hintOf(error: Error): string | undefined {
-  if (!NOT_FOUND.has(error.name) || !('journeyId' in error)) return undefined;
-  const ownerId = String(error.journeyId);
-  const meant = ownerIdOfWorkflow(ownerId);
-  if (meant !== null) return `${ownerId} is a workflow id: the id of that run is ${meant}`;
+  if (!NOT_FOUND.has(error.name) || !('runKey' in error)) return undefined;
+  const runKey = String(error.runKey);
+  const meant = runKeyFromWorkflowId(runKey);
+  if (meant !== null) return `${runKey} is a workflow id: the id of that run is ${meant}`;
   if (error.name !== 'JourneyNotFoundError') return undefined;
-  const { kind } = ownerOf(ownerId);
+  const { kind } = parseRunKey(runKey);
   const others = kind === 'journey' ? ', where others begin with pull:, share: or portfolio:' : '';
   return `\`credit-journey list --kind ${kind}\` shows the ids that Temporal knows${others}`;
 }

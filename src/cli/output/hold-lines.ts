@@ -10,7 +10,7 @@ import { asCalled } from './program-call.ts';
 
 /** A row of the ledger, or a hold as the status of a run shows it. */
 interface Listed {
-  ownerId: string;
+  runKey: string;
   reason: string;
   since?: string;
   productCode?: string;
@@ -19,24 +19,24 @@ interface Listed {
   allowedActions: readonly (HoldAction | 'seen')[];
 }
 
-type ListedInquiry = HeldInquiry & Pick<Listed, 'ownerId' | 'allowedActions'>;
+type ListedInquiry = HeldInquiry & Pick<Listed, 'runKey' | 'allowedActions'>;
 
 /** A hold as the status of a run shows it. */
-export function toListed(ownerId: string, { failureType, attempts, ...hold }: HoldStatus): ListedInquiry {
-  return { ownerId, ...hold, reason: failureType, attempt: attempts };
+export function toListed(runKey: string, { failureType, attempts, ...hold }: HoldStatus): ListedInquiry {
+  return { runKey, ...hold, reason: failureType, attempt: attempts };
 }
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
-export function resolveCommand({ ownerId, customerTraceNumber, attempt, allowedActions }: Listed): string {
+export function resolveCommand({ runKey, customerTraceNumber, attempt, allowedActions }: Listed): string {
   const isSeen = allowedActions.includes('seen');
   if (customerTraceNumber !== undefined) {
     const judged = isSeen || attempt === undefined ? '--action seen' : `--attempt ${attempt}`;
-    return `credit-journey resolve ${ownerId} ${customerTraceNumber} ${judged}`;
+    return `credit-journey resolve ${runKey} ${customerTraceNumber} ${judged}`;
   }
   // The cause of other flags has to be mended.
   return isSeen
-    ? `credit-journey holds --seen-run ${ownerId} --by <name> --reason <why>`
-    : `credit-journey status ${ownerId}`;
+    ? `credit-journey holds --seen-run ${runKey} --by <name> --reason <why>`
+    : `credit-journey status ${runKey}`;
 }
 
 /** In lines that can be copied whole into a shell. */
@@ -58,7 +58,7 @@ export function commandLines(command: string, width: number, indent: string): st
 /** Something that needs a person. */
 export interface ListedWork {
   kind?: string;
-  /** Of the run: its owner's id (model/owner-id.ts). */
+  /** Of the run: its run key (model/run-key.ts). */
   journeyId: string;
   /** A failure type, or what it is in a few words. */
   reason: string;
@@ -73,8 +73,8 @@ export interface ListedWork {
 }
 
 export function listHold(hold: Listed): ListedWork {
-  const { ownerId, reason, since, productCode, attempt } = hold;
-  const work = { journeyId: ownerId, reason: reasonWords(reason), command: resolveCommand(hold) };
+  const { runKey, reason, since, productCode, attempt } = hold;
+  const work = { journeyId: runKey, reason: reasonWords(reason), command: resolveCommand(hold) };
   return { ...work, ...defined({ since, productCode, attempt }) };
 }
 

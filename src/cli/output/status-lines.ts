@@ -1,5 +1,5 @@
 /** A run's status as lines for a terminal. Nothing personal is in a status. */
-import { runName } from '../../model/owner-id.ts';
+import { runName } from '../../model/run-key.ts';
 import { describeProblem } from '../../words/holds.ts';
 import { findNextSteps } from '../../words/next-steps.ts';
 import {
@@ -9,7 +9,7 @@ import {
   describeParts,
   describeStanding,
   needsPerson,
-  ownerIdIn,
+  runKeyIn,
   viewStatus,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
@@ -24,8 +24,8 @@ const REFUSED_SHOWN = 3;
 export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const view = viewStatus(status);
   const { environment, holds, problems = [], refusedMessages, refusedMessagesTotal } = status;
-  const ownerId = ownerIdIn(status);
-  const name = capitalize(runName(ownerId));
+  const runKey = runKeyIn(status);
+  const name = capitalize(runName(runKey));
   const head = `${name}${environment === null ? '' : ` · ${environment}`} · ${describeStanding(view)}`;
   const steps = view.gate ? findNextSteps(view).filter(({ update }) => update === 'advance') : [];
   const notes = [...describeAttention(view, AS_TEXT), ...describeNews(view, AS_TEXT)];
@@ -43,7 +43,7 @@ export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, '
     ]),
     ...section(
       holds.length > HOLDS_SHOWN ? `Needs a person (the first ${HOLDS_SHOWN} of ${holds.length})` : 'Needs a person',
-      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => holdLines(toListed(ownerId, hold), width, '  ')),
+      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => holdLines(toListed(runKey, hold), width, '  ')),
     ),
     ...section(
       `Refused messages (${refusedMessagesTotal})`,

@@ -1,5 +1,5 @@
 /** Views of the Temporal UI's list, as `setup` prints them and docs/operating.md gives them. */
-import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
+import { RUNS_WITH_INQUIRIES } from '../../model/run-key.ts';
 import { type Output, wrap } from './output.ts';
 
 /** None of them lists `watchLedger`, which every worker's ledger has, nor what delivers events. */

@@ -32,8 +32,8 @@ export const MESSAGE_TIMEOUT_MS = 30_000;
 export const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
 
 interface Call {
-  /** The owner's id of the run that the call is about, for errors. */
-  ownerId: string;
+  /** The run key of the run that the call is about, for errors. */
+  runKey: string;
   /** How long it may take where its options do not say. Default: as long as it takes. */
   defaultMs?: number;
   /** What is wrong where the time is over and Temporal answers other calls. Default: no worker does. */
@@ -72,7 +72,7 @@ export class Calls {
    * @throws ClientClosedError, CallAbortedError; InvalidInputError for a `timeoutMs` that is none; what the work throws
    */
   async make<T>(call: Call, options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { ownerId, defaultMs } = call;
+    const { runKey, defaultMs } = call;
     const { signal, timeoutMs = defaultMs } = options;
     if (this.#isClosed) throw new ClientClosedError();
     if (signal?.aborted) throw new CallAbortedError(signal.reason);
@@ -101,7 +101,7 @@ export class Calls {
       // The timer knows why.
       if (isOver && deadline !== undefined && Date.now() >= deadline - EARLY_MS) return await ended.promise;
       if (isOver && call.late) throw call.late();
-      throw translatedError(error, ownerId);
+      throw translatedError(error, runKey);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       time?.clear();
@@ -113,7 +113,7 @@ export class Calls {
 
   /** Waits, for as long as the client is open and the signal is not aborted. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    await this.make({ ownerId: '' }, { signal }, (ended) => sleep(ms, undefined, { signal: ended }));
+    await this.make({ runKey: '' }, { signal }, (ended) => sleep(ms, undefined, { signal: ended }));
   }
 
   /** Ends all calls that are under way with a `ClientClosedError`. */
@@ -127,7 +127,7 @@ export class Calls {
   }
 
   #timeOf(
-    { ownerId, late = () => new WorkerUnavailableError(ownerId) }: Call,
+    { runKey, late = () => new WorkerUnavailableError(runKey) }: Call,
     timeoutMs: number,
     signal: AbortSignal,
     end: (error: Error) => void,

@@ -14,9 +14,9 @@ import {
   type CodecServerAccess,
   loadClientSettings,
 } from '../../config/client.ts';
-import { RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
+import { RUNS_WITH_INQUIRIES } from '../../model/run-key.ts';
 import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';

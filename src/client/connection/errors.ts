@@ -21,18 +21,18 @@ import {
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
-import { type RunKind, runName } from '../../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { ReportProduct } from '../../model/products.ts';
+import { type RunKind, runName } from '../../model/run-key.ts';
 
 /** An error about one run. */
 abstract class RunError extends CreditJourneyError {
-  /** The owner's id (model/owner-id.ts): of a pull `pull:<pullId>`. */
-  readonly journeyId: string;
+  /** The run key (model/run-key.ts): of a pull `pull:<pullId>`. */
+  readonly runKey: string;
 
-  constructor(journeyId: string, what: string) {
-    super(`${runName(journeyId)} ${what}`);
-    this.journeyId = journeyId;
+  constructor(runKey: string, what: string) {
+    super(`${runName(runKey)} ${what}`);
+    this.runKey = runKey;
   }
 }
 
@@ -40,11 +40,11 @@ abstract class RunError extends CreditJourneyError {
 export class JourneyNotFoundError extends CreditJourneyError {
   override readonly name = 'JourneyNotFoundError';
   override readonly code = 'journeyNotFound';
-  readonly journeyId: string;
+  readonly runKey: string;
 
-  constructor(journeyId: string) {
-    super(`there is no ${runName(journeyId)}`);
-    this.journeyId = journeyId;
+  constructor(runKey: string) {
+    super(`there is no ${runName(runKey)}`);
+    this.runKey = runKey;
   }
 }
 
@@ -53,8 +53,8 @@ export class JourneyFinishedError extends RunError {
   override readonly name: string = 'JourneyFinishedError';
   override readonly code: string = 'journeyFinished';
 
-  constructor(journeyId: string) {
-    super(journeyId, 'has finished');
+  constructor(runKey: string) {
+    super(runKey, 'has finished');
   }
 }
 
@@ -99,8 +99,8 @@ export class UpdateRefusedError extends RunError {
   override readonly code = 'updateRefused';
   readonly reason: string;
 
-  constructor(journeyId: string, reason: string) {
-    super(journeyId, `refused: ${reason}`);
+  constructor(runKey: string, reason: string) {
+    super(runKey, `refused: ${reason}`);
     this.reason = reason;
   }
 }
@@ -128,8 +128,8 @@ export class JourneyFailedError extends RunError {
   override readonly code = 'journeyFailed';
   readonly failureType: string;
 
-  constructor(journeyId: string, failureType: string) {
-    super(journeyId, `ended without a result: ${failureType}`);
+  constructor(runKey: string, failureType: string) {
+    super(runKey, `ended without a result: ${failureType}`);
     this.failureType = failureType;
   }
 }
@@ -142,11 +142,11 @@ export class JourneyFailedError extends RunError {
 export class WorkerUnavailableError extends CreditJourneyError {
   override readonly name = 'WorkerUnavailableError';
   override readonly code = 'workerUnavailable';
-  readonly journeyId: string;
+  readonly runKey: string;
 
-  constructor(journeyId: string) {
-    super(`no worker answered for ${runName(journeyId)}: is one running on its task queue?`);
-    this.journeyId = journeyId;
+  constructor(runKey: string) {
+    super(`no worker answered for ${runName(runKey)}: is one running on its task queue?`);
+    this.runKey = runKey;
   }
 }
 
@@ -158,8 +158,8 @@ export class TooManyMessagesError extends RunError {
   override readonly name = 'TooManyMessagesError';
   override readonly code = 'tooManyMessages';
 
-  constructor(journeyId: string) {
-    super(journeyId, 'has more messages than Temporal takes at once: send this one again in a minute');
+  constructor(runKey: string) {
+    super(runKey, 'has more messages than Temporal takes at once: send this one again in a minute');
   }
 }
 
@@ -253,8 +253,8 @@ export class ResultNotReadyError extends RunError {
   override readonly name = 'ResultNotReadyError';
   override readonly code = 'resultNotReady';
 
-  constructor(journeyId: string) {
-    super(journeyId, 'has not ended within the time given');
+  constructor(runKey: string) {
+    super(runKey, 'has not ended within the time given');
   }
 }
 
@@ -440,23 +440,23 @@ function isWorkerAway(error: unknown): boolean {
   return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
 }
 
-/** What went wrong with a query, an update, a signal or a start of `journeyId`. */
-export function translatedError(error: unknown, journeyId: string): unknown {
+/** What went wrong with a query, an update, a signal or a start of `runKey`. */
+export function translatedError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
-  if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
-  if (isUnprocessed(error)) return new WorkerUnavailableError(journeyId);
-  if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
-  if (error instanceof WorkflowFailedError) return failure(error, journeyId);
-  if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);
-  if (isWorkerAway(error)) return new WorkerUnavailableError(journeyId);
+  if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(runKey);
+  if (isUnprocessed(error)) return new WorkerUnavailableError(runKey);
+  if (error instanceof WorkflowUpdateFailedError) return refusal(error, runKey);
+  if (error instanceof WorkflowFailedError) return failure(error, runKey);
+  if (isAtRunLimit(error)) return new TooManyMessagesError(runKey);
+  if (isWorkerAway(error)) return new WorkerUnavailableError(runKey);
   if (isServerAway(error)) return serverAway(error);
   // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
-  if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(journeyId);
+  if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(runKey);
   if (grpcErrorOf(error)) return refusedCall(error);
   // The parser's own message quotes what it parsed.
   if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
-  if (error instanceof ServiceError) return translatedError(error.cause, journeyId);
+  if (error instanceof ServiceError) return translatedError(error.cause, runKey);
   return error;
 }
 
@@ -508,21 +508,21 @@ function harmlessCause(error: unknown): { cause?: Error } {
     : { cause: new Error([`gRPC status ${code}`, ...(systemCode ? [systemCode] : [])].join(', ')) };
 }
 
-function refusal(error: WorkflowUpdateFailedError, journeyId: string): unknown {
+function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return error;
   // The server's own: the run was terminated, say, before it answered.
-  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new JourneyFinishedError(journeyId);
+  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new JourneyFinishedError(runKey);
   if (cause.type === 'InvalidInput') return invalidInput(cause);
   if (cause.type !== 'UpdateRefused') return error;
   const { reason } = (cause.details?.[0] ?? {}) as { reason?: string };
-  return new UpdateRefusedError(journeyId, reason ?? 'no reason given');
+  return new UpdateRefusedError(runKey, reason ?? 'no reason given');
 }
 
-function failure(error: WorkflowFailedError, journeyId: string): unknown {
+function failure(error: WorkflowFailedError, runKey: string): unknown {
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
-  return new JourneyFailedError(journeyId, failureTypeOf(cause));
+  return new JourneyFailedError(runKey, failureTypeOf(cause));
 }
 
 function failureTypeOf(cause: unknown): string {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
-import { workflowIdOf } from '../../model/owner-id.ts';
+import { workflowIdOf } from '../../model/run-key.ts';
 import { GRPC, grpcCode, translatedError } from './errors.ts';
 import { lateConsentIdPrefix } from './run-messages.ts';
 
@@ -30,7 +30,7 @@ const DELETION_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 200;
 
 /**
- * The runs under an owner's id, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
+ * The runs under a run key, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
  * is open is asked of the server itself; older runs are found by visibility, which may be a second behind.
  *
  * @throws TemporalUnavailableError

@@ -66,14 +66,14 @@ async function recordLate(
   consent: ConsentMessage,
   { messageId, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: MessageOptions,
 ): Promise<LateConsentAnswer> {
-  const ownerId = consent.journeyId;
+  const runKey = consent.journeyId;
   const left = inOneTime({ signal, timeoutMs });
-  const run = await calls.make({ ownerId, late: serverLate }, left(), () =>
+  const run = await calls.make({ runKey, late: serverLate }, left(), () =>
     startLateConsent(client, taskQueue, consent, messageId),
   );
   try {
-    const late = () => new ResultNotReadyError(ownerId);
-    const result: LateConsentResult = await calls.make({ ownerId, late }, left(), () => run.result());
+    const late = () => new ResultNotReadyError(runKey);
+    const result: LateConsentResult = await calls.make({ runKey, late }, left(), () => run.result());
     if ('problems' in result) throw new InvalidInputError(result.problems);
     return { accepted: true, late: true, recorded: true, ...result };
   } catch (error) {
@@ -98,7 +98,7 @@ export abstract class ConsentHandle<
    */
   async consent(message: Content, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
     const consent = this.addressed(message);
-    const about = { ownerId: this.ownerId, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    const about = { runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     return this.#orRecordLate(consent, options, async () => {
       await this.context().calls.make(about, options, () => this.handle().signal('consent', consent));
       return { late: false as const };

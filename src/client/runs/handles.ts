@@ -254,7 +254,7 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult,
 
   /** As `withdraw`, and leaves what is on hold undecided in the ledger. The run ends as cancelled. */
   async cancel(options: CallOptions = {}): Promise<void> {
-    const about = { ownerId: this.ownerId, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    const about = { runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     await this.context().calls.make(about, options, () => this.handle().cancel());
   }
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
+import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import { translatedError } from '../connection/errors.ts';
 
 /**
@@ -15,6 +15,6 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
-    throw translatedError(error, ownerIdOfWorkflow(workflowId) ?? workflowId);
+    throw translatedError(error, runKeyFromWorkflowId(workflowId) ?? workflowId);
   }
 }

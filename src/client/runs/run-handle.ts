@@ -4,8 +4,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Message, MessageWith } from '../../messages/message.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
-import { ownerIdOf, ownerOf, type RunKind, workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { parseRunKey, type RunKind, toRunKey, workflowIdOf } from '../../model/run-key.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { isInternal, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
@@ -46,24 +46,24 @@ export interface MessageOptions extends CallOptions {
 /**
  * Every message is checked before it is sent (`InvalidInputError`), and refused messages throw `UpdateRefusedError`.
  * `JourneyNotFoundError` where there is no such run, `JourneyFinishedError` where it has ended,
- * `WorkerUnavailableError` where no worker answers, `TooManyMessagesError` where Temporal takes no more. Their `journeyId` is the owner's id.
+ * `WorkerUnavailableError` where no worker answers, `TooManyMessagesError` where Temporal takes no more. Their `journeyId` is the run key.
  * `TemporalUnavailableError` where the server is away, `TemporalRefusedError` where it refuses; `CallAbortedError` and `ClientClosedError` end a call.
  *
  * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
  */
 export abstract class RunHandle<Status extends object, Result extends object, Answer extends object> {
   /** As the ledger has it and the command line takes it: a `journeyId`, `pull:<pullId>`. */
-  readonly ownerId: string;
+  readonly runKey: string;
   readonly #context: RunContext;
 
   /** @internal */
   constructor(context: RunContext, kind: RunKind, id: string) {
-    this.ownerId = ownerIdOf(kind, id);
+    this.runKey = toRunKey(kind, id);
     this.#context = context;
   }
 
   get workflowId(): string {
-    return workflowIdOf(this.ownerId);
+    return workflowIdOf(this.runKey);
   }
 
   /**
@@ -102,7 +102,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   watch(options: WatchOptions = {}): AsyncIterable<Status> {
     const { calls } = this.#context;
     const status = (asked: CallOptions) => this.status(asked);
-    return watchRun({ calls, handle: this.handle(), ownerId: this.ownerId, status }, options);
+    return watchRun({ calls, handle: this.handle(), runKey: this.runKey, status }, options);
   }
 
   /**
@@ -112,9 +112,9 @@ export abstract class RunHandle<Status extends object, Result extends object, An
    *   ResultNotReadyError after `timeoutMs`
    */
   async result(options: CallOptions = {}): Promise<Result> {
-    const late = () => new ResultNotReadyError(this.ownerId);
+    const late = () => new ResultNotReadyError(this.runKey);
     return this.#context.calls.make(
-      { ownerId: this.ownerId, late },
+      { runKey: this.runKey, late },
       options,
       () => this.handle().result() as Promise<Result>,
     );
@@ -131,7 +131,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
 
   #ask<T>(options: CallOptions, question: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { calls, queryTimeoutMs } = this.#context;
-    return calls.make({ ownerId: this.ownerId, defaultMs: queryTimeoutMs }, options, question);
+    return calls.make({ runKey: this.runKey, defaultMs: queryTimeoutMs }, options, question);
   }
 
   /**
@@ -140,7 +140,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
    * @throws InvalidInputError
    */
   protected checked<T>(definition: MessageWith<T>, message: object): T {
-    const id = definition.address === 'journeyId' ? this.ownerId : ownerOf(this.ownerId).id;
+    const id = definition.address === 'journeyId' ? this.runKey : parseRunKey(this.runKey).id;
     return parseMessage(definition as Message, { ...message, [definition.address]: id }, this.#context) as T;
   }
 
@@ -178,12 +178,12 @@ export abstract class RunHandle<Status extends object, Result extends object, An
         });
       } catch (error) {
         if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
-          throw new JourneyFinishedError(this.ownerId);
+          throw new JourneyFinishedError(this.runKey);
         }
         throw error;
       }
     };
-    return this.#context.calls.make({ ownerId: this.ownerId, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
+    return this.#context.calls.make({ runKey: this.runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
   }
 
   /** Distinguishes a closed run from one that never existed: the server answers the message alike. */

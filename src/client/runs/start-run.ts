@@ -8,8 +8,8 @@ import { type PortfolioReviewInput, portfolioReview } from '../../messages/input
 import { type PullInput, pullInputOf } from '../../messages/inputs/pull.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import type { InputDefinition } from '../../messages/message.ts';
-import { ID_NAMES, ownerIdOf, type RunKind, workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../../model/run-key.ts';
 import { nameOfUser } from '../../model/stage-end-user.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
@@ -60,7 +60,7 @@ const KINDS: { [Kind in RunKind]: KindOfStart<StartInputs[Kind]> } = {
 interface CheckedStart<Kind extends RunKind> {
   kind: Kind;
   id: string;
-  ownerId: string;
+  runKey: string;
   input: StartInputs[Kind];
   maxApplicants: number;
 }
@@ -73,7 +73,7 @@ export function checkStart<Kind extends RunKind>(
 ): CheckedStart<Kind> {
   const input = parseInput(kind, given, maxApplicants);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
-  return { kind, id, ownerId: ownerIdOf(kind, id), input, maxApplicants };
+  return { kind, id, runKey: toRunKey(kind, id), input, maxApplicants };
 }
 
 /** Brings two forms that mean the same to one. */
@@ -92,11 +92,11 @@ export async function startRun<Kind extends RunKind>(
   start: CheckedStart<Kind>,
   workClass: WorkClass,
 ): Promise<boolean> {
-  const { kind, id, ownerId, input } = start;
+  const { kind, id, runKey, input } = start;
   const { definition, about, summary } = KINDS[kind];
   try {
     await client.workflow.start(definition(input).workflows[0] as string, {
-      workflowId: workflowIdOf(ownerId),
+      workflowId: workflowIdOf(runKey),
       taskQueue,
       args: [input],
       // Distinguishes a repeat from a first start, so that the two inputs can be compared.
@@ -119,9 +119,9 @@ export async function startRun<Kind extends RunKind>(
 /** Where the input of the run that has this id differs; forms that mean the same do not. */
 async function findDifferences<Kind extends RunKind>(
   client: Client,
-  { kind, ownerId, input, maxApplicants }: CheckedStart<Kind>,
+  { kind, runKey, input, maxApplicants }: CheckedStart<Kind>,
 ): Promise<string[]> {
-  const workflowId = workflowIdOf(ownerId);
+  const workflowId = workflowIdOf(runKey);
   const started = await startedInput(client, workflowId);
   // A codec server has masked it for this client. The run itself has all of it, and says which members differ.
   if (redactedPointer(started) !== null) {

@@ -93,7 +93,7 @@ export interface WatchedRun<Status> {
   calls: Calls;
   handle: WorkflowHandle;
   /** As the command line takes it. */
-  ownerId: string;
+  runKey: string;
   status(options: CallOptions): Promise<Status>;
 }
 
@@ -117,7 +117,7 @@ export async function* watchRun<Status extends object>(
   while (run) {
     const events = new HistoryEvents(watched.handle, {
       runId: run.runId,
-      call: (ask) => watched.calls.make({ ownerId: watched.ownerId }, { signal }, ask),
+      call: (ask) => watched.calls.make({ runKey: watched.runKey }, { signal }, ask),
     });
     let isClosed = run.isClosed;
     for (;;) {
@@ -144,10 +144,10 @@ interface Run {
 }
 
 async function describe(
-  { handle, ownerId, calls }: Omit<WatchedRun<object>, 'status'>,
+  { handle, runKey, calls }: Omit<WatchedRun<object>, 'status'>,
   options: WatchOptions,
 ): Promise<Run> {
-  const { runId, status } = await calls.make({ ownerId }, callOf(options), () => handle.describe());
+  const { runId, status } = await calls.make({ runKey }, callOf(options), () => handle.describe());
   return { runId, isClosed: status.name !== 'RUNNING' };
 }
 

@@ -51,17 +51,17 @@ export const CHAINED = {
     later: [],
   },
   withdrawn_shares: {
-    key: ['owner_id', 'share_id'],
+    key: ['run_key', 'share_id'],
     columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
     later: [],
   },
   legal_holds: {
     key: ['hold_id', 'kind'],
-    columns: ['owner_id', 'matter', 'recorded_by', 'reason', 'recorded_at'],
+    columns: ['run_key', 'matter', 'recorded_by', 'reason', 'recorded_at'],
     later: [],
   },
   run_decisions: {
-    key: ['owner_id', 'decision_id', 'version'],
+    key: ['run_key', 'decision_id', 'version'],
     columns: [...['action', 'stage', 'share_id', 'wait_until', 'decided_by', 'reason', 'decided_at', 'recorded_at']],
     later: [],
   },

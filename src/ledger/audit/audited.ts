@@ -43,8 +43,8 @@ export interface InquiriesQuery extends ReadersReach {
   /** The code or the name of the end user in the request. */
   endUser?: string;
   productCode?: ProductCode;
-  /** model/owner-id.ts. */
-  ownerId?: string;
+  /** model/run-key.ts. */
+  runKey?: string;
   customerTraceNumber?: string;
   /** How many applicants it is about; an inquiry from before the ledger kept that never fits. */
   applicants?: number;
@@ -192,8 +192,8 @@ export interface RecordsQuery extends ReadersReach {
   from?: string;
   /** RFC 3339: recorded before then. */
   before?: string;
-  /** The owner (model/owner-id.ts) of the inquiry, the consent or the disposal. */
-  ownerId?: string;
+  /** The owner (model/run-key.ts) of the inquiry, the consent or the disposal. */
+  runKey?: string;
 }
 
 export interface DecisionsQuery extends RecordsQuery {
@@ -207,7 +207,7 @@ export interface DecisionsQuery extends RecordsQuery {
  * inquiry: its `productCode` is the stage that it is about.
  */
 export interface AuditedDecision
-  extends Pick<InquiryDescription, 'ownerId'>,
+  extends Pick<InquiryDescription, 'runKey'>,
     Partial<Pick<InquiryDescription, 'customerTraceNumber' | 'productCode' | 'profile'>>,
     Pick<InquiryDescription, 'shareId' | 'endUserCode' | 'endUser'>,
     Pick<RunDecision, 'until'>,
@@ -242,7 +242,7 @@ export type AuditedShareWithdrawal = ShareWithdrawal & Pick<StandingShareWithdra
 /** A record that has the name that was asked for, and whose it is. */
 export interface NamedRecord {
   what: 'inquiry' | 'share' | 'decision';
-  ownerId: string;
+  runKey: string;
   customerTraceNumber?: string;
   shareId?: string;
 }
@@ -262,15 +262,15 @@ export interface SharesQuery extends ReadersReach {
   endUser?: string;
   /** The shared report: its `reportReferenceNumber`, or the trace number of its inquiry. */
   report?: string;
-  /** The owner (model/owner-id.ts) of the report, or of the share. */
-  ownerId?: string;
+  /** The owner (model/run-key.ts) of the report, or of the share. */
+  runKey?: string;
 }
 
 /** The report, where the ledger knows it. */
 export interface SharedReportView {
   customerTraceNumber: string;
   /** Of its inquiry. */
-  ownerId: string;
+  runKey: string;
   productCode: AuditedAttempt['productCode'];
   endUserCode?: string;
 }

@@ -145,7 +145,7 @@ class PageReader {
         ...this.#withoutRecord(row),
         ...(row.late_at === null ? {} : { late: this.#late(row, row.late_at) }),
         ...accessesOf(accesses.get(attemptKey(row))),
-        legalHolds: holdsOn(row.owner_id),
+        legalHolds: holdsOn(row.run_key),
       })),
       end,
     };
@@ -154,13 +154,13 @@ class PageReader {
   #rows(after: AttemptPlace, beforeMs: number, pageSize: number): Promise<PageRow[]> {
     const values: SqlValue[] = [...valuesOf(after), beforeMs, pageSize];
     const place = (value: SqlValue) => `$${values.push(value)}`;
-    const { endUser, productCode, outcome, reportReferenceNumber, ownerId, customerTraceNumber, applicants } =
+    const { endUser, productCode, outcome, reportReferenceNumber, runKey, customerTraceNumber, applicants } =
       this.#query;
     const conditions = [
-      ...withoutForeignRuns('i.owner_id', this.#query, place),
+      ...withoutForeignRuns('i.run_key', this.#query, place),
       ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
       ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
-      ...(ownerId === undefined ? [] : [`i.owner_id = ${place(ownerId)}`]),
+      ...(runKey === undefined ? [] : [`i.run_key = ${place(runKey)}`]),
       ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
       ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
       ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),

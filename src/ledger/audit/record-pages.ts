@@ -38,8 +38,8 @@ export function readDecisionsPage(
   query: DecisionsQuery,
   after?: Ordered,
 ): Promise<Page<AuditedDecision, Ordered>> {
-  const { ownerId, customerTraceNumber, by } = query;
-  const rows = `SELECT f.*, i.owner_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
+  const { runKey, customerTraceNumber, by } = query;
+  const rows = `SELECT f.*, i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
       NULL AS until FROM (
       SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
         attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
@@ -48,10 +48,10 @@ export function readDecisionsPage(
         NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
     ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
     UNION ALL
-    SELECT recorded_at, owner_id || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
-      reason, NULL, NULL, decided_at, NULL, owner_id, stage, NULL, share_id, NULL, NULL, wait_until
+    SELECT recorded_at, run_key || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
+      reason, NULL, NULL, decided_at, NULL, run_key, stage, NULL, share_id, NULL, NULL, wait_until
       FROM run_decisions`;
-  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
+  const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, decided_by: by };
   return readPage(tx, { rows, conditions, query, after, auditedOf: decisionOf });
 }
 
@@ -67,7 +67,7 @@ export function readConsentsPage(
         AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
     FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
       AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
-  const conditions = { journey_id: query.ownerId };
+  const conditions = { journey_id: query.runKey };
   return readPage(tx, { rows, conditions, query, after, auditedOf: consentOf });
 }
 
@@ -77,7 +77,7 @@ export function readDisposalsPage(
   query: RecordsQuery,
   after?: Ordered,
 ): Promise<Page<AuditedDisposal, Ordered>> {
-  const conditions = { owner_id: query.ownerId };
+  const conditions = { run_key: query.runKey };
   return readPage(tx, { rows: RETENTION_LOG, conditions, query, after, auditedOf: eventOf });
 }
 
@@ -87,10 +87,10 @@ export function readShareWithdrawalsPage(
   query: RecordsQuery,
   after?: Ordered,
 ): Promise<Page<AuditedShareWithdrawal, Ordered>> {
-  const rows = "SELECT w.*, w.owner_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
-  const conditions = { owner_id: query.ownerId };
+  const rows = "SELECT w.*, w.run_key || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
+  const conditions = { run_key: query.runKey };
   const auditedOf = (row: WithdrawnShareRow) => ({
-    ...fieldsOf(row, ['owner_id', 'share_id']),
+    ...fieldsOf(row, ['run_key', 'share_id']),
     ...standingWithdrawal(row),
   });
   return readPage(tx, { rows, conditions, query, after, auditedOf });
@@ -102,10 +102,10 @@ export function readAccessesPage(
   query: AccessesQuery,
   after?: Ordered,
 ): Promise<Page<AuditedAccess, Ordered>> {
-  const { ownerId, customerTraceNumber, by } = query;
-  const rows = `SELECT r.*, r.access_id AS row_key, i.owner_id, i.product_code, i.end_user_code, i.end_user
+  const { runKey, customerTraceNumber, by } = query;
+  const rows = `SELECT r.*, r.access_id AS row_key, i.run_key, i.product_code, i.end_user_code, i.end_user
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
-  const conditions = { owner_id: ownerId, customer_trace_number: customerTraceNumber, accessed_by: by };
+  const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, accessed_by: by };
   return readPage(tx, { rows, conditions, query, after, auditedOf: accessOf });
 }
 
@@ -140,7 +140,7 @@ async function readPage<Row extends object, Audited>(
 }
 
 const DECIDED = [
-  'owner_id',
+  'run_key',
   'customer_trace_number',
   'profile',
   'product_code',
@@ -181,7 +181,7 @@ function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched |
 const READ = [
   'access_id',
   'kind',
-  'owner_id',
+  'run_key',
   'customer_trace_number',
   'attempt',
   'product_code',
@@ -212,27 +212,27 @@ function accessOf(row: AccessRow): AuditedAccess {
 /** Enough to show that a name is common. */
 const MOST = 20;
 
-const OF_INQUIRY = 'i.owner_id, i.customer_trace_number, i.share_id FROM';
+const OF_INQUIRY = 'i.run_key, i.customer_trace_number, i.share_id FROM';
 
 const SOURCES = [
   `SELECT 'inquiry' AS what, ${OF_INQUIRY} inquiries i WHERE i.customer_trace_number = $1`,
   `SELECT 'share' AS what, ${OF_INQUIRY} inquiries i WHERE i.share_id = $1`,
   // Of a share that was not sent yet.
   ...[
-    ['report_shares', 'owner_id'],
+    ['report_shares', 'run_key'],
     ['consents', 'journey_id'],
   ].map(
     ([
       table,
       owner,
-    ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS owner_id, NULL AS customer_trace_number, s.share_id
+    ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS run_key, NULL AS customer_trace_number, s.share_id
       FROM ${table} s WHERE s.share_id = $1`,
   ),
   ...['decisions', 'attention_seen'].map(
     (table) => `SELECT 'decision' AS what, ${OF_INQUIRY} ${table} d
       JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`,
   ),
-  `SELECT DISTINCT 'decision' AS what, d.owner_id, NULL AS customer_trace_number, d.share_id FROM run_decisions d
+  `SELECT DISTINCT 'decision' AS what, d.run_key, NULL AS customer_trace_number, d.share_id FROM run_decisions d
    WHERE d.decision_id = $1`,
 ];
 
@@ -248,10 +248,10 @@ export async function readNamed({ session }: Transaction, name: string): Promise
   }
   const isRepeated = (record: NamedRecord, index: number) =>
     record.what === 'share' &&
-    found.findIndex(({ what, ownerId }) => what === 'share' && ownerId === record.ownerId) < index;
+    found.findIndex(({ what, runKey }) => what === 'share' && runKey === record.runKey) < index;
   return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
 }
 
 function recordOf(row: Columns<NamedRecord>): NamedRecord {
-  return fieldsOf(row, ['what', 'owner_id', 'customer_trace_number', 'share_id']);
+  return fieldsOf(row, ['what', 'run_key', 'customer_trace_number', 'share_id']);
 }

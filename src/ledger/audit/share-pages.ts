@@ -32,13 +32,13 @@ interface Found {
 
 function wanted(
   cipher: LedgerCipher,
-  { endUser, report, ownerId }: Pick<SharesQuery, 'endUser' | 'report' | 'ownerId'>,
+  { endUser, report, runKey }: Pick<SharesQuery, 'endUser' | 'report' | 'runKey'>,
 ): (found: Found) => boolean {
   const digest = report === undefined ? undefined : referenceDigest(cipher, report);
   return ({ share, referenceDigest: own }) =>
     (endUser === undefined || [share.endUserCode, share.endUser, share.sharedBy].includes(endUser)) &&
     (report === undefined || own === digest || share.report?.customerTraceNumber === report) &&
-    (ownerId === undefined || share.ownerId === ownerId || share.report?.ownerId === ownerId);
+    (runKey === undefined || share.runKey === runKey || share.report?.runKey === runKey);
 }
 
 interface ReportRow {
@@ -46,7 +46,7 @@ interface ReportRow {
   reference_digest: string;
   report_end_user_code: string | null;
   report_trace_number: string | null;
-  report_owner_id: string | null;
+  report_run_key: string | null;
   report_product_code: AuditedAttempt['productCode'] | null;
   report_end_user: string | null;
 }
@@ -58,9 +58,9 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
   const places = placesOf(traceNumbers);
   const reports = await session.rows<ReportRow>(
     `SELECT i.customer_trace_number, s.reference_digest, s.report_end_user_code,
-       o.customer_trace_number AS report_trace_number, o.owner_id AS report_owner_id,
+       o.customer_trace_number AS report_trace_number, o.run_key AS report_run_key,
        o.product_code AS report_product_code, o.end_user_code AS report_end_user
-     FROM inquiries i JOIN report_shares s ON s.owner_id = i.owner_id AND s.share_id = i.share_id
+     FROM inquiries i JOIN report_shares s ON s.run_key = i.run_key AND s.share_id = i.share_id
      LEFT JOIN (report_references r JOIN inquiries o
        ON o.customer_trace_number = r.customer_trace_number AND o.product_code <> 'SECONDUSE')
        ON r.reference_digest = s.reference_digest
@@ -95,11 +95,11 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
 }
 
 function reportView(row: ReportRow): SharedReportView | null {
-  const { report_trace_number, report_owner_id, report_product_code, report_end_user } = row;
-  if (report_trace_number === null || report_owner_id === null || report_product_code === null) return null;
+  const { report_trace_number, report_run_key, report_product_code, report_end_user } = row;
+  if (report_trace_number === null || report_run_key === null || report_product_code === null) return null;
   return {
     customerTraceNumber: report_trace_number,
-    ownerId: report_owner_id,
+    runKey: report_run_key,
     productCode: report_product_code,
     ...(report_end_user === null ? {} : { endUserCode: report_end_user }),
   };

@@ -43,7 +43,7 @@ export interface UnmatchedQuery extends ReadersReach {
 
 /** A run that begins, and what it knows. */
 export interface HearingRun {
-  ownerId: string;
+  runKey: string;
   /**
    * The first run of its chain. What one run of the chain has received counts in all of them, and in no other start.
    */
@@ -61,7 +61,7 @@ export interface HeardConsent {
 
 /** Consents that a run has received, where the ledger needs more than the message. */
 export interface ToldConsents {
-  ownerId: string;
+  runKey: string;
   firstRunId: string;
   consents: readonly ConsentRecord[];
   /** The shares among them that the run does not know yet. */
@@ -95,23 +95,23 @@ export async function keepConsent(tx: Transaction, consent: ConsentRecord): Prom
  * other start has received. From then on these grants belong to this start. The newest 1,000 where there are more.
  */
 export async function hearConsents({ session }: Transaction, run: HearingRun): Promise<Written<HeardConsent[]>> {
-  const { ownerId, firstRunId } = run;
+  const { runKey, firstRunId } = run;
   await session.rows('UPDATE kept_consents SET told_to = $2 WHERE journey_id = $1 AND told_to IS NULL', [
-    ownerId,
+    runKey,
     firstRunId,
   ]);
   const rows = await session.rows<ConsentRow & { told_to: string | null; unmatched: Unmatched | null }>(
     `SELECT c.*, k.told_to, k.unmatched FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY}
      WHERE c.journey_id = $1 AND (c.decision <> 'granted' OR k.told_to = $2)
      ORDER BY c.recorded_at DESC LIMIT ${MOST_HEARD}`,
-    [ownerId, firstRunId],
+    [runKey, firstRunId],
   );
   for (const row of rows) {
     if (row.unmatched !== null) await rematch(session, row, run);
   }
   const grants = await session.rows<ConsentRow>(
     "SELECT * FROM consents WHERE journey_id = $1 AND decision = 'granted'",
-    [ownerId],
+    [runKey],
   );
   const granted = Map.groupBy(grants.map(consentRecord), saidKey);
   const heard = rows.sort(byArrival).map((row) => {
@@ -127,7 +127,7 @@ export async function hearConsents({ session }: Transaction, run: HearingRun): P
 /** Records what a run has received for shares that it does not know, which of them it has come to know, and which grants it does not count. */
 export async function noteToldConsents(tx: Transaction, told: ToldConsents): Promise<Written<void>> {
   const { session, dialect } = tx;
-  const { ownerId, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;
+  const { runKey, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;
   for (const consent of consents) {
     const isUnknown = unknownShares.includes(consent.shareId);
     await session.rows(
@@ -149,7 +149,7 @@ export async function noteToldConsents(tx: Transaction, told: ToldConsents): Pro
   for (const shareId of matchedShares) {
     await session.rows(
       "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
-      [ownerId, shareId],
+      [runKey, shareId],
     );
   }
   return { keep: true, value: undefined };
@@ -183,12 +183,12 @@ export async function readUnmatched(
 /** Marks the consents of one owner as seen by a person; returns how many there were. */
 export async function markConsentsSeen(
   { session, dialect }: Transaction,
-  { ownerId, by, reason }: { ownerId: string; by: string; reason: string },
+  { runKey, by, reason }: { runKey: string; by: string; reason: string },
 ): Promise<Written<number>> {
   const rows = await session.rows(
     `UPDATE kept_consents SET seen_at = ${dialect.now}, seen_by = $2, seen_reason = $3
      WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
-    [ownerId, by, reason],
+    [runKey, by, reason],
   );
   return { keep: true, value: rows.length };
 }
@@ -207,15 +207,15 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
   const { journeyId, shareId, applicantId } = consent;
   const [known] = await session.rows<{ journey: number; share: number }>(
     `SELECT
-       (SELECT count(*) FROM inquiries WHERE owner_id = $1)
-         + (SELECT count(*) FROM report_shares WHERE owner_id = $1)
+       (SELECT count(*) FROM inquiries WHERE run_key = $1)
+         + (SELECT count(*) FROM report_shares WHERE run_key = $1)
          + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND NOT EXISTS (
              SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND k.told_to IS NULL)) AS journey,
-       (SELECT count(*) FROM inquiries WHERE owner_id = $1 AND share_id = $2)
-         + (SELECT count(*) FROM report_shares WHERE owner_id = $1 AND share_id = $2)
+       (SELECT count(*) FROM inquiries WHERE run_key = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares WHERE run_key = $1 AND share_id = $2)
          + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
              JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-             WHERE s.share_id = $2 AND i.owner_id = $1)
+             WHERE s.share_id = $2 AND i.run_key = $1)
          + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND c.share_id = $2 AND NOT EXISTS (
              SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND (k.told_to IS NULL OR k.unmatched IS NOT NULL))) AS share`,
     [journeyId, shareId],
@@ -223,7 +223,7 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
   if (!known || Number(known.journey) === 0) return 'journey';
   if (Number(known.share) === 0) return 'share';
   const asked = await session.rows<{ applicant_ids: string }>(
-    'SELECT DISTINCT applicant_ids FROM inquiries WHERE owner_id = $1 AND applicant_ids IS NOT NULL',
+    'SELECT DISTINCT applicant_ids FROM inquiries WHERE run_key = $1 AND applicant_ids IS NOT NULL',
     [journeyId],
   );
   const isKnown = asked.some(({ applicant_ids }) => (JSON.parse(applicant_ids) as string[]).includes(applicantId));
@@ -244,7 +244,7 @@ async function readFault(tx: Transaction, grant: ConsentRecord): Promise<GrantFa
     `SELECT a.state, a.outcome, a.answer_kind, a.late_state FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4 AND i.owner_id = $1`,
+     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4 AND i.run_key = $1`,
     [journeyId, shareId, applicantId, consentId],
   );
   if (attempts.some(wasPosted)) return undefined;

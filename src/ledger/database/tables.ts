@@ -49,7 +49,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       profile TEXT NOT NULL,
       customer_id TEXT NOT NULL,
       workflow_type TEXT NOT NULL,
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       product_code TEXT NOT NULL,
       share_id TEXT,
       ordinal BIGINT NOT NULL,
@@ -76,9 +76,9 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       disposed_reason TEXT,
       CHECK ((digest IS NULL) = (digest_version IS NULL))
     )`,
-    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, owner_id, product_code,
+    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
-    'CREATE INDEX inquiries_of_owner ON inquiries (owner_id, product_code)',
+    'CREATE INDEX inquiries_of_run ON inquiries (run_key, product_code)',
     'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
     // What is late or not disposed of yet: few among many millions of rows.
     'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
@@ -169,7 +169,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     'CREATE INDEX decisions_by_id ON decisions (decision_id)',
     `CREATE TABLE run_decisions (
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
@@ -182,7 +182,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       reason TEXT NOT NULL,
       decided_at TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (owner_id, decision_id, version)
+      PRIMARY KEY (run_key, decision_id, version)
     )`,
     'CREATE INDEX run_decisions_by_id ON run_decisions (decision_id)',
     `CREATE TABLE attention_seen (
@@ -248,26 +248,26 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
 
     // Which report a share is of, and shares that were taken back.
     `CREATE TABLE report_shares (
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       share_id TEXT NOT NULL,
       reference_digest TEXT NOT NULL,
       -- Whose report it is, where a caller said so; else the report's own inquiry tells.
       report_end_user_code TEXT,
       recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (owner_id, share_id)
+      PRIMARY KEY (run_key, share_id)
     )`,
     'CREATE INDEX report_shares_of_report ON report_shares (reference_digest)',
     'CREATE INDEX report_shares_by_id ON report_shares (share_id)',
     // Taken back by the platform before they were sent.
     `CREATE TABLE withdrawn_shares (
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       share_id TEXT NOT NULL,
       -- The share that takes its place. NULL: none does.
       replaced_by TEXT,
       withdrawn_by TEXT NOT NULL,
       reason TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (owner_id, share_id)
+      PRIMARY KEY (run_key, share_id)
     )`,
 
     // What is sealed, and destroyed one by one: reports, what was derived from them, and bodies of refusals. Also whose
@@ -368,7 +368,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     `CREATE TABLE retention_events (
       event_id TEXT PRIMARY KEY,
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       -- NULL: all of it.
       product_code TEXT,
       kind TEXT NOT NULL,
@@ -377,20 +377,20 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       details TEXT,
       recorded_at BIGINT NOT NULL
     )`,
-    'CREATE INDEX retention_events_of_owner ON retention_events (owner_id, kind)',
+    'CREATE INDEX retention_events_of_run ON retention_events (run_key, kind)',
     `CREATE TABLE legal_holds (
       hold_id TEXT NOT NULL,
       -- legalHoldSet or legalHoldReleased. Each hold has at most one row of either.
       kind TEXT NOT NULL,
       -- The scope: a run, one row of a review, or a review with every row that it has or will have.
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       matter TEXT NOT NULL,
       recorded_by TEXT NOT NULL,
       reason TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
       PRIMARY KEY (hold_id, kind)
     )`,
-    'CREATE INDEX legal_holds_of_owner ON legal_holds (owner_id)',
+    'CREATE INDEX legal_holds_of_run ON legal_holds (run_key)',
 
     // Pauses of a gateway profile or of all, and the inquiries that wait for their end.
     `CREATE TABLE inquiry_pauses (
@@ -415,7 +415,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     // The tables of what needs a person: runs that hold, and what was flagged.
     `CREATE TABLE work_for_people (
       work_id TEXT PRIMARY KEY,
-      owner_id TEXT NOT NULL,
+      run_key TEXT NOT NULL,
       -- held or flagged
       kind TEXT NOT NULL,
       reason TEXT NOT NULL,
@@ -441,16 +441,16 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     // An inquiry waits for one decision at a time.
     `CREATE UNIQUE INDEX work_held_once ON work_for_people (customer_trace_number)
      WHERE kind = 'held' AND closed_at IS NULL`,
-    `CREATE UNIQUE INDEX work_flagged_once ON work_for_people (owner_id, reason, (coalesce(customer_trace_number, '')))
+    `CREATE UNIQUE INDEX work_flagged_once ON work_for_people (run_key, reason, (coalesce(customer_trace_number, '')))
      WHERE kind = 'flagged' AND closed_at IS NULL`,
     // A page, and the counts: few are open among all that there ever were.
     'CREATE INDEX work_open ON work_for_people (since, work_id) WHERE closed_at IS NULL',
     'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
-    'CREATE INDEX work_of_owner ON work_for_people (owner_id)',
+    'CREATE INDEX work_of_run ON work_for_people (run_key)',
     // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
     `CREATE TABLE work_of_resets (
-      owner_id TEXT PRIMARY KEY,
+      run_key TEXT PRIMARY KEY,
       noted_at BIGINT NOT NULL
     )`,
 

@@ -69,13 +69,13 @@ export async function drawAttention(
 
 async function insertOfInquiry(
   { session, dialect }: Transaction,
-  { kind, reason, customerTraceNumber, attempt }: Omit<WorkKey, 'ownerId'> & { attempt?: number },
+  { kind, reason, customerTraceNumber, attempt }: Omit<WorkKey, 'runKey'> & { attempt?: number },
   since: string = dialect.now,
 ): Promise<void> {
   await session.rows(
-    `INSERT INTO work_for_people (work_id, kind, reason, since, attempt, owner_id, profile, end_user_code, end_user,
+    `INSERT INTO work_for_people (work_id, kind, reason, since, attempt, run_key, profile, end_user_code, end_user,
        product_code, share_id, customer_trace_number)
-     SELECT $1, $2, $3, ${since}, CAST($4 AS BIGINT), owner_id, profile, end_user_code, end_user, product_code, share_id,
+     SELECT $1, $2, $3, ${since}, CAST($4 AS BIGINT), run_key, profile, end_user_code, end_user, product_code, share_id,
        customer_trace_number
      FROM inquiries WHERE customer_trace_number = $5 ON CONFLICT DO NOTHING`,
     [randomUUID(), kind, reason, attempt ?? null, customerTraceNumber ?? null],
@@ -151,10 +151,10 @@ async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdic
   return { kind: 'recorded' };
 }
 
-export async function endByDisposal(tx: Unsealed, { ownerId, productCode }: DisposalScope): Promise<void> {
+export async function endByDisposal(tx: Unsealed, { runKey, productCode }: DisposalScope): Promise<void> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  await close(tx, { how: 'disposed' }, `(${ofOwner(ownerId)} OR owner_id = $1)${ofProduct}`, [
-    ownerId,
+  await close(tx, { how: 'disposed' }, `(${ofOwner(runKey)} OR run_key = $1)${ofProduct}`, [
+    runKey,
     ...(productCode === undefined ? [] : [productCode]),
   ]);
 }
@@ -217,10 +217,10 @@ export async function noteWork(tx: Transaction, note: WorkNote): Promise<Written
  */
 export async function takeOver(
   tx: Transaction,
-  { ownerId, before }: { ownerId: string; before: string },
+  { runKey, before }: { runKey: string; before: string },
 ): Promise<Written<void>> {
   const beforeMs = instantOf(before);
-  const told = await toldBefore(tx, ownerId, beforeMs);
+  const told = await toldBefore(tx, runKey, beforeMs);
   const numbers = told.flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   for (const customerTraceNumber of numbers.sort()) await lockInquiry(tx, customerTraceNumber);
   for (const key of told) await endNoted(tx, key, { asOfMs: beforeMs, isLast: false });
@@ -232,13 +232,13 @@ export async function takeOver(
  * and where the run is gone all others too. Returns whether there was any.
  */
 export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<Written<boolean>> {
-  const { ownerId, decisionId } = seen;
+  const { runKey, decisionId } = seen;
   const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(
     tx,
     { how: 'seen', by: decisionId },
-    `owner_id = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
-    [ownerId, ...(flag === undefined ? [] : [flag])],
+    `run_key = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
+    [runKey, ...(flag === undefined ? [] : [flag])],
   );
   if (closed > 0) await insertRunDecisions(tx, [{ ...seen, action: 'seen' }]);
   return keptWhereTrue(closed > 0);
@@ -247,38 +247,38 @@ export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunS
 /** What stands of the earlier notes of this id's runs, but for what lasts longer than a run. */
 async function toldBefore(
   { session }: Pick<Transaction, 'session'>,
-  ownerId: string,
+  runKey: string,
   beforeMs: number,
 ): Promise<WorkKey[]> {
   const rows = await session.rows<Columns<WorkKey>>(
-    `SELECT owner_id, kind, reason, customer_trace_number FROM work_for_people
-     WHERE (${ofOwner(ownerId)} OR owner_id = $1) AND noted_at < $2 AND closed_at IS NULL`,
-    [ownerId, beforeMs],
+    `SELECT run_key, kind, reason, customer_trace_number FROM work_for_people
+     WHERE (${ofOwner(runKey)} OR run_key = $1) AND noted_at < $2 AND closed_at IS NULL`,
+    [runKey, beforeMs],
   );
   return rows
-    .map((row): WorkKey => fieldsOf(row, ['owner_id', 'kind', 'reason', 'customer_trace_number']))
+    .map((row): WorkKey => fieldsOf(row, ['run_key', 'kind', 'reason', 'customer_trace_number']))
     .filter(({ kind, reason }) => kind === 'held' || !LASTING_FLAGS.includes(reason));
 }
 
 /** A note from before the reset, which comes later, opens nothing. */
-async function forgetEarlier({ session }: Transaction, ownerId: string, asOfMs: number): Promise<void> {
+async function forgetEarlier({ session }: Transaction, runKey: string, asOfMs: number): Promise<void> {
   await session.rows(
-    `INSERT INTO work_of_resets (owner_id, noted_at) VALUES ($1, $2)
-     ON CONFLICT (owner_id) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
-    [ownerId, asOfMs],
+    `INSERT INTO work_of_resets (run_key, noted_at) VALUES ($1, $2)
+     ON CONFLICT (run_key) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
+    [runKey, asOfMs],
   );
 }
 
 /** The run has ended without coming to these again: the ledger shows only what may have been posted for good. */
-async function endWhatNobodyMeets(tx: Transaction, ownerId: string, asOfMs: number): Promise<void> {
+async function endWhatNobodyMeets(tx: Transaction, runKey: string, asOfMs: number): Promise<void> {
   const posted = MAY_BE_POSTED.map((reason) => `'${reason}'`).join(', ');
-  const ofRun = `(${ofOwner(ownerId)} OR owner_id = $1) AND coalesce(noted_at, since) < $2`;
-  const values = [ownerId, asOfMs];
+  const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND coalesce(noted_at, since) < $2`;
+  const values = [runKey, asOfMs];
   await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'held' AND reason NOT IN (${posted})`, values);
 }
 
-function nameOf({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): string {
-  return kind === 'held' ? customerTraceNumber : `${ownerId} ${reason} ${customerTraceNumber}`;
+function nameOf({ runKey, kind, reason, customerTraceNumber = '' }: WorkKey): string {
+  return kind === 'held' ? customerTraceNumber : `${runKey} ${reason} ${customerTraceNumber}`;
 }
 
 function byNumber(one: InquiryDescription, other: InquiryDescription): number {
@@ -351,11 +351,12 @@ async function isOutOfDate(tx: Transaction, work: WorkToNote, asOfMs: number): P
   return claimed.length > 0;
 }
 
-async function isFromBeforeReset({ session }: Transaction, { ownerId }: WorkKey, asOfMs: number): Promise<boolean> {
-  const [row] = await session.rows(
-    `SELECT 1 FROM work_of_resets WHERE owner_id IN ($1, $2) AND noted_at > $3 LIMIT 1`,
-    [ownerId, reviewOfRow(ownerId) ?? ownerId, asOfMs],
-  );
+async function isFromBeforeReset({ session }: Transaction, { runKey }: WorkKey, asOfMs: number): Promise<boolean> {
+  const [row] = await session.rows(`SELECT 1 FROM work_of_resets WHERE run_key IN ($1, $2) AND noted_at > $3 LIMIT 1`, [
+    runKey,
+    reviewOfRow(runKey) ?? runKey,
+    asOfMs,
+  ]);
   return row !== undefined;
 }
 
@@ -367,11 +368,11 @@ async function isSeen({ session }: Transaction, key: WorkKey): Promise<boolean> 
 }
 
 /** The rows about the same thing, open or closed. Each inquiry has one owner. */
-function sameAs({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): { sql: string; values: string[] } {
+function sameAs({ runKey, kind, reason, customerTraceNumber = '' }: WorkKey): { sql: string; values: string[] } {
   if (kind === 'held') return { sql: "kind = 'held' AND customer_trace_number = $1", values: [customerTraceNumber] };
   return {
-    sql: "kind = 'flagged' AND owner_id = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
-    values: [ownerId, reason, customerTraceNumber],
+    sql: "kind = 'flagged' AND run_key = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
+    values: [runKey, reason, customerTraceNumber],
   };
 }
 

@@ -28,8 +28,8 @@ export type FlagReason =
 
 /** What a row names, and what recognises it: an inquiry has one hold at a time, and one flag of each reason. */
 export interface WorkKey {
-  /** The owner's id (model/owner-id.ts). */
-  ownerId: string;
+  /** The run key (model/run-key.ts). */
+  runKey: string;
   kind: WorkKind;
   reason: FailureType | FlagReason;
   /** Absent where it is about the run, and about none of its inquiries. */
@@ -98,7 +98,7 @@ export interface WorkFilters extends ReadersReach {
   /** Of the row itself: a share's is its secondary user. */
   endUserCode?: string;
   /** Of a portfolio review: all of its rows as well. */
-  ownerId?: string;
+  runKey?: string;
   customerTraceNumber?: string;
 }
 
@@ -131,7 +131,7 @@ export interface WorkCount {
 
 /** As `RunDecision`. */
 export interface RunSeen {
-  ownerId: string;
+  runKey: string;
   decisionId: string;
   by: string;
   reason: string;
@@ -152,7 +152,7 @@ export interface WorkNote {
   isLast?: true;
   /**
    * The run was reset, and `opened` is all that it needs: what its earlier notes said is over, unless it is a lasting
-   * flag. The owner's id; of a review, about all of its rows.
+   * flag. The run key; of a review, about all of its rows.
    */
   resetOf?: string;
 }
@@ -175,7 +175,7 @@ const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
 
 /** Attempts whose answer can no longer come, and of which nobody has written yet that they are held, in the same form. */
 function overdue({ now }: SqlDialect): string {
-  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.owner_id, 'held' AS kind,
+  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
       'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
       i.share_id, a.customer_trace_number, a.attempt, NULL AS details, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
     FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
@@ -226,8 +226,8 @@ export async function readCounts(
 }
 
 /** Whether anything stands by the word of a run of this owner. */
-export async function hasOpenWork({ session }: Transaction, ownerId: string): Promise<boolean> {
-  const { sql, values } = condition({ ownerId });
+export async function hasOpenWork({ session }: Transaction, runKey: string): Promise<boolean> {
+  const { sql, values } = condition({ runKey });
   const rows = await session.rows(
     `SELECT 1 FROM work_for_people w WHERE ${sql} AND noted_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
     values,
@@ -236,7 +236,7 @@ export async function hasOpenWork({ session }: Transaction, ownerId: string): Pr
 }
 
 function condition(filters: WorkFilters) {
-  const { kind, reason, gatewayProfile, endUserCode, profiles, endUsers, ownerId, customerTraceNumber } = filters;
+  const { kind, reason, gatewayProfile, endUserCode, profiles, endUsers, runKey, customerTraceNumber } = filters;
   const values: SqlValue[] = [];
   const terms: string[] = [];
   const place = (value: string) => `$${values.push(value)}`;
@@ -250,9 +250,9 @@ function condition(filters: WorkFilters) {
   is('customer_trace_number', customerTraceNumber);
   if (profiles) terms.push(isOneOf('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
-  if (ownerId !== undefined) {
-    const named = place(ownerId);
-    terms.push(`(w.owner_id = ${named} OR ${ofOwner(ownerId, values.length)})`);
+  if (runKey !== undefined) {
+    const named = place(runKey);
+    terms.push(`(w.run_key = ${named} OR ${ofOwner(runKey, values.length)})`);
   }
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
@@ -260,7 +260,7 @@ function condition(filters: WorkFilters) {
 /** Everybody whom the run of a row `w` is for. The row counts as well: its inquiry may be no row yet. */
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
-  endUsersOfRun('w.owner_id'),
+  endUsersOfRun('w.run_key'),
 ].join(' UNION ALL ');
 
 /** Some end user is known, and each is one of these. */
@@ -271,7 +271,7 @@ function isForThese(places: readonly string[]): string {
 
 /** What a row names as its object does. */
 export const NAMED = [
-  'owner_id',
+  'run_key',
   'kind',
   'reason',
   'end_user_code',
@@ -331,9 +331,9 @@ export async function countWork({ session, dialect }: Transaction, filters: Work
 /** Reads only: everything about one owner that ever needed a person, the oldest first. */
 export async function readWorkOfOwner(
   { session }: Transaction,
-  ownerId: string,
+  runKey: string,
 ): Promise<(WorkRow & { closed?: WorkEnd })[]> {
-  const { sql, values } = condition({ ownerId });
+  const { sql, values } = condition({ runKey });
   const rows = await session.rows<Row>(
     `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,

@@ -80,7 +80,7 @@ export async function acceptProblem(
  */
 async function isAnothersNumber(
   { session, cipher }: Transaction,
-  { customerTraceNumber, ownerId, shareId }: InquiryDescription,
+  { customerTraceNumber, runKey, shareId }: InquiryDescription,
   reportReferenceNumber: string,
 ): Promise<boolean> {
   const digest = referenceDigest(cipher, reportReferenceNumber);
@@ -88,9 +88,9 @@ async function isAnothersNumber(
     `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
      WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
        AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
-         AND ((s.owner_id = i.owner_id AND s.share_id = i.share_id) OR (s.owner_id = $3 AND s.share_id = $4)))
+         AND ((s.run_key = i.run_key AND s.share_id = i.share_id) OR (s.run_key = $3 AND s.share_id = $4)))
      LIMIT 1`,
-    [digest, customerTraceNumber, ownerId, shareId ?? null],
+    [digest, customerTraceNumber, runKey, shareId ?? null],
   );
   return rows.length > 0;
 }
@@ -103,18 +103,18 @@ async function isAnothersNumber(
  */
 async function othersConsumer(
   { session, cipher }: Transaction,
-  { ownerId, shareId }: InquiryDescription,
+  { runKey, shareId }: InquiryDescription,
   { applicants }: ReportReference,
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
     const [row] = await session.rows<{ known: number; own: number | null }>(
-      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.owner_id = $3 OR EXISTS (
+      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
            SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
-           WHERE s.owner_id = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
+           WHERE s.run_key = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
          THEN 1 ELSE 0 END) AS own
        FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
        WHERE c.consumer_digest = $1`,
-      [consumerDigest(cipher, consumerId), applicantId, ownerId, shareId ?? null],
+      [consumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
     );
     if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
   }

@@ -18,7 +18,7 @@ export const DESCRIPTION = [
   'profile',
   'customer_id',
   'workflow_type',
-  'owner_id',
+  'run_key',
   'product_code',
   'ordinal',
   'share_id',
@@ -113,7 +113,7 @@ export const ATTEMPTS = `SELECT a.*, (SELECT count(*) FROM refusal_bodies b WHER
 
 /** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
 export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
-  WHERE e.owner_id = i.owner_id AND e.kind = 'disposalBegun'
+  WHERE e.run_key = i.run_key AND e.kind = 'disposalBegun'
     AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
 
 /** A pause `p` that is in force. */
@@ -125,13 +125,13 @@ export const pausesOf = (profile: string) =>
   `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
 
 /** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
-export function ownersOfClaim(ownerId: string): [ownerId: string, runId: string] {
-  return [ownerId, reviewOfRow(ownerId) ?? ownerId];
+export function ownersOfClaim(runKey: string): [runKey: string, runId: string] {
+  return [runKey, reviewOfRow(runKey) ?? runKey];
 }
 
 /** The withdrawals of these owners, given as parameters. */
-export const withdrawalsOf = (ownerId: string, runId: string) =>
-  `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.owner_id IN (${ownerId}, ${runId})`;
+export const withdrawalsOf = (runKey: string, runId: string) =>
+  `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
 
 /** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
 export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
@@ -196,12 +196,12 @@ export async function readState(
 /** Whether a whole review was disposed of: that closes each of the review's rows. */
 export async function isReviewDisposed(
   session: SqlSession,
-  inquiry: Pick<InquiryRow, 'owner_id'> | null,
+  inquiry: Pick<InquiryRow, 'run_key'> | null,
 ): Promise<boolean> {
-  const review = inquiry && reviewOfRow(inquiry.owner_id);
+  const review = inquiry && reviewOfRow(inquiry.run_key);
   if (!review) return false;
   const rows = await session.rows(
-    `SELECT 1 FROM retention_events WHERE owner_id = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
+    `SELECT 1 FROM retention_events WHERE run_key = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
     [review],
   );
   return rows.length > 0;

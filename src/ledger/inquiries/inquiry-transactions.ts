@@ -83,7 +83,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     insertInquiry(tx, request.inquiry),
     lockInquiry(tx, customerTraceNumber),
     readRepeat(session, request.inquiry),
-    readState(tx, customerTraceNumber, request.inquiry.ownerId),
+    readState(tx, customerTraceNumber, request.inquiry.runKey),
     readClaimedShare(tx, request),
     readLost(session, request.seen),
   ]);
@@ -105,7 +105,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'paused':
       return { keep: false, value: decision };
     case 'withdrawn':
-      return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.ownerId)) } };
+      return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) } };
     case 'notPermitted':
       return { keep: false, value: { ...decision, ...objectionOf(share) } };
     case 'latest':
@@ -308,9 +308,9 @@ async function applyDecision(tx: Transaction, decision: DecisionRecord, effect: 
 }
 
 async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
-  const { ownerId, shareId } = inquiry;
+  const { runKey, shareId } = inquiry;
   if (sharedReference === undefined || shareId === undefined) return;
-  await insertShare(tx, { ownerId, shareId, reportReferenceNumber: sharedReference });
+  await insertShare(tx, { runKey, shareId, reportReferenceNumber: sharedReference });
 }
 
 interface Kept {

@@ -85,10 +85,10 @@ interface InquirySelection {
   values: readonly SqlValue[];
 }
 
-/** All inquiries of one owner (model/owner-id.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
-export function readInquiriesOfOwner(tx: Transaction, ownerId: string): Promise<InquiryView[]> {
-  const traceNumbers = 'SELECT customer_trace_number FROM inquiries WHERE owner_id = $1';
-  return readInquiries(tx, { traceNumbers, values: [ownerId] });
+/** All inquiries of one owner (model/run-key.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
+export function readInquiriesOfOwner(tx: Transaction, runKey: string): Promise<InquiryView[]> {
+  const traceNumbers = 'SELECT customer_trace_number FROM inquiries WHERE run_key = $1';
+  return readInquiries(tx, { traceNumbers, values: [runKey] });
 }
 
 /** The selected inquiries with their attempts and decisions, oldest first. */

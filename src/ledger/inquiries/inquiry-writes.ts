@@ -19,10 +19,10 @@ export async function readRepeat(
 ): Promise<ReturnType<typeof repeatOf>> {
   const rows = await session.rows<Columns<ClaimedNumber>>(
     `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
-     WHERE owner_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
+     WHERE run_key = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
        AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
      ORDER BY permitted_repeat, ordinal`,
-    [inquiry.ownerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
+    [inquiry.runKey, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
   );
   const columns = ['customer_trace_number', 'customer_id', 'ordinal', 'permitted_repeat'] as const;
   const numbers = rows.map((row) => fieldsOf(row, columns));
@@ -74,7 +74,7 @@ export async function insertAttempt(
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', columns, {
-      more: [inquiry.profile, ...ownersOfClaim(inquiry.ownerId)],
+      more: [inquiry.profile, ...ownersOfClaim(inquiry.runKey)],
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
       sql: {
         position: '(SELECT last_position FROM attempt_counter)',

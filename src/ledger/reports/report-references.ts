@@ -107,7 +107,7 @@ function answersIn(row: SealedRow, cipher: LedgerCipher): Answer[] {
 
 /** What the ledger knows of an owner's references. */
 export interface LedgerReferences {
-  /** The owner's id (model/owner-id.ts). */
+  /** The run key (model/run-key.ts). */
   journeyId: string;
   references: (InquiryName & { reference: ReportReference })[];
   shares: { shareId: string; reportReferenceNumber: string }[];

@@ -65,7 +65,7 @@ export type AccessKind = 'report' | 'refusal' | 'changes';
 export interface AuditedAccess extends ReportOrigin {
   accessId: string;
   kind: AccessKind;
-  ownerId: string;
+  runKey: string;
   productCode: ProductCode;
   /** Whom the report was pulled for, and so whom it was served to. */
   endUserCode?: string;
@@ -158,16 +158,16 @@ export async function insertReport(
 
 /** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
 export interface WantedReport {
-  ownerId: string;
+  runKey: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;
 }
 
 const IS_WANTED =
-  'i.owner_id = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
+  'i.run_key = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
 
-function wanted({ ownerId, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
-  return [ownerId, productCode, customerTraceNumber ?? null];
+function wanted({ runKey, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
+  return [runKey, productCode, customerTraceNumber ?? null];
 }
 
 /**
@@ -334,15 +334,15 @@ type FoundDerived =
 /** The document about the newest report, which may have been destroyed; `null` where there never was one. */
 export async function newestDerived(
   session: SqlSession,
-  ownerId: string,
+  runKey: string,
   kind: DerivedDocument['kind'],
 ): Promise<FoundDerived | null> {
   const [row] = await session.rows<DerivedRow>(
     `SELECT d.*, i.disposed_at, f.disposed_at AS from_disposed_at FROM derived_documents d
      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
      JOIN inquiries f ON f.customer_trace_number = d.from_trace_number
-     WHERE i.owner_id = $1 AND d.kind = $2 ORDER BY d.stored_at DESC, i.ordinal DESC, d.attempt DESC LIMIT 1`,
-    [ownerId, kind],
+     WHERE i.run_key = $1 AND d.kind = $2 ORDER BY d.stored_at DESC, i.ordinal DESC, d.attempt DESC LIMIT 1`,
+    [runKey, kind],
   );
   if (!row) return null;
   const sealed = sealedIn(row);

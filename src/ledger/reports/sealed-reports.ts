@@ -46,11 +46,11 @@ type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {
 /** Holds and flags as well: what a list shows must be somebody's, also before its inquiry is a row. */
 const MADE_FOR = `
   SELECT profile, product_code, end_user_code, end_user,
-    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.owner_id = $1) AS report_for
+    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_for
   FROM (
-    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE owner_id = $1
+    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
     UNION
-    SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE owner_id = $1
+    SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE run_key = $1
   ) known`;
 
 /** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
@@ -77,8 +77,8 @@ export class SealedReports {
    *
    * @throws DisposedError where it was disposed of
    */
-  async readReport(ownerId: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
-    const wanted = { ownerId, productCode, customerTraceNumber: ofInquiry };
+  async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
+    const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
     const { sealed, disposedAtMs } = await this.#transactions.read(async ({ session }) => ({
       sealed: await newestReport(session, wanted),
       disposedAtMs: await disposedReport(session, wanted),
@@ -124,8 +124,8 @@ export class SealedReports {
    *
    * @throws DisposedError where it was disposed of
    */
-  async readDerived(ownerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const found = await this.#transactions.read(({ session }) => newestDerived(session, ownerId, kind));
+  async readDerived(runKey: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
+    const found = await this.#transactions.read(({ session }) => newestDerived(session, runKey, kind));
     if (!found) return null;
     if (found.disposedAtMs !== undefined) throw new DisposedError(utcInstant(found.disposedAtMs));
     const { of, from, sealed, storedAtMs } = found;
@@ -152,10 +152,10 @@ export class Readings {
 
   /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
   async report(
-    { ownerId, productCode, customerTraceNumber }: WantedReport,
+    { runKey, productCode, customerTraceNumber }: WantedReport,
     reader: Reader,
   ): Promise<StoredReport | null> {
-    const found = await this.#sealed.readReport(ownerId, productCode, customerTraceNumber);
+    const found = await this.#sealed.readReport(runKey, productCode, customerTraceNumber);
     if (found) await this.#note('report', found, reader);
     return found;
   }
@@ -173,8 +173,8 @@ export class Readings {
   }
 
   /** The newest list of changes of an owner; `null` where there is none. */
-  async changes(ownerId: string, reader: Reader): Promise<StoredDocument | null> {
-    const found = await this.#sealed.readDerived(ownerId, 'changes');
+  async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
+    const found = await this.#sealed.readDerived(runKey, 'changes');
     if (found) await this.#note('changes', found.of, reader);
     return found;
   }
@@ -186,8 +186,8 @@ export class Readings {
 }
 
 /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
-export async function readMadeFor({ session }: Transaction, ownerId: string): Promise<MadeFor[]> {
-  const rows = await session.rows<MadeForRow>(MADE_FOR, [ownerId]);
+export async function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
+  const rows = await session.rows<MadeForRow>(MADE_FOR, [runKey]);
   return rows.map(({ profile, product_code: product, end_user_code: code, end_user: name, report_for: report }) => ({
     profile,
     ...defined({ productCode: product ?? undefined, reportEndUserCode: report ?? undefined }),

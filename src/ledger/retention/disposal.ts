@@ -46,16 +46,16 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
     ['attempts', 'closed_attempts']
       .map(
         (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
-          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.ownerId)})`,
+          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.runKey)})`,
       )
       .join(' UNION '),
-    [scope.ownerId],
+    [scope.runKey],
   );
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
   const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
   const newestAtMs = newestOf(counted);
-  const holds = await readHolds({ session }, scope.ownerId);
-  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.ownerId));
+  const holds = await readHolds({ session }, scope.runKey);
+  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.runKey));
   return {
     ...scope,
     inquiries: counted?.inquiries ?? 0,
@@ -66,7 +66,7 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
     runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
     obstacles: [...holds.map(obstacleOf), ...(await readNeeds(session, dialect, scope))],
     holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
-    histories: await countDeletedHistories(session, ownerOfRuns(scope.ownerId)),
+    histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
   };
 }
 
@@ -108,9 +108,9 @@ function obstacleOf(hold: LegalHold): Obstacle {
  * Reads the legal holds that forbid a step. A hold is on the whole owner, also where only one product is to be disposed
  * of. From here to the commit no other hold can be set.
  */
-async function lockHolds(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<Obstacle[]> {
+async function lockHolds(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<Obstacle[]> {
   await lockHead({ session, dialect });
-  return (await readHolds({ session }, ownerId)).map(obstacleOf);
+  return (await readHolds({ session }, runKey)).map(obstacleOf);
 }
 
 interface TraceRow {
@@ -118,11 +118,11 @@ interface TraceRow {
 }
 
 /** The scope's inquiries that are not disposed of yet; its values begin at `$from`. */
-function selectionOf({ ownerId, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
+function selectionOf({ runKey, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
   const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
   return {
-    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId, from)}${ofProduct} AND disposed_at IS NULL`,
-    values: productCode === undefined ? [ownerId] : [ownerId, productCode],
+    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey, from)}${ofProduct} AND disposed_at IS NULL`,
+    values: productCode === undefined ? [runKey] : [runKey, productCode],
   };
 }
 
@@ -135,16 +135,16 @@ export async function readOlderThan(
   { olderThanMs, productCode, limit, after }: AgeQuery,
 ): Promise<AgePage> {
   const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
-  const rows = await session.rows<{ owner_id: string; created_at: number } & TraceRow>(
-    `SELECT i.owner_id, i.created_at, i.customer_trace_number
+  const rows = await session.rows<{ run_key: string; created_at: number } & TraceRow>(
+    `SELECT i.run_key, i.created_at, i.customer_trace_number
      FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
      WHERE i.disposed_at IS NULL AND i.created_at < cut.ms ${ofProduct('i')}
        AND (i.created_at, i.customer_trace_number) > ($2, $3)
        AND NOT EXISTS (SELECT 1 FROM inquiries o
-         WHERE o.owner_id = i.owner_id AND o.disposed_at IS NULL ${ofProduct('o')}
+         WHERE o.run_key = i.run_key AND o.disposed_at IS NULL ${ofProduct('o')}
            AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))
        AND NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
-         WHERE o.owner_id = i.owner_id AND o.disposed_at IS NULL ${ofProduct('o')}
+         WHERE o.run_key = i.run_key AND o.disposed_at IS NULL ${ofProduct('o')}
            AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))
      ORDER BY i.created_at, i.customer_trace_number LIMIT $4`,
     [
@@ -157,7 +157,7 @@ export async function readOlderThan(
   );
   const last = rows.at(-1);
   return {
-    ownerIds: rows.map((row) => row.owner_id),
+    runKeys: rows.map((row) => row.run_key),
     ...(last && rows.length === limit
       ? { next: { createdAtMs: last.created_at, customerTraceNumber: last.customer_trace_number } }
       : {}),
@@ -174,10 +174,10 @@ export async function beginDisposal(
   authorization: Authorization,
 ): Promise<Written<DisposalVerdict>> {
   const { session, dialect } = tx;
-  await lockInquiriesOf(session, dialect, scope.ownerId);
+  await lockInquiriesOf(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  const refused = refusalOf(view.obstacles) ?? refusalOf(await lockHolds(session, dialect, scope.ownerId));
+  const refused = refusalOf(view.obstacles) ?? refusalOf(await lockHolds(session, dialect, scope.runKey));
   if (refused) return { keep: false, value: refused };
   const { inquiries, reports, begunAt } = view;
   if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposalBegun' });
@@ -194,7 +194,7 @@ export async function recordDeletion(
   authorization: Authorization,
   run: NonNullable<RetentionEvent['run']>,
 ): Promise<Written<Obstacle[]>> {
-  const holds = await lockHolds(session, dialect, ownerOfRuns(scope.ownerId));
+  const holds = await lockHolds(session, dialect, ownerOfRuns(scope.runKey));
   if (holds.length > 0) return { keep: false, value: holds };
   await requireBegun(session, scope);
   await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'historyDeleted', run });
@@ -219,7 +219,7 @@ export async function dispose(
   runs: number,
 ): Promise<Written<DisposalVerdict>> {
   const { session, dialect } = tx;
-  await lockInquiriesOf(session, dialect, scope.ownerId);
+  await lockInquiriesOf(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
   const refused = refusalOf(view.obstacles);
   if (refused) return { keep: false, value: refused };
@@ -255,7 +255,7 @@ export async function dispose(
     [...values, authorization.by, authorization.reason],
   );
   // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
-  const held = refusalOf(await lockHolds(session, dialect, scope.ownerId));
+  const held = refusalOf(await lockHolds(session, dialect, scope.runKey));
   if (held) return { keep: false, value: held };
   await endByDisposal({ session, dialect }, scope);
   const details = { inquiries, reports, runs };
@@ -268,9 +268,9 @@ function refusalOf(obstacles: Obstacle[]): DisposalVerdict | null {
 }
 
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<void> {
+export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<void> {
   await session.rows(
-    `SELECT 1 FROM inquiries WHERE ${ofOwner(ownerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
-    [ownerId],
+    `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    [runKey],
   );
 }

@@ -24,7 +24,7 @@ import type {
 } from './retention.ts';
 
 interface EventRow {
-  owner_id: string;
+  run_key: string;
   product_code: ProductCode | null;
   kind: RetentionEvent['kind'];
   matter: string | null;
@@ -35,9 +35,9 @@ interface EventRow {
 }
 
 /** Everything that was done under each id, as one log: disposals and legal holds. `row_key` makes its order total. */
-export const RETENTION_LOG = `SELECT event_id AS row_key, owner_id, product_code, kind, NULL AS matter, recorded_by, reason,
+export const RETENTION_LOG = `SELECT event_id AS row_key, run_key, product_code, kind, NULL AS matter, recorded_by, reason,
     details, recorded_at FROM retention_events
-  UNION ALL SELECT hold_id || ' ' || kind, owner_id, NULL, kind, matter, recorded_by, reason, NULL, recorded_at
+  UNION ALL SELECT hold_id || ' ' || kind, run_key, NULL, kind, matter, recorded_by, reason, NULL, recorded_at
     FROM legal_holds`;
 
 /** A row of `retention_events`. */
@@ -47,13 +47,13 @@ type DisposalEvent = Omit<RetentionEvent, 'recordedAt' | 'matter'>;
 export async function insertEvent(
   session: SqlSession,
   dialect: SqlDialect,
-  { ownerId, productCode, kind, by, reason, details, run }: DisposalEvent,
+  { runKey, productCode, kind, by, reason, details, run }: DisposalEvent,
 ): Promise<void> {
   await insertRow(
     session,
     'retention_events',
     {
-      owner_id: ownerId,
+      run_key: runKey,
       event_id: randomUUID(),
       product_code: productCode,
       kind,
@@ -66,25 +66,25 @@ export async function insertEvent(
 }
 
 /** When the disposal of something under this id began; `null` where there is none. */
-export async function readDisposalOf({ session }: Transaction, ownerId: string): Promise<string | null> {
+export async function readDisposalOf({ session }: Transaction, runKey: string): Promise<string | null> {
   const [row] = await session.rows<{ begun_at: number | null }>(
-    `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE owner_id = $1 AND kind = 'disposalBegun'`,
-    [ownerId],
+    `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE run_key = $1 AND kind = 'disposalBegun'`,
+    [runKey],
   );
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
 /** The time of a new row of the log: later than the owner's other rows, whose id is `$1`. */
 export function laterThanOthers({ now }: SqlDialect): string {
-  const others = `SELECT max(recorded_at) + 1 FROM (${RETENTION_LOG}) log WHERE owner_id = $1`;
+  const others = `SELECT max(recorded_at) + 1 FROM (${RETENTION_LOG}) log WHERE run_key = $1`;
   return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;
 }
 
 /** Oldest first. */
-export async function readEvents({ session }: Transaction, ownerId: string): Promise<RetentionEvent[]> {
+export async function readEvents({ session }: Transaction, runKey: string): Promise<RetentionEvent[]> {
   const rows = await session.rows<EventRow>(
-    `SELECT * FROM (${RETENTION_LOG}) log WHERE owner_id = $1 ORDER BY recorded_at, row_key`,
-    [ownerId],
+    `SELECT * FROM (${RETENTION_LOG}) log WHERE run_key = $1 ORDER BY recorded_at, row_key`,
+    [runKey],
   );
   return rows.map(eventOf);
 }
@@ -102,12 +102,12 @@ export function eventOf(row: EventRow): RetentionEvent {
 
 /** Scopes whose last disposal was begun and not finished. */
 export async function readUnfinished({ session }: Transaction): Promise<DisposalScope[]> {
-  const rows = await session.rows<Pick<EventRow, 'owner_id' | 'product_code'>>(
-    `SELECT DISTINCT b.owner_id, b.product_code FROM retention_events b
+  const rows = await session.rows<Pick<EventRow, 'run_key' | 'product_code'>>(
+    `SELECT DISTINCT b.run_key, b.product_code FROM retention_events b
      WHERE b.kind = 'disposalBegun' AND NOT EXISTS (SELECT 1 FROM retention_events d
-       WHERE d.owner_id = b.owner_id AND d.kind = 'disposed' AND d.recorded_at >= b.recorded_at
+       WHERE d.run_key = b.run_key AND d.kind = 'disposed' AND d.recorded_at >= b.recorded_at
          AND coalesce(d.product_code, '') = coalesce(b.product_code, ''))
-     ORDER BY b.owner_id, b.product_code`,
+     ORDER BY b.run_key, b.product_code`,
   );
   return rows.map(scopeOf);
 }
@@ -115,29 +115,29 @@ export async function readUnfinished({ session }: Transaction): Promise<Disposal
 /** When a scope's last disposal was begun and finished, in milliseconds. */
 export async function readDisposalTimes(
   session: SqlSession,
-  { ownerId, productCode }: DisposalScope,
+  { runKey, productCode }: DisposalScope,
 ): Promise<{ begunAtMs: number | null; disposedAtMs: number | null }> {
   const [row] = await session.rows<{ begun_at: number | null; disposed_at: number | null }>(
     `SELECT max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
        max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
-     FROM retention_events WHERE owner_id = $1 AND coalesce(product_code, '') = $2`,
-    [ownerId, productCode ?? ''],
+     FROM retention_events WHERE run_key = $1 AND coalesce(product_code, '') = $2`,
+    [runKey, productCode ?? ''],
   );
   return { begunAtMs: row?.begun_at ?? null, disposedAtMs: row?.disposed_at ?? null };
 }
 
 /** The number of histories whose deletion from Temporal was begun, of an owner of runs (`ownerOfRuns`). */
-export async function countDeletedHistories(session: SqlSession, ownerId: string): Promise<number> {
+export async function countDeletedHistories(session: SqlSession, runKey: string): Promise<number> {
   const [row] = await session.rows<{ count: number }>(
     `SELECT count(DISTINCT details) AS count FROM retention_events
-     WHERE (owner_id = $1 ${isReview(ownerId) ? `OR ${ofOwner(ownerId)}` : ''}) AND kind = 'historyDeleted'`,
-    [ownerId],
+     WHERE (run_key = $1 ${isReview(runKey) ? `OR ${ofOwner(runKey)}` : ''}) AND kind = 'historyDeleted'`,
+    [runKey],
   );
   return row?.count ?? 0;
 }
 
-function scopeOf(row: Pick<EventRow, 'owner_id' | 'product_code'>): DisposalScope {
-  return { ownerId: row.owner_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
+function scopeOf(row: Pick<EventRow, 'run_key' | 'product_code'>): DisposalScope {
+  return { runKey: row.run_key, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
 }
 
 function authorizationOf(row: EventRow): Authorization {
@@ -152,7 +152,7 @@ function authorizationOf(row: EventRow): Authorization {
 
 interface HoldRow {
   hold_id: string;
-  owner_id: string;
+  run_key: string;
   matter: string;
   recorded_by: string;
   reason: string;
@@ -167,27 +167,27 @@ export const HOLD_IN_FORCE = `h.kind = 'legalHoldSet' AND NOT EXISTS
  * Reads the holds in force, the oldest first. With an id it reads those that cover the id or a part of it: holds on the
  * id itself, on its review, and on the rows of a review.
  */
-export async function readHolds({ session }: Pick<Transaction, 'session'>, ownerId?: string): Promise<LegalHold[]> {
-  return (await readRows(session, ownerId)).map(holdOf);
+export async function readHolds({ session }: Pick<Transaction, 'session'>, runKey?: string): Promise<LegalHold[]> {
+  return (await readRows(session, runKey)).map(holdOf);
 }
 
-function readRows(session: SqlSession, ownerId?: string): Promise<HoldRow[]> {
-  if (ownerId === undefined) return readInForce(session, '1 = 1', []);
-  const review = reviewOfRow(ownerId);
-  if (review !== null) return readInForce(session, 'owner_id IN ($1, $2)', [ownerId, review]);
-  return readInForce(session, `(owner_id = $1 ${isReview(ownerId) ? `OR ${ofOwner(ownerId)}` : ''})`, [ownerId]);
+function readRows(session: SqlSession, runKey?: string): Promise<HoldRow[]> {
+  if (runKey === undefined) return readInForce(session, '1 = 1', []);
+  const review = reviewOfRow(runKey);
+  if (review !== null) return readInForce(session, 'run_key IN ($1, $2)', [runKey, review]);
+  return readInForce(session, `(run_key = $1 ${isReview(runKey) ? `OR ${ofOwner(runKey)}` : ''})`, [runKey]);
 }
 
 /** Reads the holds that cover the owner of each inquiry of a list. */
 export async function readHoldsByOwner(
   session: SqlSession,
-  inquiries: readonly { owner_id: string }[],
-): Promise<(ownerId: string) => LegalHold[]> {
-  const ids = inquiries.flatMap(({ owner_id }) => [owner_id, ownerOfRuns(owner_id)]);
+  inquiries: readonly { run_key: string }[],
+): Promise<(runKey: string) => LegalHold[]> {
+  const ids = inquiries.flatMap(({ run_key }) => [run_key, ownerOfRuns(run_key)]);
   const held = [...new Set(ids)];
-  const rows = held.length === 0 ? [] : await readInForce(session, `owner_id IN (${placesOf(held)})`, held);
+  const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${placesOf(held)})`, held);
   const byScope = Map.groupBy(rows.map(holdOf), ({ journeyId }) => journeyId);
-  return (ownerId) => [...new Set([ownerId, ownerOfRuns(ownerId)])].flatMap((scope) => byScope.get(scope) ?? []);
+  return (runKey) => [...new Set([runKey, ownerOfRuns(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
 function readInForce(session: SqlSession, condition: string, values: readonly SqlValue[]): Promise<HoldRow[]> {
@@ -236,7 +236,7 @@ export async function releaseLegalHold(
   const result: ReleasedHold = { released: null, others: [] };
   await chaining(tx, async (insert) => {
     const rows = await readRows(session, journeyId);
-    const own = rows.find((row) => row.owner_id === journeyId && row.matter === authorization.matter);
+    const own = rows.find((row) => row.run_key === journeyId && row.matter === authorization.matter);
     result.others = rows.filter((row) => row !== own).map(holdOf);
     if (!own) return;
     const columns = holdColumns(own.hold_id, 'legalHoldReleased', journeyId, authorization);
@@ -253,29 +253,28 @@ function holdColumns(
   journeyId: string,
   { matter, by, reason }: HoldAuthorization,
 ): Record<string, string> {
-  return { owner_id: journeyId, hold_id: holdId, kind, matter, recorded_by: by, reason };
+  return { run_key: journeyId, hold_id: holdId, kind, matter, recorded_by: by, reason };
 }
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */
-async function isAnythingLeft(session: SqlSession, ownerId: string): Promise<boolean> {
-  const found = await session.rows(
-    `SELECT 1 FROM inquiries WHERE ${ofOwner(ownerId)} AND disposed_at IS NULL LIMIT 1`,
-    [ownerId],
-  );
+async function isAnythingLeft(session: SqlSession, runKey: string): Promise<boolean> {
+  const found = await session.rows(`SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL LIMIT 1`, [
+    runKey,
+  ]);
   return found.length > 0;
 }
 
-async function countDestroyed(session: SqlSession, ownerId: string): Promise<SetHold['destroyed']> {
+async function countDestroyed(session: SqlSession, runKey: string): Promise<SetHold['destroyed']> {
   const [row] = await session.rows<{ count: number }>(
-    `SELECT count(*) AS count FROM inquiries WHERE ${ofOwner(ownerId)} AND disposed_at IS NOT NULL`,
-    [ownerId],
+    `SELECT count(*) AS count FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NOT NULL`,
+    [runKey],
   );
-  return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, ownerOfRuns(ownerId)) };
+  return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, ownerOfRuns(runKey)) };
 }
 
 function holdOf(row: HoldRow): LegalHold {
   return {
-    journeyId: row.owner_id,
+    journeyId: row.run_key,
     matter: row.matter,
     setAt: utcInstant(row.recorded_at),
     by: row.recorded_by,

@@ -1,9 +1,9 @@
 /** Old inquiries, disposal and legal holds (types). docs/retention.md. */
 import type { ProductCode } from '../../model/products.ts';
 
-/** What one disposal covers: everything of one owner (model/owner-id.ts), or everything of one product under it. */
+/** What one disposal covers: everything of one owner (model/run-key.ts), or everything of one product under it. */
 export interface DisposalScope {
-  ownerId: string;
+  runKey: string;
   productCode?: ProductCode;
 }
 
@@ -47,7 +47,7 @@ export interface DisposalView extends DisposalScope {
 
 /** A share of one of the scope's reports with an owner of its own: it is not disposed of with the scope. */
 export interface SeparateShare {
-  ownerId: string;
+  runKey: string;
   /** Its inquiries that are not disposed of yet; none where nothing was posted. */
   inquiries: number;
 }
@@ -69,7 +69,7 @@ interface AgeCursor {
 }
 
 export interface AgePage {
-  ownerIds: string[];
+  runKeys: string[];
   /** Absent on the last page. */
   next?: AgeCursor;
 }
@@ -85,7 +85,7 @@ export interface HoldAuthorization extends Authorization {
 }
 
 export interface LegalHold extends HoldAuthorization {
-  /** The owner's id that it was set on. On a review it covers every row that the review has or will have. */
+  /** The run key that it was set on. On a review it covers every row that the review has or will have. */
   journeyId: string;
   /** RFC 3339. */
   setAt: string;

@@ -10,7 +10,7 @@ import type { StoredConsent } from '../records.ts';
 /** The share that consents are compared with. */
 export interface ShareTerms extends SecondaryUser {
   shareId: string;
-  /** The owners whose grants may count: the share's own (model/owner-id.ts), and for a share by itself the report's. */
+  /** The owners whose grants may count: the share's own (model/run-key.ts), and for a share by itself the report's. */
   owners: readonly string[];
   /** Decides whether a grant counts that was not judged when it came. */
   consentTrust: 'proof' | 'namespace';

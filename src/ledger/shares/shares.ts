@@ -37,7 +37,7 @@ import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
 import { byArrival, type GrantsJudged, judgeGrants } from './share-standing.ts';
 
 /**
- * Append-only, idempotent by (ownerId, shareId). `false` where another report's share stands under the two: nothing was
+ * Append-only, idempotent by (runKey, shareId). `false` where another report's share stands under the two: nothing was
  * written.
  */
 export async function recordShare(tx: Transaction, share: PlannedShare): Promise<Written<boolean>> {
@@ -49,13 +49,13 @@ export async function insertShare(
   { session, dialect, cipher }: Transaction,
   share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
 ): Promise<boolean> {
-  const { ownerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
+  const { runKey, shareId, reportReferenceNumber, reportEndUserCode } = share;
   const digest = referenceDigest(cipher, reportReferenceNumber);
   const inserted = await insertRow(
     session,
     'report_shares',
     {
-      owner_id: ownerId,
+      run_key: runKey,
       share_id: shareId,
       reference_digest: digest,
       report_end_user_code: reportEndUserCode,
@@ -64,8 +64,8 @@ export async function insertShare(
   );
   if (inserted) return true;
   const [row] = await session.rows<{ reference_digest: string }>(
-    'SELECT reference_digest FROM report_shares WHERE owner_id = $1 AND share_id = $2',
-    [ownerId, shareId],
+    'SELECT reference_digest FROM report_shares WHERE run_key = $1 AND share_id = $2',
+    [runKey, shareId],
   );
   return row?.reference_digest === digest;
 }
@@ -75,19 +75,19 @@ export async function insertShare(
  */
 export async function readSeparateShares(
   { session }: Transaction,
-  { ownerId, productCode }: DisposalScope,
+  { runKey, productCode }: DisposalScope,
 ): Promise<SeparateShare[]> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  const rows = await session.rows<{ owner_id: string; inquiries: number }>(
-    `SELECT DISTINCT owner_id, (SELECT count(*) FROM inquiries i
-       WHERE i.owner_id = s.owner_id AND i.disposed_at IS NULL) AS inquiries
-     FROM report_shares s WHERE NOT (${ofOwner(ownerId)}) AND reference_digest IN (
+  const rows = await session.rows<{ run_key: string; inquiries: number }>(
+    `SELECT DISTINCT run_key, (SELECT count(*) FROM inquiries i
+       WHERE i.run_key = s.run_key AND i.disposed_at IS NULL) AS inquiries
+     FROM report_shares s WHERE NOT (${ofOwner(runKey)}) AND reference_digest IN (
        SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
-         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId)}${ofProduct}))
-     ORDER BY owner_id`,
-    productCode === undefined ? [ownerId] : [ownerId, productCode],
+         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey)}${ofProduct}))
+     ORDER BY run_key`,
+    productCode === undefined ? [runKey] : [runKey, productCode],
   );
-  return rows.map(({ owner_id, inquiries }) => ({ ownerId: owner_id, inquiries }));
+  return rows.map(({ run_key, inquiries }) => ({ runKey: run_key, inquiries }));
 }
 
 /**
@@ -97,15 +97,15 @@ export async function readSeparateShares(
  */
 export async function readShareFacts(
   { session, dialect, cipher }: Transaction,
-  { ownerId, shareId, reportReferenceNumber }: ConsentsQuery,
+  { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
 ): Promise<ShareFacts> {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
   const [{ now: nowMs } = { now: Date.now() }] = reports;
-  const found = reports.flatMap(({ owner_id }) => (owner_id === null ? [] : [owner_id]));
-  const owners = [...new Set([ownerId, ...found])];
+  const found = reports.flatMap(({ run_key }) => (run_key === null ? [] : [run_key]));
+  const owners = [...new Set([runKey, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
-  const usedBy = await readUses(session, { ownerId, shareId, owners });
+  const usedBy = await readUses(session, { runKey, shareId, owners });
   const stored = rows.map((row) => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     return { consent: consentRecord(row), ...(user === undefined ? {} : { usedBy: user }) };
@@ -119,7 +119,7 @@ export async function readShareFacts(
 
 interface ReportRow {
   now: number;
-  owner_id: string | null;
+  run_key: string | null;
   disposed_at: number | null;
   holds: number;
   is_disposal_begun: number;
@@ -128,8 +128,8 @@ interface ReportRow {
 /** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
-    `SELECT ${dialect.now} AS now, i.owner_id, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
-       (SELECT count(*) FROM legal_holds h WHERE h.owner_id = i.owner_id AND ${HOLD_IN_FORCE}) AS holds
+    `SELECT ${dialect.now} AS now, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
+       (SELECT count(*) FROM legal_holds h WHERE h.run_key = i.run_key AND ${HOLD_IN_FORCE}) AS holds
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
@@ -137,13 +137,13 @@ function readReports(session: SqlSession, dialect: SqlDialect, digest: string): 
 }
 
 async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
-  const { owner_id, disposed_at, holds, is_disposal_begun } = row;
-  if (owner_id === null) return false;
+  const { run_key, disposed_at, holds, is_disposal_begun } = row;
+  if (run_key === null) return false;
   if (disposed_at !== null || holds > 0 || is_disposal_begun > 0) return true;
-  const review = reviewOfRow(owner_id);
+  const review = reviewOfRow(run_key);
   return (
     review !== null &&
-    ((await isReviewDisposed(session, { owner_id })) || (await readHolds({ session }, owner_id)).length > 0)
+    ((await isReviewDisposed(session, { run_key })) || (await readHolds({ session }, run_key)).length > 0)
   );
 }
 
@@ -157,7 +157,7 @@ function readSaid(
     `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
-     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.owner_id AND c.share_id = s.share_id
+     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
      WHERE s.reference_digest = $2`,
     [shareId, digest, ...owners],
   );
@@ -167,7 +167,7 @@ interface UseRow extends PostingRow {
   journey_id: string;
   applicant_id: string;
   consent_id: string;
-  owner_id: string;
+  run_key: string;
 }
 
 /**
@@ -175,18 +175,18 @@ interface UseRow extends PostingRow {
  */
 async function readUses(
   session: SqlSession,
-  { ownerId, shareId, owners }: { ownerId: string; shareId: string; owners: readonly string[] },
+  { runKey, shareId, owners }: { runKey: string; shareId: string; owners: readonly string[] },
 ): Promise<Map<string, string>> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
   const uses = await session.rows<UseRow>(
-    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.owner_id, a.state, a.outcome, a.answer_kind, a.late_state
+    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.run_key, a.state, a.outcome, a.answer_kind, a.late_state
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.owner_id <> $1`,
-    [ownerId, shareId, ...owners],
+     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.run_key <> $1`,
+    [runKey, shareId, ...owners],
   );
-  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.owner_id]));
+  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.run_key]));
 }
 
 function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id' | 'consent_id'>): string {
@@ -209,11 +209,11 @@ interface ClaimedShare extends KnownShare {
 export async function readClaimedShare(tx: Transaction, request: ClaimRequest): Promise<ClaimedShare | undefined> {
   const { inquiry, consents, consentValidForMs, sharedReference } = request;
   const { applicantIds = consents.map(({ applicantId }) => applicantId) } = request;
-  const { productCode, ownerId, shareId } = inquiry;
+  const { productCode, runKey, shareId } = inquiry;
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
   await lockHead(tx);
   const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(tx, {
-    ownerId,
+    runKey,
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
@@ -247,7 +247,7 @@ function told({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjecti
 // claim either comes before the withdrawal, which then is refused, or finds it.
 
 export interface WithdrawnShareRow {
-  owner_id: string;
+  run_key: string;
   share_id: string;
   replaced_by: string | null;
   withdrawn_by: string;
@@ -262,27 +262,27 @@ export async function readWithdrawnShare(
 ): Promise<StandingShareWithdrawal | undefined> {
   const places = owners.map((_, index) => `$${index + 2}`).join(', ');
   const rows = await session.rows<WithdrawnShareRow>(
-    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND owner_id IN (${places})`,
+    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND run_key IN (${places})`,
     [shareId, ...owners],
   );
-  const [row] = owners.flatMap((owner) => rows.filter(({ owner_id }) => owner_id === owner));
+  const [row] = owners.flatMap((owner) => rows.filter(({ run_key }) => run_key === owner));
   return row && standingWithdrawal(row);
 }
 
 /**
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
- * Append-only, idempotent by (ownerId, shareId): an earlier withdrawal stands.
+ * Append-only, idempotent by (runKey, shareId): an earlier withdrawal stands.
  */
 export async function withdrawShare(
   tx: Transaction,
   withdrawal: ShareWithdrawal,
 ): Promise<Written<ShareWithdrawalVerdict>> {
   const { session } = tx;
-  const { ownerId, shareId, replacedBy, by, reason } = withdrawal;
+  const { runKey, shareId, replacedBy, by, reason } = withdrawal;
   let verdict: ShareWithdrawalVerdict | undefined;
   let isNew = false;
   await chaining(tx, async (insert) => {
-    const standing = await readWithdrawnShare(session, { owners: [ownerId], shareId });
+    const standing = await readWithdrawnShare(session, { owners: [runKey], shareId });
     if (standing) {
       verdict = { kind: 'withdrawn', standing };
       return;
@@ -292,7 +292,7 @@ export async function withdrawShare(
       verdict = { kind: 'claimed', ...claimed };
       return;
     }
-    const columns = { owner_id: ownerId, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
+    const columns = { run_key: runKey, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
     const row = await insert('withdrawn_shares', columns);
     verdict = { kind: 'withdrawn', standing: standingWithdrawal(row as unknown as WithdrawnShareRow) };
     isNew = true;
@@ -307,14 +307,14 @@ const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
 async function readSentAttempt(
   session: SqlSession,
-  { ownerId, shareId }: ShareWithdrawal,
+  { runKey, shareId }: ShareWithdrawal,
 ): Promise<{ customerTraceNumber: string; attempt: number } | undefined> {
   const [row] = await session.rows<{ customer_trace_number: string; attempt: number }>(
     `SELECT a.customer_trace_number, a.attempt FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE i.owner_id = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
+     WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
      ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
-    [ownerId, shareId],
+    [runKey, shareId],
   );
   return row && { customerTraceNumber: row.customer_trace_number, attempt: row.attempt };
 }

@@ -30,7 +30,7 @@ export const reportSourceSchema = z
   .union([
     z.object({
       kind: z.literal('ledger'),
-      ownerId: z.string().meta({ description: 'A journeyId, or pull:<pullId>.' }),
+      runKey: z.string().meta({ description: 'A journeyId, or pull:<pullId>.' }),
       productCode: z.enum(REPORT_PRODUCTS),
       customerTraceNumber: z.string(),
     }),

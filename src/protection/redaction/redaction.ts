@@ -3,7 +3,7 @@
  * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
 import { jsonPointer } from '../../fields/problems.ts';
-import { ownerIdProblem } from '../../model/owner-id.ts';
+import { runKeyProblem } from '../../model/run-key.ts';
 
 // Which members of decoded JSON are personal, by their names: those of the interface (2.3 to 2.6) and what other
 // systems call the same. A comparison of names looks at letters and digits alone, in any case.
@@ -59,7 +59,7 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
     ...['accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
   ],
   reference: ['customerTraceNumber', 'otherTraceNumber', 'amends', 'reportReferenceNumber'],
-  id: [...['journeyId', 'pullId', 'shareId', 'reviewId', 'ownerId', 'workflowId'], ...['consentId', 'decisionId']],
+  id: [...['journeyId', 'pullId', 'shareId', 'reviewId', 'runKey', 'workflowId'], ...['consentId', 'decisionId']],
 };
 
 /** `coBorrowerSsn`, `home_phone`, `applicant1Email`. */
@@ -191,7 +191,7 @@ function redactedText(text: string, kind: FieldKind | undefined, levels: number)
     case 'reference':
       return searched(text, WITHOUT_DIGITS);
     case 'id':
-      return searched(text, ownerIdProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
+      return searched(text, runKeyProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
     case 'plain':
     case undefined:
       return redactedJsonText(text, levels) ?? searched(text, WITH_DIGITS);

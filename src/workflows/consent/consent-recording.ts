@@ -129,7 +129,7 @@ export class ConsentRecorder implements Elsewhere {
     const shareIds = new Set(consents.map(({ shareId }) => shareId));
     const args: RecordConsentsArgs = {
       ...(run ? { ledgerId: run.ledgerId } : {}),
-      ...{ ownerId: journeyId, firstRunId: workflowInfo().firstExecutionRunId },
+      ...{ runKey: journeyId, firstRunId: workflowInfo().firstExecutionRunId },
       ...{ consents, unknownShares: [...shareIds].filter((shareId) => !shares.has(shareId)), ...notes },
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
@@ -291,7 +291,7 @@ function textOf({ receivedAt: _, ...message }: ConsentRecord): string {
   return JSON.stringify(message);
 }
 
-/** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id. */
+/** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its run key. */
 export interface ConsentHost {
   readonly journeyId: string;
   /** Absent until the run is prepared. */

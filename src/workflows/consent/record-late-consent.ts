@@ -1,7 +1,7 @@
 import { getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult } from '../../messages/journey/shapes.ts';
-import { ownerIdOf, workflowIdOf } from '../../model/owner-id.ts';
+import { toRunKey, workflowIdOf } from '../../model/run-key.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
@@ -36,7 +36,7 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
  */
 async function tellOpenRuns(consent: ConsentMessage): Promise<void> {
   const run = workflowIdOf(consent.journeyId);
-  const share = workflowIdOf(ownerIdOf('share', consent.shareId));
+  const share = workflowIdOf(toRunKey('share', consent.shareId));
   await Promise.all([
     tellIfOpen(run, 'consent', consent),
     ...(share === run ? [] : [tellIfOpen(share, 'lookUpConsents')]),

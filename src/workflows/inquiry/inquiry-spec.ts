@@ -16,7 +16,7 @@ import type { RetryWaits } from '../run/run.ts';
 export interface InquirySpec
   extends Pick<
       InquiryDescription,
-      'ownerId' | 'productCode' | 'shareId' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'
+      'runKey' | 'productCode' | 'shareId' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'
     >,
     Omit<InquiryContent, 'inquiry'> {
   /** The report that the answer is compared with. */

@@ -89,10 +89,10 @@ export abstract class SingleInquiry<
   }
 
   override get flagged(): readonly NeededWork[] {
-    const { attention: reason, ownerId, customerTraceNumber, productCode } = this;
+    const { attention: reason, runKey, customerTraceNumber, productCode } = this;
     if (reason === undefined || customerTraceNumber === undefined) return [];
     const gatewayProfile = this.run?.profile ?? '';
-    return [{ kind: 'flagged', reason, ownerId, gatewayProfile, customerTraceNumber, productCode, ...this.namedAs }];
+    return [{ kind: 'flagged', reason, runKey, gatewayProfile, customerTraceNumber, productCode, ...this.namedAs }];
   }
 
   /** Whom the inquiry is for, as the ledger's rows name them. */

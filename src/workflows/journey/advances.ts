@@ -79,7 +79,7 @@ export function passObjection(journey: Journey, message: PassGateMessage): strin
 /** What of the message a person decides, beside the passage itself, and the journey does not know yet. */
 export function newDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
   const { to, skip, acceptAge, by = '', reason = '' } = message;
-  const who = { ownerId: journey.journeyId, by, reason, decidedAt };
+  const who = { runKey: journey.journeyId, by, reason, decidedAt };
   const decisions: RunDecision[] = [];
   if (skip && !journey.skips.has(skip)) {
     decisions.push({ ...who, decisionId: `skip-${skip}`, action: 'skip', stage: skip });

@@ -46,7 +46,7 @@ export function handleMessages(journey: Journey): void {
   handleConsents(journey, consent);
   handleWithdrawals(journey, withdrawJourney, {
     objection: () => (journey.stageWasAbandoned ? 'the journey is ending already' : null),
-    record: { ownerId: journey.journeyId },
+    record: { runKey: journey.journeyId },
   });
   handleDecisions(journey, resolveInquiry, (applicants) => checkApplicants({ profile: journey.profile, applicants }));
   handleQueries(journey, QUERIES.journey);

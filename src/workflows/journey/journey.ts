@@ -516,7 +516,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       const named = { productCode: 'SECONDUSE' as const, shareId, ...defined({ endUserCode, endUser }) };
       return { attention, customerTraceNumber, named };
     });
-    const owned = { kind: 'flagged' as const, ownerId: this.journeyId, gatewayProfile: this.run?.profile ?? '' };
+    const owned = { kind: 'flagged' as const, runKey: this.journeyId, gatewayProfile: this.run?.profile ?? '' };
     return [...stages, ...shares].flatMap(({ attention: reason, customerTraceNumber, named }) =>
       reason && customerTraceNumber ? [{ ...owned, reason, customerTraceNumber, ...named }] : [],
     );

@@ -159,7 +159,7 @@ function numberOf(
   inquiry: Pick<Parameters<typeof traceNumber>[0], 'productCode' | 'shareId'>,
 ): string {
   const { workflowType } = workflowInfo();
-  return traceNumber({ ...run, workflowType, ownerId: journeyId, ...inquiry, ordinal: 0 });
+  return traceNumber({ ...run, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
 }
 
 // The parts of a journey end beside one another. Each of these adds no more promises than it must.
@@ -216,7 +216,7 @@ async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent
   const args = {
     ledgerId: run.ledgerId,
     run: {
-      ownerId: journey.journeyId,
+      runKey: journey.journeyId,
       firstRunId: workflowInfo().firstExecutionRunId,
       shareIds: [...journey.shares.keys()],
       applicantIds: journey.applicantIds,

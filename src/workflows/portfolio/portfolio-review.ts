@@ -20,7 +20,7 @@ import type {
 } from '../../messages/portfolio/shapes.ts';
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
-import { rowOwnerId } from '../../model/owner-id.ts';
+import { rowRunKey } from '../../model/run-key.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
@@ -33,7 +33,7 @@ import { preparePortfolio, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
-  handleWithdrawals(review, steerReview, { record: { ownerId: review.ownerId } });
+  handleWithdrawals(review, steerReview, { record: { runKey: review.runKey } });
   handleDecisions(review, resolvePortfolio, (applicants) =>
     checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
   );
@@ -58,7 +58,7 @@ async function answerPause(
   message: PortfolioMessage,
 ): Promise<PortfolioUpdateAnswer> {
   if (setPaused(review, action === 'pause')) {
-    return review.decided.answer(review, takenDecision(action, review.ownerId, message));
+    return review.decided.answer(review, takenDecision(action, review.runKey, message));
   }
   return { ...accepted(review, true), recorded: !review.decided.isBusy };
 }
@@ -132,7 +132,7 @@ function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Se
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
     traceNumber({
       ...{ ...run, workflowType, productCode: 'ACCTRVW', ordinal },
-      ownerId: rowOwnerId(reviewId, accountId),
+      runKey: rowRunKey(reviewId, accountId),
     }),
   );
   return new Set(names);

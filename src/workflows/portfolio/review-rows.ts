@@ -9,7 +9,7 @@ import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
 import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { rowOwnerId } from '../../model/owner-id.ts';
+import { rowRunKey } from '../../model/run-key.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
@@ -164,7 +164,7 @@ export class ReviewRows {
     scope
       .run(() =>
         runInquiry(this.#hostOf(open), {
-          ownerId: rowOwnerId(this.#review.reviewId, row.accountId),
+          runKey: rowRunKey(this.#review.reviewId, row.accountId),
           productCode: 'ACCTRVW',
           ...{ endUserCode, permissiblePurposeCode, applicants },
           ...(resume ? { resume } : {}),

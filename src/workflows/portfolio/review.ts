@@ -325,14 +325,14 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   override get flagged(): readonly NeededWork[] {
-    const { attention, ownerId, profile } = this;
+    const { attention, runKey, profile } = this;
     // The result file names the rows.
     const reasons: FlagReason[] = [];
     if (attention) reasons.push(attention);
     if (this.state?.flagged !== undefined) reasons.push(SSN_MISMATCH);
     const { endUserCode } = this.input;
     return reasons.map((reason) => ({
-      ...{ kind: 'flagged', reason, ownerId, gatewayProfile: profile, productCode: 'ACCTRVW' },
+      ...{ kind: 'flagged', reason, runKey, gatewayProfile: profile, productCode: 'ACCTRVW' },
       ...(endUserCode === undefined ? {} : { endUserCode }),
     }));
   }

@@ -133,7 +133,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
 }
 
 function handlePullMessages(pull: Pull): void {
-  handleWithdrawals(pull, withdrawPull, { record: { ownerId: pull.ownerId } });
+  handleWithdrawals(pull, withdrawPull, { record: { runKey: pull.runKey } });
   handleDecisions(pull, resolvePull, (applicants) =>
     checkApplicants({ profile: pull.profile, applicants, productCode: pull.productCode }),
   );
@@ -177,7 +177,7 @@ async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
   const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;
   const { carried } = pull;
   const end = await runInquiry(pull.hostIn(run), {
-    ownerId: pull.ownerId,
+    runKey: pull.runKey,
     productCode,
     applicants: carried?.applicants ?? applicants,
     ...defined({ resume: carried, endUserCode, permissiblePurposeCode }),

@@ -10,9 +10,9 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { memberDigests } from '../../model/decision-content.ts';
 import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../../model/failure-types.ts';
 import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
-import { ownerOf } from '../../model/owner-id.ts';
 import { problemsShown } from '../../model/problems.ts';
 import { resendProblem, wordProblem } from '../../model/provider-word.ts';
+import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -386,7 +386,7 @@ export function statusOf(
 ): HoldStatus {
   const { httpStatus, refusalKept, returnCode, returnReasonCode, resendFrom, otherTraceNumber } = failure;
   const { problems } = failure;
-  const { accountId } = ownerOf(inquiry.ownerId);
+  const { accountId } = parseRunKey(inquiry.runKey);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,

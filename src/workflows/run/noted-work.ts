@@ -23,7 +23,7 @@ import {
   isKnownNotPosted,
   LASTING_FLAGS,
 } from '../../model/inquiry.ts';
-import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
+import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import { noteWork, waitToTryAgain } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
 import { applicationFailureOf } from './failures.ts';
@@ -151,7 +151,7 @@ export class NotedWork {
       opened: now.map((work) => ({ ...work, since: work.since ?? asOf })),
       ended: (atOnce === 1 && now.length > 0 ? [] : over.slice(0, atOnce)).map(keyOf),
       ...(this.#isOver ? { isLast: true } : {}),
-      ...(this.#tellsReset ? { resetOf: ownerIdOfWorkflow(workflowInfo().workflowId) ?? '' } : {}),
+      ...(this.#tellsReset ? { resetOf: runKeyFromWorkflowId(workflowInfo().workflowId) ?? '' } : {}),
     };
   }
 
@@ -243,12 +243,12 @@ function isLasting({ kind, reason }: WorkKey): boolean {
 }
 
 /** One inquiry has one hold, whatever its reason. */
-function nameOf({ ownerId, kind, reason, customerTraceNumber = '' }: WorkKey): string {
-  return kind === 'held' ? customerTraceNumber : `${ownerId} ${reason} ${customerTraceNumber}`;
+function nameOf({ runKey, kind, reason, customerTraceNumber = '' }: WorkKey): string {
+  return kind === 'held' ? customerTraceNumber : `${runKey} ${reason} ${customerTraceNumber}`;
 }
 
-function keyOf({ ownerId, kind, reason, customerTraceNumber }: WorkKey): WorkKey {
-  return { ownerId, kind, reason, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) };
+function keyOf({ runKey, kind, reason, customerTraceNumber }: WorkKey): WorkKey {
+  return { runKey, kind, reason, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) };
 }
 
 function isSame(told: WorkToNote, { reason, attempt, since }: NeededWork): boolean {
@@ -268,7 +268,7 @@ export function workOf(status: HoldStatus, inquiry: InquiryDescription): NeededW
   const { resendFrom, problems } = status;
   const answer = { applicantIds, httpStatus, returnCode, returnReasonCode };
   return {
-    ...{ kind: 'held', reason: failureType, since, ownerId: inquiry.ownerId, customerTraceNumber, productCode },
+    ...{ kind: 'held', reason: failureType, since, runKey: inquiry.runKey, customerTraceNumber, productCode },
     ...{ gatewayProfile: inquiry.profile, attempt: attempts, inquiry },
     ...defined({ shareId, endUserCode, endUser }),
     details: defined({ ...answer, otherTraceNumber, resendFrom, problems }),

@@ -200,24 +200,24 @@ function hasTakenEffect(effect: RunDecisionEffect | TakenEffect): effect is Take
 /** A decision that has taken effect already. The run is withdrawn once; a review may be paused many times. */
 export function takenDecision(
   action: TakenEffect['update'],
-  ownerId: string,
+  runKey: string,
   { by, reason }: RunWithdrawal,
 ): AskedDecision {
   const decidedAt = new Date().toISOString();
   const decisionId = action === 'withdraw' ? action : `${action}-${decidedAt}`;
   return {
-    decisions: [{ ownerId, decisionId, action, by, reason, decidedAt }],
+    decisions: [{ runKey, decisionId, action, by, reason, decidedAt }],
     effect: { update: action, message: { by, reason } },
   };
 }
 
 /** Of `extend`, for the ledger. */
-function extensionDecision(ownerId: string, message: Extension, decidedAt: string): RunDecision {
+function extensionDecision(runKey: string, message: Extension, decidedAt: string): RunDecision {
   const { gate, shareId, by, reason } = message;
   const until = inUtc(message.until);
   const decisionId = extensionId(message);
   const about = defined({ stage: gate, shareId });
-  return { ownerId, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
+  return { runKey, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
 }
 
 function extensionId({ gate, shareId, until }: Extension): string {
@@ -307,7 +307,7 @@ function msOf({ until }: Extension): number {
 
 /** A run with waits that people may make longer: a journey, or a share by itself. */
 interface ExtendableRun extends DecidedRun {
-  readonly ownerId: string;
+  readonly runKey: string;
   readonly isEnding: boolean;
   readonly decided: RunDecisions;
   readonly extensions: Extensions;
@@ -359,7 +359,7 @@ export function handleExtensions<Message, Status>(
       refuseFor(objection(sent));
       const message = toExtension(sent);
       if (run.extensions.isKnown(message)) return { ...accepted(run, true), recorded: true };
-      const decisions = [extensionDecision(run.ownerId, message, new Date().toISOString())];
+      const decisions = [extensionDecision(run.runKey, message, new Date().toISOString())];
       return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
     },
   });

@@ -4,7 +4,7 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
-import { ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
+import { ID_NAMES, parseRunKey, type RunKind } from '../../model/run-key.ts';
 import {
   consequences,
   describeProblem,
@@ -22,9 +22,9 @@ import {
   describeParts,
   describeStanding,
   endSentence,
-  ownerIdIn,
   type RunSection,
   type RunView,
+  runKeyIn,
   runKind,
 } from '../../words/runs.ts';
 import { asMarkdown, codeBlock, countWords, type Writer } from '../../words/writer.ts';
@@ -137,7 +137,7 @@ interface HoldContext {
 }
 
 function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
-  const ownerId = ownerIdIn(view.status);
+  const runKey = runKeyIn(view.status);
   // A stage may have an end user of its own.
   const { endUserCode = side.endUserCode } = hold;
   const held = { ...hold, reason: hold.failureType, attempt: hold.attempts };
@@ -153,21 +153,21 @@ function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string 
 In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`. Add \`proof\` where it is needed.`,
     ...hold.allowedActions
       .filter((action) => !view.isEnding || SENDS_NOTHING.includes(action))
-      .map((action) => actionPart(action, hold, ownerId)),
+      .map((action) => actionPart(action, hold, runKey)),
   ].join('\n\n');
 }
 
-function actionPart(action: HoldAction, hold: HoldStatus, ownerId: string): string {
-  const command = `credit-journey resolve ${ownerId} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
+function actionPart(action: HoldAction, hold: HoldStatus, runKey: string): string {
+  const command = `credit-journey resolve ${runKey} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
   return [
-    `**\`${action}\`**: ${effectOf(action, hold, ownerOf(ownerId).kind)}`,
+    `**\`${action}\`**: ${effectOf(action, hold, parseRunKey(runKey).kind)}`,
     codeBlock(command),
-    codeBlock(JSON.stringify(draft(action, hold, ownerId), null, 1)),
+    codeBlock(JSON.stringify(draft(action, hold, runKey), null, 1)),
   ].join('\n\n');
 }
 /** A draft that lacks only what the person knows; the run refuses empty texts. */
-function draft(action: HoldAction, hold: HoldStatus, ownerId: string): object {
-  const { kind, id } = ownerOf(ownerId);
+function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
+  const { kind, id } = parseRunKey(runKey);
   const { customerTraceNumber, attempts, since, applicantIds = [] } = hold;
   const message: Omit<ResolveInquiryMessage, 'journeyId' | 'providerSaid'> & { providerSaid: string } = {
     ...{ [ID_NAMES[kind]]: id },

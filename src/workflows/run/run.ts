@@ -6,8 +6,8 @@ import { defined } from '../../base/defined.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
-import { ID_NAMES, ownerIdOf, type RunKind } from '../../model/owner-id.ts';
 import { type Problem, problemsShown } from '../../model/problems.ts';
+import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
@@ -115,8 +115,8 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     return (this.input as Record<string, string>)[ID_NAMES[this.kind]] as string;
   }
 
-  get ownerId(): string {
-    return ownerIdOf(this.kind, this.id);
+  get runKey(): string {
+    return toRunKey(this.kind, this.id);
   }
 
   get profile(): string {

@@ -287,7 +287,7 @@ export class SharePosting {
     const validForMs = consentValidForMs(input);
     const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#terms.permissiblePurposeCode;
     return {
-      ownerId: this.#run.journeyId,
+      runKey: this.#run.journeyId,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
       reference: report,

@@ -127,7 +127,7 @@ export class ReportShare extends SingleInquiry<
 
   /** What a consent's `journeyId` says. */
   get journeyId(): string {
-    return this.ownerId;
+    return this.runKey;
   }
 
   get endUserCode(): string | undefined {

@@ -82,7 +82,7 @@ export async function settleWithdrawal(
   if (!run.run) throw new Error('a withdrawal of a run without a ledger');
   const { shareId } = share.input;
   const replacement = defined({ replacedBy: asked.replacement?.shareId });
-  const withdrawal = { ownerId: run.journeyId, shareId, by: asked.by, reason: asked.reason, ...replacement };
+  const withdrawal = { runKey: run.journeyId, shareId, by: asked.by, reason: asked.reason, ...replacement };
   const args = { ledgerId: run.run.ledgerId, withdrawal };
   const ask = () => untilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.handOver.rest(CancellationScope.nonCancellable(ask));

@@ -28,7 +28,7 @@ import {
   webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../../messages/webhooks/events.ts';
-import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
+import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { onHoldRow } from '../../words/holds.ts';
@@ -102,8 +102,8 @@ class Delivery {
 
   /** Markdown for the Temporal UI. */
   details(): string {
-    const ownerId = ownerIdOfWorkflow(workflowInfo().workflowId.slice(webhookDeliveryId('').length)) ?? '';
-    return deliveryDetails(this.#status(), { ownerId, keptUntil: new Date(this.#keptUntilMs).toISOString() });
+    const runKey = runKeyFromWorkflowId(workflowInfo().workflowId.slice(webhookDeliveryId('').length)) ?? '';
+    return deliveryDetails(this.#status(), { runKey, keptUntil: new Date(this.#keptUntilMs).toISOString() });
   }
 
   async toItsEnd(): Promise<WebhookDeliveryResult> {
@@ -241,19 +241,19 @@ const FAILED_SHOWN = 5;
 /**
  * Nothing personal is in it.
  *
- * @param ownerId as the command line takes it
+ * @param runKey as the command line takes it
  * @param keptUntil when what was given up is forgotten
  */
 function deliveryDetails(
   { profile, endpoints }: WebhookDeliveryStatus,
-  { ownerId, keptUntil }: { ownerId: string; keptUntil: string },
+  { runKey, keptUntil }: { runKey: string; keptUntil: string },
 ): string {
   const failed = endpoints.filter((endpoint) => endpoint.failed.length > 0);
   return [
     failed.length > 0
       ? `**Events were given up. They are kept until ${time(keptUntil)}, for a person who sends them again or drops them.**`
       : '**Events are being delivered. No person is needed.**',
-    ...(failed.length > 0 ? [whatToDo(ownerId)] : []),
+    ...(failed.length > 0 ? [whatToDo(runKey)] : []),
     [
       `Endpoints of the gateway profile ${code(profile)}:`,
       ...endpoints.slice(0, ENDPOINTS_SHOWN).map(endpointLine),
@@ -263,11 +263,11 @@ function deliveryDetails(
   ].join('\n\n');
 }
 
-function whatToDo(ownerId: string): string {
+function whatToDo(runKey: string): string {
   return [
     '### What resolves it',
     'Mend the endpoint first. Then in a shell (`drop` in place of `resend` forgets the events):',
-    codeBlock(`credit-journey webhooks resend ${ownerId}`),
+    codeBlock(`credit-journey webhooks resend ${runKey}`),
     'Here: _More Actions_, _Send an Update_, `resendWebhooks` (or `dropWebhooks`), with `{}` for all endpoints, or one:',
     codeBlock(JSON.stringify({ endpoint: '' })),
   ].join('\n\n');

@@ -19,15 +19,15 @@ const WITHIN_MS = 300;
 /** As many that were closed. Every fourth is of EU2, of the profile `east`. */
 const ROWS = [
   `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${OPEN * 2})
-   INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, owner_id, product_code,
+   INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, run_key, product_code,
      ordinal, end_user_code, created_at)
    SELECT 'N' || i, 'sandbox', CASE WHEN i % 4 = 0 THEN 'east' ELSE 'default' END, 'C1', 'lendingJourney', 'J-' || i, 'PREQUAL',
      0, CASE WHEN i % 4 = 0 THEN 'EU2' ELSE 'EU1' END, i FROM n`,
   `INSERT INTO attempts (customer_trace_number, attempt, position, state, claimed_at, send_by, answer_by, workflow_id, run_id, failure_type)
    SELECT customer_trace_number, 1, created_at, 'unknown', created_at, created_at, created_at, 'w', 'r', 'OutcomeUnknown' FROM inquiries`,
-  `INSERT INTO work_for_people (work_id, owner_id, kind, reason, since, profile, end_user_code, product_code,
+  `INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
      customer_trace_number, attempt, noted_at, closed_at, closed_how)
-   SELECT 'w' || created_at, owner_id, 'held', CASE WHEN created_at % 2 = 0 THEN 'OutcomeUnknown' ELSE 'GatewayUnreachable' END,
+   SELECT 'w' || created_at, run_key, 'held', CASE WHEN created_at % 2 = 0 THEN 'OutcomeUnknown' ELSE 'GatewayUnreachable' END,
      created_at, profile, end_user_code, product_code, customer_trace_number, 1, created_at,
      CASE WHEN created_at > ${OPEN} THEN created_at END, CASE WHEN created_at > ${OPEN} THEN 'ended' END FROM inquiries`,
 ];
@@ -99,7 +99,7 @@ async function check(name: string, harness: Harness): Promise<void> {
       const counts = await timed(() => api.call('/v1/holds/counts', { token: bearer }));
       console.log(`${name}, ${who}: page ${page.ms} ms, counts ${counts.ms} ms`);
       const { data: holds, next } = page.last.json;
-      assert.deepEqual([holds.length, holds[1].ownerId, typeof next], [50, second, 'string'], who);
+      assert.deepEqual([holds.length, holds[1].runKey, typeof next], [50, second, 'string'], who);
       assert.ok(holds.every(({ guide }: { guide: { actions: object[] } }) => guide.actions.length > 0));
       const total = counts.last.json.counts.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
       assert.deepEqual([total, counts.last.json.isWhole], [own, true], who);

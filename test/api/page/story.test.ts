@@ -34,8 +34,8 @@ after(async () => {
   await harness.close();
 });
 
-function storyOf(ownerId: string, bearer?: string) {
-  return api.call(`/v1/runs/${encodeURIComponent(ownerId)}/story`, bearer === undefined ? {} : { token: bearer });
+function storyOf(runKey: string, bearer?: string) {
+  return api.call(`/v1/runs/${encodeURIComponent(runKey)}/story`, bearer === undefined ? {} : { token: bearer });
 }
 
 async function found(q: string, bearer?: string): Promise<Json[]> {
@@ -105,10 +105,10 @@ test('it names each legal hold that covers the run, by its matter, and so does t
   const who = { by: 'counsel', reason: 'asked for by the court' };
   await withLedger(harness, async (ledger) => {
     for (const matter of ['M-1', 'M-2']) await ledger.retention.setLegalHold(journeyId, { ...who, matter });
-    const inquiry = { ownerId: 'portfolio:R-1/A-1', customerTraceNumber: `AR${randomUUID()}` };
+    const inquiry = { runKey: 'portfolio:R-1/A-1', customerTraceNumber: `AR${randomUUID()}` };
     await attempted(ledger, { inquiry }, { state: 'notSent' });
     await ledger.retention.setLegalHold('portfolio:R-1', { ...who, matter: 'M-3' });
-    const { lines } = await ledgerStory(ledger, inquiry.ownerId);
+    const { lines } = await ledgerStory(ledger, inquiry.runKey);
     assert.ok(lines.some(({ text }) => text === 'It came under a legal hold. Matter: M-3.'));
   });
   const { lines } = (await storyOf(journeyId)).json;
@@ -117,7 +117,7 @@ test('it names each legal hold that covers the run, by its matter, and so does t
     holds.map(({ text, by }: Json) => [text, by]),
     ['M-1', 'M-2'].map((matter) => [`It came under a legal hold. Matter: ${matter}.`, 'counsel']),
   );
-  const { data: inquiries } = (await api.call(`/v1/inquiries?ownerId=${journeyId}`)).json;
+  const { data: inquiries } = (await api.call(`/v1/inquiries?runKey=${journeyId}`)).json;
   assert.deepEqual(
     inquiries[0].legalHolds.map(({ journeyId: of, matter, reason }: Json) => [of, matter, reason]),
     ['M-1', 'M-2'].map((matter) => [journeyId, matter, who.reason]),
@@ -150,7 +150,7 @@ test('it says what a share waits for, and who has consented to what', async () =
     ),
     JSON.stringify(lines),
   );
-  assert.deepEqual(await found(shareId), [{ what: 'share', ownerId: journeyId, shareId }]);
+  assert.deepEqual(await found(shareId), [{ what: 'share', runKey: journeyId, shareId }]);
   assert.deepEqual(await found(shareId, far), []);
 });
 
@@ -190,7 +190,7 @@ test('a list has no hold of a run that may still pull for somebody out of reach'
   assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
   const seenBy = async (endUsers: string[]) => {
     const bearer = await token({ endUsers });
-    return (await api.call(`/v1/holds?ownerId=${input.journeyId}`, { token: bearer })).json.data.length;
+    return (await api.call(`/v1/holds?runKey=${input.journeyId}`, { token: bearer })).json.data.length;
   };
   await until(async () => ((await seenBy(['EU123', 'EU2'])) === 1 ? true : undefined));
   assert.deepEqual([await seenBy(['EU123']), await seenBy(['EU2']), await seenBy(['*'])], [0, 0, 1]);
@@ -206,13 +206,13 @@ test('search finds a whole id of each kind, and nothing out of reach', async () 
   const decision = { decisionId, customerTraceNumber: trace, attempt: 1, action: 'abandon', reason: 'a test' };
   assert.equal((await api.call(hold.decideAt, { body: { ...decision, providerSaid: 'posted' } })).status, 200);
   const expected: [q: string, matches: Json[]][] = [
-    [journeyId, [{ what: 'journey', ownerId: journeyId }]],
-    [` ${journeyId} `, [{ what: 'journey', ownerId: journeyId }]],
-    [pullId, [{ what: 'pull', ownerId: `pull:${pullId}` }]],
-    [`pull:${pullId}`, [{ what: 'pull', ownerId: `pull:${pullId}` }]],
+    [journeyId, [{ what: 'journey', runKey: journeyId }]],
+    [` ${journeyId} `, [{ what: 'journey', runKey: journeyId }]],
+    [pullId, [{ what: 'pull', runKey: `pull:${pullId}` }]],
+    [`pull:${pullId}`, [{ what: 'pull', runKey: `pull:${pullId}` }]],
     [`share:${pullId}`, []],
-    [trace, [{ what: 'inquiry', ownerId: journeyId, customerTraceNumber: trace }]],
-    [decisionId, [{ what: 'decision', ownerId: journeyId, customerTraceNumber: trace, decisionId }]],
+    [trace, [{ what: 'inquiry', runKey: journeyId, customerTraceNumber: trace }]],
+    [decisionId, [{ what: 'decision', runKey: journeyId, customerTraceNumber: trace, decisionId }]],
     [journeyId.slice(0, -1), []],
     ['Jane Doe', []],
     ['912-34-5678', []],

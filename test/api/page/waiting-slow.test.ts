@@ -62,7 +62,7 @@ async function listed(waitsFor: string): Promise<string[]> {
   const { status, json, text } = await api.call(`/v1/waiting/runs?waitsFor=${waitsFor}`, { token: mine });
   assert.equal(status, 200, text);
   assert.equal(json.hasMore, false);
-  return json.data.map(({ ownerId }: Json) => ownerId);
+  return json.data.map(({ runKey }: Json) => runKey);
 }
 
 async function started(parts: Json, digits = '0001'): Promise<{ handle: JourneyHandle; journeyId: string }> {
@@ -101,7 +101,7 @@ test('a gate, consents, the gateway, a pause, further requests and a person are 
   assert.deepEqual((await listed('gate')).toSorted(), [firstGate.journeyId, secondGate.journeyId].toSorted());
   const { json } = await api.call('/v1/journeys?waitsFor=gateway', { token: mine });
   assert.deepEqual(
-    json.data.map(({ ownerId, waitsFor }: Json) => [ownerId, waitsFor]),
+    json.data.map(({ runKey, waitsFor }: Json) => [runKey, waitsFor]),
     [[throttled.journeyId, 'gateway']],
   );
 

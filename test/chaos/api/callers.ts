@@ -67,13 +67,13 @@ export class ApiCallers {
    * Whether this message goes by HTTP, by the seed: about half do. One that is sent several times goes now this way, now
    * that.
    */
-  takes(ownerId: string, key: string): boolean {
+  takes(runKey: string, key: string): boolean {
     const { api, plan } = this.#world;
     if (!api) return false;
-    const name = `${ownerId} ${key}`;
+    const name = `${runKey} ${key}`;
     const nth = (this.#sent.get(name) ?? 0) + 1;
     this.#sent.set(name, nth);
-    return drawFrom(plan.seed, 'by the API', ownerId, key, nth).chance(0.5);
+    return drawFrom(plan.seed, 'by the API', runKey, key, nth).chance(0.5);
   }
 
   /**
@@ -83,8 +83,8 @@ export class ApiCallers {
   async send(operation: Operation, key: string): Promise<Said> {
     const { plan, api } = this.#world;
     if (!api) throw new Error('no copy of the API runs');
-    const { ownerId } = operation;
-    const draw = drawFrom(plan.seed, 'a call of the API', ownerId, key, this.#sent.get(`${ownerId} ${key}`) ?? 0);
+    const { runKey } = operation;
+    const draw = drawFrom(plan.seed, 'a call of the API', runKey, key, this.#sent.get(`${runKey} ${key}`) ?? 0);
     const first = draw.between(0, api.urls.length - 1);
     const isRepeated = draw.chance(0.25);
     const bearer = await this.#tokenFor(operation, draw.chance(0.5));
@@ -117,11 +117,11 @@ export class ApiCallers {
     return api?.during(copy, call).catch(() => undefined) ?? Promise.resolve(undefined);
   }
 
-  #noted({ message, ownerId, body }: Operation, key: string, { json }: HttpAnswer): Said {
+  #noted({ message, runKey, body }: Operation, key: string, { json }: HttpAnswer): Said {
     const said = json as Said;
     const { duplicate, recorded, heldBy } = said;
     this.#world.count(ANSWERED, 1);
-    this.answers.push({ atMs: Date.now(), ownerId, message, key, body, said: { duplicate, recorded, heldBy } });
+    this.answers.push({ atMs: Date.now(), runKey, message, key, body, said: { duplicate, recorded, heldBy } });
     return said;
   }
 

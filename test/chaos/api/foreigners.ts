@@ -1,6 +1,6 @@
 /** Callers whose tokens are good, and reach none of the storm's runs: what they ask about must look unknown. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownerOf } from '../../../src/model/owner-id.ts';
+import { parseRunKey } from '../../../src/model/run-key.ts';
 import { token } from '../../api/fixtures.ts';
 import { type HttpAnswer, httpCall } from '../../support/http-call.ts';
 import { type Draw, drawFrom } from '../draw.ts';
@@ -22,7 +22,7 @@ interface Asked extends Omit<Operation, 'body' | 'message'> {
 /** One after another until the signal; each beside the same call about an id that nobody has. */
 export async function askAsForeigners(
   world: World,
-  isStarted: (ownerId: string) => boolean,
+  isStarted: (runKey: string) => boolean,
   signal: AbortSignal,
 ): Promise<ForeignCall[]> {
   const { api, plan } = world;
@@ -51,10 +51,10 @@ export async function askAsForeigners(
 
 /** The call about a run of the storm, and the same about none. */
 function askedOf(draw: Draw, journey: JourneyPlan, seed: number): { known: Asked; unknown?: Asked } {
-  const about = (ownerId: string): Asked[] => {
+  const about = (runKey: string): Asked[] => {
     const told = (name: string, message: object): Asked => {
-      const { path, body } = messageOf(ownerId, name, message);
-      return { what: name, ownerId, path, body };
+      const { path, body } = messageOf(runKey, name, message);
+      return { what: name, runKey, path, body };
     };
     const reason = 'not mine to say';
     const share = { shareId: 'S9', endUserCode: 'EU777' };
@@ -66,15 +66,15 @@ function askedOf(draw: Draw, journey: JourneyPlan, seed: number): { known: Asked
       by: 'update',
       copies: 1,
     } as const;
-    const run = `/v1/journeys/${ownerOf(ownerId).id}`;
+    const run = `/v1/journeys/${parseRunKey(runKey).id}`;
     return [
-      { what: 'status', ownerId, path: run },
-      { what: 'result', ownerId, path: `${run}/result` },
-      told('advance', { journeyId: ownerId, to: 'PREAPP' }),
-      told('withdraw', { journeyId: ownerId, reason }),
-      told('requestShare', { journeyId: ownerId, share }),
-      told('withdrawShare', { journeyId: ownerId, shareId: 'S1', reason }),
-      told('recordConsent', consentOf(ownerId, { ...consent, decision: 'granted' }, [], new Date(Date.now() - 1_000))),
+      { what: 'status', runKey, path: run },
+      { what: 'result', runKey, path: `${run}/result` },
+      told('advance', { journeyId: runKey, to: 'PREAPP' }),
+      told('withdraw', { journeyId: runKey, reason }),
+      told('requestShare', { journeyId: runKey, share }),
+      told('withdrawShare', { journeyId: runKey, shareId: 'S1', reason }),
+      told('recordConsent', consentOf(runKey, { ...consent, decision: 'granted' }, [], new Date(Date.now() - 1_000))),
     ];
   };
   const [known, unknown] = [about(journey.journeyId), about(`CHAOS-${seed}-NONE`)];
@@ -82,7 +82,7 @@ function askedOf(draw: Draw, journey: JourneyPlan, seed: number): { known: Asked
   if (which < known.length) return { known: known[which] as Asked, unknown: unknown[which] as Asked };
   // Its own customers, under an id that is taken.
   const input = { ...inputOf(journey), shares: [], profile: 'elsewhere', endUserCode: 'EU777' };
-  return { known: { what: 'start', ownerId: journey.journeyId, path: '/v1/journeys', body: input } };
+  return { known: { what: 'start', runKey: journey.journeyId, path: '/v1/journeys', body: input } };
 }
 
 /** `undefined` where one of the two was not answered: something is away. */
@@ -98,12 +98,12 @@ async function compared(
       .catch(() => undefined);
   const told = await ask(known);
   if (!told || isAway(told)) return undefined;
-  const { ownerId } = known;
+  const { runKey } = known;
   // The start's own answer: the id is taken, and nothing about what by.
-  if (!unknown) return { ownerId, status: told.status, looksUnknown: isTaken(told) };
+  if (!unknown) return { runKey, status: told.status, looksUnknown: isTaken(told) };
   const other = await ask(unknown);
   if (!other || isAway(other)) return undefined;
-  return { ownerId, status: told.status, looksUnknown: told.status === 404 && textOf(told) === textOf(other) };
+  return { runKey, status: told.status, looksUnknown: told.status === 404 && textOf(told) === textOf(other) };
 }
 
 function isAway({ status }: HttpAnswer): boolean {

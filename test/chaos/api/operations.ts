@@ -1,13 +1,13 @@
 /** What people send, as operations of the HTTP API. */
 
-import { ID_NAMES, ownerOf, type RunKind } from '../../../src/model/owner-id.ts';
+import { ID_NAMES, parseRunKey, type RunKind } from '../../../src/model/run-key.ts';
 import type { Scope } from '../../../src/operations/scopes.ts';
 
 export interface Operation {
   /** `start`, or the name of the run's update. */
   message: string;
-  /** As the runs' owner ids are. */
-  ownerId: string;
+  /** As the runs' run keys are. */
+  runKey: string;
   path: string;
   /** Without what the path and the token say. */
   body: object;
@@ -33,17 +33,17 @@ export const PLATFORM_SCOPES: readonly Scope[] = [
   ...(['shares:withdraw', 'pulls:start', 'portfolios:start'] as const),
 ];
 
-export function startOf(ownerId: string, input: object): Operation {
-  return { message: 'start', ownerId, path: COLLECTIONS[ownerOf(ownerId).kind], body: input };
+export function startOf(runKey: string, input: object): Operation {
+  return { message: 'start', runKey, path: COLLECTIONS[parseRunKey(runKey).kind], body: input };
 }
 
 /** @param message as the run takes it */
-export function messageOf(ownerId: string, name: string, message: object): Operation {
-  const { kind, id } = ownerOf(ownerId);
-  if (name === 'recordConsent') return { message: name, ownerId, path: '/v1/consents', body: message };
+export function messageOf(runKey: string, name: string, message: object): Operation {
+  const { kind, id } = parseRunKey(runKey);
+  if (name === 'recordConsent') return { message: name, runKey, path: '/v1/consents', body: message };
   const run = `${COLLECTIONS[kind]}/${id}`;
   const { by: _, journeyId: __, [ID_NAMES[kind]]: ___, ...body } = message as Record<string, unknown>;
-  if (name !== 'withdrawShare') return { message: name, ownerId, path: `${run}/${ENDS[name]}`, body };
+  if (name !== 'withdrawShare') return { message: name, runKey, path: `${run}/${ENDS[name]}`, body };
   const { shareId, ...rest } = body;
-  return { message: name, ownerId, path: `${run}/shares/${shareId}/withdrawal`, body: rest };
+  return { message: name, runKey, path: `${run}/shares/${shareId}/withdrawal`, body: rest };
 }

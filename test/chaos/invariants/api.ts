@@ -1,6 +1,6 @@
 /** "What is answered 2xx is in Temporal or in the ledger", and what docs/http-api.md promises of repeats and of foreign tokens. */
 import { isDeepStrictEqual } from 'node:util';
-import { ID_NAMES, ownerIdOfWorkflow, ownerOf, workflowIdOf } from '../../../src/model/owner-id.ts';
+import { ID_NAMES, parseRunKey, runKeyFromWorkflowId, workflowIdOf } from '../../../src/model/run-key.ts';
 import type { Evidence, RunEvidence } from '../evidence.ts';
 import type { ApiAnswer } from '../evidence-api.ts';
 import type { Invariant } from './invariant.ts';
@@ -15,9 +15,9 @@ export const answeredIsKept: Invariant = {
     const { answers = [] } = evidence.api ?? {};
     const runs = Map.groupBy(evidence.runs, ({ workflowId }) => workflowId);
     const failures = answers.flatMap((answer) => {
-      const { ownerId, message, key } = answer;
-      const problem = problemOf(answer, runs.get(workflowIdOf(ownerId)) ?? [], evidence);
-      return problem === undefined ? [] : [`${ownerId} ${message === 'start' ? message : key}: ${problem}`];
+      const { runKey, message, key } = answer;
+      const problem = problemOf(answer, runs.get(workflowIdOf(runKey)) ?? [], evidence);
+      return problem === undefined ? [] : [`${runKey} ${message === 'start' ? message : key}: ${problem}`];
     });
     const duplicates = answers.filter(({ said }) => said.duplicate).length;
     return { count: answers.length, failures, remark: `${duplicates} answered as duplicates` };
@@ -44,27 +44,27 @@ function startProblem({ atMs, body }: ApiAnswer, runs: readonly RunEvidence[]): 
 }
 
 function messageProblem(answer: ApiAnswer, runs: readonly RunEvidence[], { runs: all }: Evidence): string | undefined {
-  const { atMs, message, key, body, ownerId } = answer;
+  const { atMs, message, key, body, runKey } = answer;
   const known = runs
     .flatMap(({ messages = [] }) => messages)
     .filter(({ name, updateId }) => name === message && keyOf(updateId) === key);
   if (known.length === 0) {
     // A consent without an open run has a workflow of its own.
-    const isLate = all.some(({ workflowId }) => workflowId.startsWith(`late-consent-${ownerId}-`));
+    const isLate = all.some(({ workflowId }) => workflowId.startsWith(`late-consent-${runKey}-`));
     return message === 'recordConsent' && isLate ? undefined : 'answered, and is in no history';
   }
   const before = known.filter((one) => one.atMs <= atMs + CLOCK_SLACK_MS);
   if (before.length === 0) return 'answered before Temporal had it';
-  return before.some(({ content }) => holds(content, withoutPath(body, ownerId))) ? undefined : 'was kept as another';
+  return before.some(({ content }) => holds(content, withoutPath(body, runKey))) ? undefined : 'was kept as another';
 }
 
 /** Of what was answered as recorded. */
-function ledgerProblem({ message, ownerId, body, atMs }: ApiAnswer, { ledger }: Evidence): string | undefined {
+function ledgerProblem({ message, runKey, body, atMs }: ApiAnswer, { ledger }: Evidence): string | undefined {
   const asked = body as Record<string, unknown>;
   const isLate = (recordedAtMs: number) => recordedAtMs > atMs + LEDGER_SLACK_MS;
   if (message === 'recordConsent') {
     const names = ['shareId', 'applicantId', 'consentId', 'decision'] as const;
-    const row = ledger.consents.find((one) => one.journeyId === ownerId && names.every((it) => one[it] === asked[it]));
+    const row = ledger.consents.find((one) => one.journeyId === runKey && names.every((it) => one[it] === asked[it]));
     if (!row) return 'answered as recorded, and is not in the ledger';
     return isLate(row.recordedAtMs) ? 'answered before the ledger had it' : undefined;
   }
@@ -79,8 +79,8 @@ function ledgerProblem({ message, ownerId, body, atMs }: ApiAnswer, { ledger }: 
 }
 
 /** A consent is whole in the body; of any other message the path has the run's id. */
-function withoutPath(body: object, ownerId: string): object {
-  const { [ID_NAMES[ownerOf(ownerId).kind]]: _, ...rest } = body as Record<string, unknown>;
+function withoutPath(body: object, runKey: string): object {
+  const { [ID_NAMES[parseRunKey(runKey).kind]]: _, ...rest } = body as Record<string, unknown>;
   return rest;
 }
 
@@ -117,7 +117,7 @@ export const appliedOnce: Invariant = {
       }
     }
     // Deliveries of events, and what a run leaves to another, are begun by workers, as often as there is something to do.
-    const asked = runs.filter(({ workflowId }) => ownerIdOfWorkflow(workflowId) !== null);
+    const asked = runs.filter(({ workflowId }) => runKeyFromWorkflowId(workflowId) !== null);
     for (const [workflowId, all] of Map.groupBy(asked, (run) => run.workflowId)) {
       const starts = all.filter(({ start }) => start?.isOwnStart);
       const inTurn = starts.toSorted((one, other) => one.startedAtMs - other.startedAtMs);
@@ -150,7 +150,7 @@ export const foreignLooksUnknown: Invariant = {
     const { foreign = [] } = api ?? {};
     const failures = foreign
       .filter(({ looksUnknown }) => !looksUnknown)
-      .map(({ ownerId, what, status }) => `${ownerId}: ${what} was answered with ${status}`);
+      .map(({ runKey, what, status }) => `${runKey}: ${what} was answered with ${status}`);
     return { count: foreign.length, failures: [...new Set(failures)] };
   },
 };

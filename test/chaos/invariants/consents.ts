@@ -91,7 +91,7 @@ function claimProblems(
     const linked = claimed.consents.find((consent) => consent.applicantId === applicantId);
     if (!linked) return [`no grant of ${applicantId} permits it`];
     const isOfShare = (row: LedgerConsent) =>
-      row.journeyId === inquiry?.ownerId && row.shareId === submission.shareId && row.applicantId === applicantId;
+      row.journeyId === inquiry?.runKey && row.shareId === submission.shareId && row.applicantId === applicantId;
     const known = ledger.consents.filter(isOfShare);
     const messages = heardBefore(heardBy(run, submission.eventId, runs), { ...submission, applicantId });
     const heard = messages.map((said) => ({ ...said, order: Math.min(said.order, firstReceived(said, known)) }));
@@ -143,10 +143,10 @@ function heardBefore(
 /** A share by itself asks the ledger before each attempt: what was said before it began is there alone. */
 function readBefore(
   rows: readonly LedgerConsent[],
-  { ownerId, shareId }: LedgerInquiry,
+  { runKey, shareId }: LedgerInquiry,
   { claimedAtMs }: LedgerAttempt,
 ): LedgerConsent[] {
-  return rows.filter((row) => row.journeyId === ownerId && row.shareId === shareId && row.recordedAtMs < claimedAtMs);
+  return rows.filter((row) => row.journeyId === runKey && row.shareId === shareId && row.recordedAtMs < claimedAtMs);
 }
 
 export const noClaimAgainstRefusal: Invariant = {
@@ -155,10 +155,10 @@ export const noClaimAgainstRefusal: Invariant = {
     const index = new InquiryIndex(evidence);
     const shares = evidence.ledger.attempts.filter(({ consents }) => consents.length > 0);
     const failures = shares.flatMap(({ customerTraceNumber, attempt, claimedAtMs, consents }) => {
-      const ownerId = index.inquiries.get(customerTraceNumber)?.ownerId;
+      const runKey = index.inquiries.get(customerTraceNumber)?.runKey;
       const problems = consents.filter(({ shareId, applicantId, consentId }) => {
         const rows = evidence.ledger.consents.filter(
-          (row) => row.journeyId === ownerId && row.shareId === shareId && row.applicantId === applicantId,
+          (row) => row.journeyId === runKey && row.shareId === shareId && row.applicantId === applicantId,
         );
         const grant = rows.find((row) => row.consentId === consentId && row.decision === 'granted');
         // A grant is written with its claim: refusals alone have to be older.
@@ -186,10 +186,10 @@ export const refusalAfterPosting: Invariant = {
     const failures: string[] = [];
     let count = 0;
     for (const inquiry of index.inquiries.values()) {
-      const { customerTraceNumber, ownerId, shareId } = inquiry;
-      const run = runs.get(ownerId);
+      const { customerTraceNumber, runKey, shareId } = inquiry;
+      const run = runs.get(runKey);
       if (shareId === undefined || !posted.has(customerTraceNumber) || run?.status !== 'COMPLETED') continue;
-      const rows = evidence.ledger.consents.filter((row) => row.journeyId === ownerId && row.shareId === shareId);
+      const rows = evidence.ledger.consents.filter((row) => row.journeyId === runKey && row.shareId === shareId);
       const links = index.attempts(customerTraceNumber).flatMap(({ consents }) => consents);
       const isRefused = links.some(({ applicantId, consentId }) => {
         const mine = rows.filter((row) => row.applicantId === applicantId);

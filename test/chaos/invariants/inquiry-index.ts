@@ -50,8 +50,8 @@ export class InquiryIndex {
   stepOf(customerTraceNumber: string): string {
     const inquiry = this.inquiries.get(customerTraceNumber);
     if (!inquiry) return `trace number ${customerTraceNumber.slice(0, -ORDINAL_DIGITS)}`;
-    const { workflowType, ownerId, productCode, shareId } = inquiry;
+    const { workflowType, runKey, productCode, shareId } = inquiry;
     const type = workflowType === 'lendingJourney' ? 'journey' : workflowType;
-    return `${type} ${ownerId} ${productCode}${shareId === undefined ? '' : ` share ${shareId}`}`;
+    return `${type} ${runKey} ${productCode}${shareId === undefined ? '' : ` share ${shareId}`}`;
   }
 }

@@ -123,6 +123,6 @@ function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence):
 
 /** A journey that was started again, or amended, with other applicants. */
 function mayDiffer(customerTraceNumber: string, index: InquiryIndex, { plans }: Evidence): boolean {
-  const ownerId = index.inquiries.get(customerTraceNumber)?.ownerId;
-  return (plans.find(({ journeyId }) => journeyId === ownerId)?.laterApplicants?.length ?? 0) > 0;
+  const runKey = index.inquiries.get(customerTraceNumber)?.runKey;
+  return (plans.find(({ journeyId }) => journeyId === runKey)?.laterApplicants?.length ?? 0) > 0;
 }

@@ -1,6 +1,6 @@
 /** Pulls, shares by themselves and reviews: what holds for journeys holds for them, by their owners' ids. */
 import { consumerIdOf } from '../../../sandbox/records/records.ts';
-import { rowOwnerId, workflowIdOf } from '../../../src/model/owner-id.ts';
+import { rowRunKey, workflowIdOf } from '../../../src/model/run-key.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from '../evidence.ts';
 import type { OtherPlan } from '../evidence-others.ts';
 import { InquiryIndex } from './inquiry-index.ts';
@@ -11,7 +11,7 @@ export const otherRunsEnd: Invariant = {
   judge({ others, runs }) {
     const failures = others.flatMap((plan) => {
       const problem = endProblem(plan, latestRun(runs, plan));
-      return problem === null ? [] : [`${plan.ownerId}: ${problem}`];
+      return problem === null ? [] : [`${plan.runKey}: ${problem}`];
     });
     const ends = Map.groupBy(others, (plan) => {
       const run = latestRun(runs, plan);
@@ -23,8 +23,8 @@ export const otherRunsEnd: Invariant = {
 };
 
 /** A review that has become long goes on in another run. */
-function latestRun(runs: readonly RunEvidence[], { ownerId }: OtherPlan): RunEvidence | undefined {
-  const own = runs.filter(({ workflowId }) => workflowId === workflowIdOf(ownerId));
+function latestRun(runs: readonly RunEvidence[], { runKey }: OtherPlan): RunEvidence | undefined {
+  const own = runs.filter(({ workflowId }) => workflowId === workflowIdOf(runKey));
   const endOf = ({ closedAtMs = Number.POSITIVE_INFINITY }: RunEvidence) => closedAtMs;
   return own.toSorted((one, other) => endOf(other) - endOf(one))[0];
 }
@@ -55,8 +55,8 @@ export const ownReferencesOfOthers: Invariant = {
       if (!reference) continue;
       count++;
       const posting = postings.get(reference.reportReferenceNumber);
-      if (!posting || ownerOfPosting(posting, index) !== plan.ownerId) {
-        failures.push(`${plan.ownerId}: a reference that is not its own`);
+      if (!posting || ownerOfPosting(posting, index) !== plan.runKey) {
+        failures.push(`${plan.runKey}: a reference that is not its own`);
         continue;
       }
       const meant = consumersMeant(plan, evidence);
@@ -65,7 +65,7 @@ export const ownReferencesOfOthers: Invariant = {
       const isTold = ({ hasReport }: { hasReport: boolean }) => hasReport || posting.productCode === 'FAILSAFE';
       const given = posting.applicants.filter(isTold).map(({ consumerId }) => consumerId);
       const isGiven = reference.applicants.every(({ consumerId }) => given.includes(consumerId));
-      if (!isMeant || !isGiven) failures.push(`${plan.ownerId}: consumers that are not those of its applicants`);
+      if (!isMeant || !isGiven) failures.push(`${plan.runKey}: consumers that are not those of its applicants`);
     }
     const shares = sharesOf(evidence, index);
     failures.push(...shares.flatMap((share) => shareProblem(share, postings, index)));
@@ -74,42 +74,42 @@ export const ownReferencesOfOthers: Invariant = {
 };
 
 function ownerOfPosting({ customerTraceNumber }: SandboxPosting, { inquiries }: InquiryIndex): string | undefined {
-  return inquiries.get(customerTraceNumber)?.ownerId;
+  return inquiries.get(customerTraceNumber)?.runKey;
 }
 
-function consumersMeant({ ownerId, ssns }: OtherPlan, { decisionsTaken }: Evidence): Set<string> {
+function consumersMeant({ runKey, ssns }: OtherPlan, { decisionsTaken }: Evidence): Set<string> {
   const amended = decisionsTaken.flatMap(({ message }) =>
-    message.journeyId === ownerId ? (message.applicants ?? []) : [],
+    message.journeyId === runKey ? (message.applicants ?? []) : [],
   );
   return new Set([...ssns, ...amended.map(({ ssn }) => ssn)].map(consumerIdOf));
 }
 
 interface Shared {
-  ownerId: string;
+  runKey: string;
   sharesReportOf: string;
   posting: SandboxPosting;
 }
 
 function sharesOf({ others, sandbox }: Evidence, index: InquiryIndex): Shared[] {
   return sandbox.postings.flatMap((posting) => {
-    const ownerId = ownerOfPosting(posting, index);
-    const plan = others.find((one) => one.ownerId === ownerId);
-    if (posting.productCode !== 'SECONDUSE' || ownerId === undefined || plan?.sharesReportOf === undefined) return [];
-    return [{ ownerId, sharesReportOf: plan.sharesReportOf, posting }];
+    const runKey = ownerOfPosting(posting, index);
+    const plan = others.find((one) => one.runKey === runKey);
+    if (posting.productCode !== 'SECONDUSE' || runKey === undefined || plan?.sharesReportOf === undefined) return [];
+    return [{ runKey, sharesReportOf: plan.sharesReportOf, posting }];
   });
 }
 
 function shareProblem(
-  { ownerId, sharesReportOf, posting }: Shared,
+  { runKey, sharesReportOf, posting }: Shared,
   postings: ReadonlyMap<string, SandboxPosting>,
   index: InquiryIndex,
 ): string[] {
   const shared = postings.get(posting.sharedReference ?? '');
-  if (!shared || ownerOfPosting(shared, index) !== sharesReportOf) return [`${ownerId}: shares somebody else's report`];
+  if (!shared || ownerOfPosting(shared, index) !== sharesReportOf) return [`${runKey}: shares somebody else's report`];
   const consumers = (of: SandboxPosting) =>
     of.applicants.flatMap(({ consumerId, hasReport }) => (hasReport ? [consumerId] : []));
   const isSame = consumers(shared).toSorted().join() === consumers(posting).toSorted().join();
-  return isSame ? [] : [`${ownerId}: shares consumers that are not those of the report`];
+  return isSame ? [] : [`${runKey}: shares consumers that are not those of the report`];
 }
 
 export const reviewedRows: Invariant = {
@@ -119,24 +119,24 @@ export const reviewedRows: Invariant = {
     const index = new InquiryIndex(evidence);
     const failures: string[] = [];
     let count = 0;
-    for (const { ownerId, lines } of reviewResults) {
-      const plan = others.find((one) => one.ownerId === ownerId);
-      const reviewId = ownerId.slice(ownerId.indexOf(':') + 1);
+    for (const { runKey, lines } of reviewResults) {
+      const plan = others.find((one) => one.runKey === runKey);
+      const reviewId = runKey.slice(runKey.indexOf(':') + 1);
       count += lines.length;
       const accounts = Map.groupBy(lines, ({ accountId }) => accountId);
       for (const [accountId, { length }] of accounts) {
-        if (length > 1) failures.push(`${ownerId}: row ${accountId} ${length} times`);
+        if (length > 1) failures.push(`${runKey}: row ${accountId} ${length} times`);
       }
       for (const { accountId, outcome, customerTraceNumber } of lines) {
         const inquiry = index.inquiries.get(customerTraceNumber);
-        const isOwn = inquiry?.ownerId === rowOwnerId(reviewId, accountId);
+        const isOwn = inquiry?.runKey === rowRunKey(reviewId, accountId);
         const recorded = outcomeOf(customerTraceNumber, index);
-        if (!isOwn) failures.push(`${ownerId}: row ${accountId} names an inquiry that is not its own`);
-        else if (recorded !== outcome) failures.push(`${ownerId}: row ${accountId} ${outcome}, the ledger ${recorded}`);
+        if (!isOwn) failures.push(`${runKey}: row ${accountId} names an inquiry that is not its own`);
+        else if (recorded !== outcome) failures.push(`${runKey}: row ${accountId} ${outcome}, the ledger ${recorded}`);
       }
       const run = plan && latestRun(runs, plan);
       const isWhole = run?.status === 'COMPLETED' && run.other?.state === 'completed';
-      if (isWhole && accounts.size !== plan?.rows) failures.push(`${ownerId}: ${accounts.size} rows of ${plan?.rows}`);
+      if (isWhole && accounts.size !== plan?.rows) failures.push(`${runKey}: ${accounts.size} rows of ${plan?.rows}`);
     }
     return { count, failures };
   },

@@ -108,7 +108,7 @@ function sharedProblems({ sandbox }: Evidence, index: InquiryIndex): string[] {
     const shared = posting.sharedReference === undefined ? undefined : reports.get(posting.sharedReference);
     if (!shared) return [`${step}: shares a report that is not there`];
     const [from, to] = [shared, posting].map(
-      ({ customerTraceNumber }) => index.inquiries.get(customerTraceNumber)?.ownerId,
+      ({ customerTraceNumber }) => index.inquiries.get(customerTraceNumber)?.runKey,
     );
     if (from === undefined || from !== to) return [`${step}: shares the report of another journey`];
     const consumers = (of: SandboxPosting) =>

@@ -60,9 +60,9 @@ const NOT_COME_TO: readonly StageState[] = ['pending', 'expired', 'skipped', 'ru
 function forgotten(evidence: Evidence, index: InquiryIndex): string[] {
   const runs = latestRuns(evidence);
   const failures: string[] = [];
-  for (const { customerTraceNumber, ownerId, productCode, workflowType } of index.inquiries.values()) {
+  for (const { customerTraceNumber, runKey, productCode, workflowType } of index.inquiries.values()) {
     const attempt = index.attempts(customerTraceNumber).at(-1);
-    const run = runs.get(ownerId);
+    const run = runs.get(runKey);
     if (!run || workflowType !== 'lendingJourney' || productCode === 'SECONDUSE' || attempt?.outcome !== 'record')
       continue;
     const stage = stageOf(run, productCode as StageCode);

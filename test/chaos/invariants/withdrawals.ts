@@ -8,10 +8,10 @@ export const withdrawnShares: Invariant = {
   name: 'no share is sent that was withdrawn, and every withdrawal that was answered as recorded is kept',
   judge({ ledger, sandbox, withdrawalsSent }) {
     const failures: string[] = [];
-    for (const { ownerId, shareId, recordedAtMs } of ledger.withdrawnShares) {
-      const traces = ledger.inquiries.filter((one) => one.ownerId === ownerId && one.shareId === shareId);
+    for (const { runKey, shareId, recordedAtMs } of ledger.withdrawnShares) {
+      const traces = ledger.inquiries.filter((one) => one.runKey === runKey && one.shareId === shareId);
       for (const { customerTraceNumber } of traces) {
-        const name = `${ownerId} share ${shareId}`;
+        const name = `${runKey} share ${shareId}`;
         for (const one of ledger.attempts.filter((each) => each.customerTraceNumber === customerTraceNumber)) {
           if (one.claimedAtMs > recordedAtMs) failures.push(`${name}: attempt ${one.attempt} was claimed afterwards`);
           if (!NOTHING_SENT.includes(one.state)) failures.push(`${name}: attempt ${one.attempt} is ${one.state}`);
@@ -21,9 +21,9 @@ export const withdrawnShares: Invariant = {
         }
       }
     }
-    const kept = new Set(ledger.withdrawnShares.map(({ ownerId, shareId }) => `${ownerId} ${shareId}`));
-    for (const { ownerId, shareId, isAcknowledged } of withdrawalsSent) {
-      const name = `${ownerId} ${shareId}`;
+    const kept = new Set(ledger.withdrawnShares.map(({ runKey, shareId }) => `${runKey} ${shareId}`));
+    for (const { runKey, shareId, isAcknowledged } of withdrawalsSent) {
+      const name = `${runKey} ${shareId}`;
       if (isAcknowledged && !kept.has(name)) failures.push(`${name}: answered as recorded, and is not in the ledger`);
     }
     return { count: ledger.withdrawnShares.length, failures };

@@ -1,7 +1,7 @@
 /** Messages that no orderly sender sends. */
 
 import { inParallel } from '../../../src/base/in-parallel.ts';
-import { workflowIdOf } from '../../../src/model/owner-id.ts';
+import { workflowIdOf } from '../../../src/model/run-key.ts';
 import { consentOf } from '../journey-inputs.ts';
 import type { ConsentPlan } from '../plan.ts';
 import type { Strike } from './strike.ts';

@@ -7,8 +7,8 @@ import type { Scene, Strike } from './strike.ts';
 type PlannedStep = Parameters<Strike>[0];
 
 /** To any workflow task that the current run has had; now and then without the messages that came later. */
-export const resetWorkflow: Strike = async ({ journeyId = '', ownerId = journeyId, pick = 0 }, { people, world }) => {
-  const handle = people.handle(ownerId);
+export const resetWorkflow: Strike = async ({ journeyId = '', runKey = journeyId, pick = 0 }, { people, world }) => {
+  const handle = people.handle(runKey);
   const tasks = await people.patiently(() => workflowTasksOf(handle));
   const task = tasks[Math.floor(pick * tasks.length)];
   if (!task) return false;
@@ -19,25 +19,25 @@ export const resetWorkflow: Strike = async ({ journeyId = '', ownerId = journeyI
 };
 
 interface Startable {
-  ownerId: string;
+  runKey: string;
   start(): Promise<unknown>;
 }
 
 /** What the step is about first, then all others of its sort. */
-function inTurn({ journeyId, ownerId }: PlannedStep, scene: Scene): Startable[] {
+function inTurn({ journeyId, runKey }: PlannedStep, scene: Scene): Startable[] {
   const { people, world } = scene;
   const runs: Startable[] =
-    ownerId === undefined
-      ? world.plan.journeys.map((plan) => ({ ownerId: plan.journeyId, start: () => people.start(plan) }))
-      : otherRunsOf(world.plan).map((run) => ({ ownerId: run.ownerId, start: () => startOther(run, scene) }));
-  const first = runs.findIndex((run) => run.ownerId === (ownerId ?? journeyId));
+    runKey === undefined
+      ? world.plan.journeys.map((plan) => ({ runKey: plan.journeyId, start: () => people.start(plan) }))
+      : otherRunsOf(world.plan).map((run) => ({ runKey: run.runKey, start: () => startOther(run, scene) }));
+  const first = runs.findIndex((run) => run.runKey === (runKey ?? journeyId));
   return [...runs.slice(first), ...runs.slice(0, first)];
 }
 
 async function* openRuns(step: PlannedStep, scene: Scene) {
   const { people } = scene;
   for (const run of inTurn(step, scene)) {
-    const handle = people.handle(run.ownerId);
+    const handle = people.handle(run.runKey);
     const described = await people.patiently(() => handle.describe()).catch(() => undefined);
     if (described?.status.name === 'RUNNING') yield { ...run, handle, raw: described.raw };
   }
@@ -84,8 +84,8 @@ export const widenRetries: Strike = async (step, scene) => {
 };
 
 export const cancel: Strike = async (step, scene) => {
-  for await (const { ownerId } of openRuns(step, scene)) {
-    await scene.people.cancel(ownerId);
+  for await (const { runKey } of openRuns(step, scene)) {
+    await scene.people.cancel(runKey);
     return true;
   }
   return false;

@@ -30,9 +30,9 @@ GatewayClient.prototype.submit = async function (options) {
 const failed = new Set<string>();
 const { claim } = SqlLedger.prototype;
 SqlLedger.prototype.claim = async function (request) {
-  const { ownerId } = request.inquiry;
-  if (ownerId.startsWith(CLAIM_BUG_PREFIX) && !failed.has(ownerId)) {
-    failed.add(ownerId);
+  const { runKey } = request.inquiry;
+  if (runKey.startsWith(CLAIM_BUG_PREFIX) && !failed.has(runKey)) {
+    failed.add(runKey);
     throw new Error(
       `the secret is ${process.env.GATEWAY_CLIENT_SECRET}, and the digests ${JSON.stringify(request.digests)}`,
     );

@@ -66,8 +66,8 @@ function compareLines(
   return [
     ...behind.flatMap((one) => runLines(one, output)),
     ...(told ? [`  consents that runs were told again: ${told.sent}`] : []),
-    ...(told?.failed ?? []).flatMap(({ ownerId, consentId, error }) =>
-      wrap(`consent ${consentId} of ${ownerId} was not taken: ${error}`, width, '  ').map(colors.yellow),
+    ...(told?.failed ?? []).flatMap(({ runKey, consentId, error }) =>
+      wrap(`consent ${consentId} of ${runKey} was not taken: ${error}`, width, '  ').map(colors.yellow),
     ),
     ...wrap(
       `since ${withAge(since)}: ${compared} runs compared, ${behind.filter(({ kind }) => kind === 'noRun').length} without a run, ` +
@@ -77,7 +77,7 @@ function compareLines(
   ];
 }
 
-function runLines({ kind, ownerId, ...known }: BehindRun, { width, colors }: Output): string[] {
+function runLines({ kind, runKey, ...known }: BehindRun, { width, colors }: Output): string[] {
   const { attempts, consents, decisions, withdrawnShares } = known;
   const lines = [
     ...attempts.map(
@@ -94,7 +94,7 @@ function runLines({ kind, ownerId, ...known }: BehindRun, { width, colors }: Out
     ...withdrawnShares.map(({ shareId, by }) => `share ${shareId} withdrawn by ${by}`),
   ];
   return [
-    colors.yellow(`${ownerId}: ${kind === 'noRun' ? 'no run' : 'its run is behind'}`),
+    colors.yellow(`${runKey}: ${kind === 'noRun' ? 'no run' : 'its run is behind'}`),
     ...lines.flatMap((line) => wrap(line, width, '  ')),
     ...wrap(`→ ${NEXT_STEP[kind]}`, width, '  '),
   ];

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { EndpointStatus } from '../../../messages/webhooks/delivery.ts';
 import type { Environment } from '../../../model/products.ts';
 import type { OpenDeliveries } from '../../../operator/webhook-deliveries.ts';
-import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
+import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import {
   type OutputOptions,
   RUN_ID,
@@ -112,7 +112,7 @@ async function decide(
   update: 'resendWebhooks' | 'dropWebhooks',
   { endpoint, ...options }: ChoiceOptions,
 ): Promise<void> {
-  requireOwnerId(journeyId);
+  requireRunKey(journeyId);
   await withJourneys(options, async (_, output, client) => {
     const { decideDelivery } = await import('../../../operator/webhook-deliveries.ts');
     const { events } = await decideDelivery(client, journeyId, update, endpoint);

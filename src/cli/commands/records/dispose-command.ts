@@ -15,7 +15,7 @@ import {
   checkedAuthorization,
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
-import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
+import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import { isAsking } from '../../decisions/resolve-one.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { COPIES, copyLines, planLines, resultLines } from '../../output/disposal-words.ts';
@@ -68,7 +68,7 @@ function selectionOf(journeyId: string | undefined, { olderThan, product, limit 
   }
   if (journeyId !== undefined) {
     if (product !== undefined) throw new UsageError('--product belongs to --older-than');
-    requireOwnerId(journeyId);
+    requireRunKey(journeyId);
     return { journeyId };
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');
@@ -162,7 +162,7 @@ async function disposeEach(
 
 async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
   const scopes = await ledger.retention.unfinished().catch(() => []);
-  return scopes.map(({ ownerId, productCode }) => ({ journeyId: ownerId, ...defined({ productCode }) }));
+  return scopes.map(({ runKey, productCode }) => ({ journeyId: runKey, ...defined({ productCode }) }));
 }
 
 /** By age, what may not go yet is left for the next time; one journey by its id that may not go is a failure. */

@@ -7,7 +7,7 @@ import {
   checkedMatter,
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
-import { requireOwnerId } from '../../decisions/journey-action.ts';
+import { requireRunKey } from '../../decisions/journey-action.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { coveringLines, destroyedLines, holdTable } from '../../output/disposal-words.ts';
 import { createOutput } from '../../output/output.ts';
@@ -33,7 +33,7 @@ export function registerLegalHoldCommand(program: Command): void {
 }
 
 async function setHold(journeyId: string, options: HoldOptions): Promise<void> {
-  requireOwnerId(journeyId);
+  requireRunKey(journeyId);
   const authorization = { ...checkedAuthorization(options), matter: checkedMatter(options) };
   await withLedger(async (ledger) => {
     const output = createOutput(options);
@@ -57,7 +57,7 @@ function duplicateWords(hold: SetHold): string {
 }
 
 async function releaseHold(journeyId: string, options: HoldOptions): Promise<void> {
-  requireOwnerId(journeyId);
+  requireRunKey(journeyId);
   const authorization = { ...checkedAuthorization(options), matter: checkedMatter(options) };
   const { matter } = authorization;
   await withLedger(async (ledger) => {
@@ -73,7 +73,7 @@ async function releaseHold(journeyId: string, options: HoldOptions): Promise<voi
 }
 
 async function listHolds(journeyId: string | undefined, options: OutputOptions): Promise<void> {
-  if (journeyId !== undefined) requireOwnerId(journeyId);
+  if (journeyId !== undefined) requireRunKey(journeyId);
   await withLedger(async (ledger) => {
     const output = createOutput(options);
     const holds = await ledger.retention.legalHolds(journeyId);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import type { LedgerReferences } from '../../../ledger/reports/report-references.ts';
 import type { ConsumerResult } from '../../../messages/pull/shapes.ts';
-import { requireOwnerId } from '../../decisions/journey-action.ts';
+import { requireRunKey } from '../../decisions/journey-action.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { createOutput, table, wrap } from '../../output/output.ts';
@@ -39,9 +39,9 @@ export function registerReportCommand(program: Command): void {
     ]);
     const product = PRODUCTS.find((one) => one === productCode);
     if (!product) throw new UsageError(`productCode must be one of ${PRODUCTS.join(', ')}`);
-    requireOwnerId(id);
+    requireRunKey(id);
     const { trace: customerTraceNumber, purpose, by, endUser } = options;
-    const wanted = { ownerId: id, productCode: product, ...defined({ customerTraceNumber }) };
+    const wanted = { runKey: id, productCode: product, ...defined({ customerTraceNumber }) };
     const report = await withLedger((ledger) => readReport(ledger, wanted, defined({ purpose, by, endUser })));
     // JSON for people too: a reader of a report wants all of it.
     createOutput(options).answer(report, () => JSON.stringify(report, null, 2).split('\n'));
@@ -82,7 +82,7 @@ export function registerReferencesCommand(program: Command): void {
     'credit-journey references J-1001',
   );
   command.action(async (id: string, options: OutputOptions) => {
-    requireOwnerId(id);
+    requireRunKey(id);
     const { readReferences } = await import('../../../operator/ledger-reports.ts');
     const references = await withLedger((ledger) => readReferences(ledger, id));
     const output = createOutput(options);

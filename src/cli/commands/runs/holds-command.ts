@@ -61,13 +61,13 @@ async function listHolds(options: HoldsOptions): Promise<number> {
       ]);
       const list = listWork(rows, others);
       const { unlisted, ...rest } = others;
-      const named = rows.map(({ ownerId, ...row }) => ({ journeyId: ownerId, ...row }));
+      const named = rows.map(({ runKey, ...row }) => ({ journeyId: runKey, ...row }));
       const unanswered = others.unanswered.map((journeyId) => ({ journeyId }));
       const answer = {
         list,
         holds: named.filter(({ customerTraceNumber }) => customerTraceNumber !== undefined),
         attention: [...rows.filter(({ customerTraceNumber }) => customerTraceNumber === undefined), ...unlisted].map(
-          ({ ownerId, reason }) => ({ journeyId: ownerId, reason }),
+          ({ runKey, reason }) => ({ journeyId: runKey, reason }),
         ),
         ...rest,
         unanswered,
@@ -80,19 +80,19 @@ async function listHolds(options: HoldsOptions): Promise<number> {
   );
 }
 
-async function markRunSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
+async function markRunSeen(runKey: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
   if (!by || !reason) throw new UsageError('--seen-run needs --by and --reason');
   const mark = async (journeys: LedgerJourneys, output: Output) => {
-    const seen = await journeys.markRunSeen({ ownerId, by, reason });
+    const seen = await journeys.markRunSeen({ runKey, by, reason });
     output.answer({ seen }, () => [seen ? 'taken off the list' : 'nothing about this run was on the list']);
   };
   await withJourneys(options, mark, { besideLedger: true });
 }
 
-async function markConsentsSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
+async function markConsentsSeen(runKey: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
   if (!by || !reason) throw new UsageError('--seen-consents needs --by and --reason');
   const mark = async (journeys: LedgerJourneys, output: Output) => {
-    const seen = await journeys.markConsentsSeen({ ownerId, by, reason });
+    const seen = await journeys.markConsentsSeen({ runKey, by, reason });
     output.answer({ seen }, () => [`consents taken off the list: ${seen}`]);
   };
   await withJourneys(options, mark, { besideLedger: true });
@@ -103,7 +103,7 @@ function lines(list: readonly ListedWork[], { unanswered, failing }: OtherWork, 
     ...(list.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
     ...(list.length === 0 ? [] : workTable(list, width)),
     ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for the events of these runs:')]),
-    ...unanswered.flatMap((ownerId) => wrap(ownerId, width, '  ')),
+    ...unanswered.flatMap((runKey) => wrap(runKey, width, '  ')),
     ...(failing === null ? wrap('This Temporal does not tell whose workflow tasks fail.', width) : []),
   ];
 }

@@ -2,12 +2,12 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import {
-  ownerIdOfWorkflow,
   RUN_KINDS,
   RUNS_WITH_INQUIRIES,
   type RunKind,
+  runKeyFromWorkflowId,
   workflowTypesFilter,
-} from '../../../model/owner-id.ts';
+} from '../../../model/run-key.ts';
 import {
   isWaitsFor,
   type SearchAttributeName,
@@ -30,7 +30,7 @@ interface ListOptions extends ServerOptions {
 }
 
 interface ListedJourney {
-  /** The owner's id: of a pull `pull:<pullId>`. */
+  /** The run key: of a pull `pull:<pullId>`. */
   journeyId: string;
   /** Of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
   runStatus: string;
@@ -134,7 +134,7 @@ function listed(run: Run): ListedJourney {
   const needsAttention = attribute(run, 'NeedsAttention');
   const waitsFor = attribute(run, 'WaitsFor');
   return {
-    journeyId: ownerIdOfWorkflow(run.workflowId) ?? run.workflowId,
+    journeyId: runKeyFromWorkflowId(run.workflowId) ?? run.workflowId,
     runStatus: run.status.name,
     startedAt: run.startTime.toISOString(),
     ...(run.closeTime === undefined ? {} : { closedAt: run.closeTime.toISOString() }),

@@ -1,7 +1,7 @@
 /** `portfolio`: ACCTRVW over a file that the workers have. */
 import type { Command } from 'commander';
-import { ownerIdOf } from '../../../model/owner-id.ts';
-import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
+import { toRunKey } from '../../../model/run-key.ts';
+import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { holdTable, toListed } from '../../output/hold-lines.ts';
@@ -9,7 +9,7 @@ import { registerStatus, registerWatch } from './status-command.ts';
 
 const REVIEW = {
   argument: ['<reviewId>', 'the review’s id'],
-  toOwnerId: (reviewId: string) => ownerIdOf('portfolio', reviewId),
+  toOwnerId: (reviewId: string) => toRunKey('portfolio', reviewId),
 } as const;
 
 export function registerPortfolioCommand(program: Command): void {
@@ -34,15 +34,15 @@ function registerHolds(portfolio: Command): void {
     .argument(...REVIEW.argument);
   withExamples(withServerOptions(command), 'credit-journey portfolio holds R-1001');
   command.action(async (reviewId: string, options: ServerOptions) => {
-    const ownerId = ownerIdOf('portfolio', reviewId);
-    requireOwnerId(ownerId);
+    const runKey = toRunKey('portfolio', reviewId);
+    requireRunKey(runKey);
     await withJourneys(options, async (journeys, output) => {
       const { holds } = await journeys.getPortfolio(reviewId).status();
       output.answer({ reviewId, holds }, () =>
         holds.length === 0
           ? ['nothing of it needs a person']
           : holdTable(
-              holds.map((hold) => toListed(ownerId, hold)),
+              holds.map((hold) => toListed(runKey, hold)),
               output.width,
             ),
       );

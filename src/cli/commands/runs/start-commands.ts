@@ -11,11 +11,11 @@ import type { PortfolioReviewInput } from '../../../messages/inputs/portfolio-re
 import { type PullInput, pullInputOf } from '../../../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../../../messages/inputs/share-report.ts';
 import type { Checked } from '../../../messages/message.ts';
-import { ID_NAMES, ownerOf } from '../../../model/owner-id.ts';
 import { InvalidInputError } from '../../../model/problems.ts';
 import { PULL_PRODUCTS } from '../../../model/products.ts';
+import { ID_NAMES, parseRunKey } from '../../../model/run-key.ts';
 import type { LedgerJourneys } from '../../../operator/ledger-journeys.ts';
-import { type AnyRun, requireOwnerId, showStarted, withJourneys } from '../../decisions/journey-action.ts';
+import { type AnyRun, requireRunKey, showStarted, withJourneys } from '../../decisions/journey-action.ts';
 import { sampleJourney, samplePull } from '../../demo/sample-runs.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -56,9 +56,9 @@ async function startRun({ definition, input, names, begin }: Start, options: Sta
   }
   process.exitCode = await withJourneys(options, async (journeys, output, client) => {
     const run = await begin(journeys);
-    const { ownerId, workflowId } = run;
-    const { kind, id } = ownerOf(ownerId);
-    const ids = { [ID_NAMES[kind]]: id, ...(kind === 'journey' ? {} : { id: ownerId }) };
+    const { runKey, workflowId } = run;
+    const { kind, id } = parseRunKey(runKey);
+    const ids = { [ID_NAMES[kind]]: id, ...(kind === 'journey' ? {} : { id: runKey }) };
     const started = { ...ids, workflowId, taskQueue: journeys.taskQueue };
     return showStarted(run, started, output, { client, watch: options.watch });
   });
@@ -232,8 +232,8 @@ export async function fillShare(command: Command): Promise<void> {
     .option('--ended', 'the journey has ended: its report is shared by itself, from the ledger')
     .option('--watch', 'by itself: show its progress until it ends or needs a person');
   command.action(async (id: string | undefined, options: StartOptions) => {
-    if (id !== undefined) requireOwnerId(id);
-    if (id === undefined || ownerOf(id).kind !== 'journey' || options.ended) {
+    if (id !== undefined) requireRunKey(id);
+    if (id === undefined || parseRunKey(id).kind !== 'journey' || options.ended) {
       requireOwnOptions(all, own, options, 'of a share by itself: it goes with a running journey');
       return shareByItself(id, own, options);
     }
@@ -260,9 +260,9 @@ async function shareByItself(id: string | undefined, members: readonly Member[],
   await startRun({ definition: INPUTS.shareReport, input, names, begin }, options);
 }
 
-function reportOf(ownerId: string | undefined): object {
-  if (ownerId === undefined) return {};
-  const { kind, id } = ownerOf(ownerId);
+function reportOf(runKey: string | undefined): object {
+  if (runKey === undefined) return {};
+  const { kind, id } = parseRunKey(runKey);
   if (kind === 'share') throw new UsageError('a share is of a journey’s or a pull’s report');
   return { report: { [ID_NAMES[kind]]: id } };
 }

@@ -14,7 +14,7 @@ interface Named {
   examples: readonly string[];
 }
 
-const ANY = { argument: ['<id>', RUN_ID], toOwnerId: (ownerId: string) => ownerId } as const;
+const ANY = { argument: ['<id>', RUN_ID], toOwnerId: (runKey: string) => runKey } as const;
 
 export function registerStatusCommand(program: Command): void {
   registerStatus(program, {

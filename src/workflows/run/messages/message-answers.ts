@@ -9,7 +9,7 @@ import {
 import { WIRE_NAMES } from '../../../messages/all-messages.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
-import { ownerOf, type RunKind } from '../../../model/owner-id.ts';
+import { parseRunKey, type RunKind } from '../../../model/run-key.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
 export function refused(reason: string): ApplicationFailure {
@@ -68,7 +68,7 @@ export function handleQueries<Status, References>(
 
 /** Takes any id: the input may not be checked yet. */
 export function kindOf({ journeyId }: { journeyId: string }): RunKind {
-  return ownerOf(String(journeyId)).kind;
+  return parseRunKey(String(journeyId)).kind;
 }
 
 /** Notes a signal that makes no sense; its id is shown only where it looks like one of ours. */

@@ -28,10 +28,10 @@ export interface WithdrawalHandling<Status> {
   /** Why the run takes none as it stands, or `null`. */
   objection?(): string | null;
   /**
-   * The owner under which the ledger is to have it (model/owner-id.ts), or an answer for a run whose withdrawal reaches the
+   * The owner under which the ledger is to have it (model/run-key.ts), or an answer for a run whose withdrawal reaches the
    * ledger in another way.
    */
-  record: { ownerId: string } | { answer(isDuplicate: boolean): Promise<Accepted<Status>> };
+  record: { runKey: string } | { answer(isDuplicate: boolean): Promise<Accepted<Status>> };
 }
 
 /** A withdrawal takes effect at once, and the update answers once the ledger has it. */
@@ -56,7 +56,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     const isDuplicate = !take(message);
     if ('answer' in record) return record.answer(isDuplicate);
     // The same withdrawal is one row, however often it is written.
-    const recorded = await run.decided.answer(run, takenDecision('withdraw', record.ownerId, message));
+    const recorded = await run.decided.answer(run, takenDecision('withdraw', record.runKey, message));
     return { ...recorded, duplicate: isDuplicate };
   };
   handleUpdate(run, definition, 'withdraw', { objection, answer });
@@ -65,8 +65,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     (message) => {
       const reason = definition.objection(run, message, 'signal') ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
-      else if (take(message) && 'ownerId' in record)
-        run.decided.note(takenDecision('withdraw', record.ownerId, message));
+      else if (take(message) && 'runKey' in record) run.decided.note(takenDecision('withdraw', record.runKey, message));
     },
     { description: definition.signals?.requestWithdrawal as string },
   );

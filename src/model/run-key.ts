@@ -1,4 +1,4 @@
-/** Owner ids: one id for each run that makes inquiries, of any kind. Pure. */
+/** Run keys: one id for each run that makes inquiries, of any kind. Pure. */
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from './opaque-id.ts';
 
 /** Kinds of runs, each with its workflow types. A workflow id is the kind, a dash, and the caller's own id. */
@@ -29,11 +29,11 @@ export function workflowTypesFilter(types: readonly string[]): string {
 export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
- * The `ownerId`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`,
+ * The `runKey`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`,
  * such as `pull:P-1`. No journey's id holds a colon, so a pull and a journey of one name never mix. No id holds a
  * slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */
-export function ownerIdOf(kind: RunKind, id: string): string {
+export function toRunKey(kind: RunKind, id: string): string {
   return kind === 'journey' ? id : `${kind}:${id}`;
 }
 
@@ -45,46 +45,46 @@ export interface Owner {
   accountId?: string;
 }
 
-/** Splits an owner id. A text of no known kind reads as a journey's id, which is then invalid. */
-export function ownerOf(ownerId: string): Owner {
-  const kind = KINDS.find((one) => one !== 'journey' && ownerId.startsWith(`${one}:`));
-  if (!kind) return { kind: 'journey', id: ownerId };
-  const id = ownerId.slice(kind.length + 1);
+/** Splits a run key. A text of no known kind reads as a journey's id, which is then invalid. */
+export function parseRunKey(runKey: string): Owner {
+  const kind = KINDS.find((one) => one !== 'journey' && runKey.startsWith(`${one}:`));
+  if (!kind) return { kind: 'journey', id: runKey };
+  const id = runKey.slice(kind.length + 1);
   const slash = kind === 'portfolio' ? id.indexOf('/') : -1;
   return slash === -1 ? { kind, id } : { kind, id: id.slice(0, slash), accountId: id.slice(slash + 1) };
 }
 
-/** The rule that an owner's id breaks, or `null`. */
-export function ownerIdProblem(ownerId: string): string | null {
-  const { kind, id, accountId } = ownerOf(ownerId);
+/** The rule that a run key breaks, or `null`. */
+export function runKeyProblem(runKey: string): string | null {
+  const { kind, id, accountId } = parseRunKey(runKey);
   const rule = kind === 'portfolio' ? reviewIdProblem(id) : opaqueIdProblem(id, MAX_ID_LENGTH);
   return rule ?? (accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH));
 }
 
 /** The rule that a consent's `journeyId` breaks, or `null`: a journey's id, or `share:<shareId>` of `shareReport`. */
-export function consentOwnerProblem(ownerId: string): string | null {
-  const { kind, id } = ownerOf(ownerId);
-  return kind === 'share' ? opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) : opaqueIdProblem(ownerId, MAX_ID_LENGTH);
+export function consentOwnerProblem(runKey: string): string | null {
+  const { kind, id } = parseRunKey(runKey);
+  return kind === 'share' ? opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) : opaqueIdProblem(runKey, MAX_ID_LENGTH);
 }
 
-export function workflowIdOf(ownerId: string): string {
-  const { kind, id } = ownerOf(ownerId);
+export function workflowIdOf(runKey: string): string {
+  const { kind, id } = parseRunKey(runKey);
   return `${kind}-${id}`;
 }
 
-/** The owner id of one row of a portfolio. */
-export function rowOwnerId(reviewId: string, accountId: string): string {
-  return `${ownerIdOf('portfolio', reviewId)}/${accountId}`;
+/** The run key of one row of a portfolio. */
+export function rowRunKey(reviewId: string, accountId: string): string {
+  return `${toRunKey('portfolio', reviewId)}/${accountId}`;
 }
 
-/** The owner id that a workflow id stands for; `null` for another kind of workflow. */
-export function ownerIdOfWorkflow(workflowId: string): string | null {
+/** The run key that a workflow id stands for; `null` for another kind of workflow. */
+export function runKeyFromWorkflowId(workflowId: string): string | null {
   const kind = KINDS.find((one) => workflowId.startsWith(`${one}-`));
-  return kind ? ownerIdOf(kind, workflowId.slice(kind.length + 1)) : null;
+  return kind ? toRunKey(kind, workflowId.slice(kind.length + 1)) : null;
 }
 
 /** The name of a run for people: `journey J-1`, `pull P-1`. */
-export function runName(ownerId: string): string {
-  const { kind, id, accountId } = ownerOf(ownerId);
+export function runName(runKey: string): string {
+  const { kind, id, accountId } = parseRunKey(runKey);
   return accountId === undefined ? `${kind} ${id}` : `${kind} ${id}, account ${accountId}`;
 }
