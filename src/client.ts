@@ -7,7 +7,6 @@
  */
 
 export { changesBetween } from './changes/changes-between.ts';
-export { DEFAULT_CHANGE_OPTIONS } from './changes/figures.ts';
 export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
@@ -46,7 +45,7 @@ export {
 } from './client/runs/handles.ts';
 export type { MessageOptions } from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
-export type { CodecServerAccess } from './config/client.ts';
+export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
@@ -93,6 +92,7 @@ export type {
 } from './messages/withdraw.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions } from './model/change-options.ts';
+export { DEFAULT_CHANGE_OPTIONS } from './model/change-options.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {
   contentDigest,

@@ -1,4 +1,4 @@
-/** What changed between two reports of the same consumers: docs/changes.md. Pure. */
+/** Compares two reports of the same consumers: docs/changes.md. Pure. */
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import {
@@ -9,16 +9,8 @@ import {
   refIdResolver,
 } from '../gateway/responses.ts';
 import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
-import type { ChangeOptions } from '../model/change-options.ts';
-import {
-  comparable,
-  completeOptions,
-  DEFAULT_CHANGE_OPTIONS,
-  entriesOf,
-  inOrder,
-  sumFigures,
-  textOf,
-} from './figures.ts';
+import { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from '../model/change-options.ts';
+import { comparable, completeOptions, entriesOf, inOrder, sumFigures, textOf } from './figures.ts';
 import type {
   ApplicantChanges,
   Identification,
@@ -38,7 +30,7 @@ import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './t
 interface ApplicantFile {
   consumerId?: string;
   applicantId?: string;
-  /** The `consumer` objects; several where the report has several entries for one consumer. */
+  /** The `consumer` objects; several if the report has several entries for one consumer. */
   consumers: Consumer[];
 }
 
@@ -49,9 +41,9 @@ interface MatchedApplicants {
 }
 
 /**
- * Matches by `consumerId`, the gateway's own name of the consumer. The rest is matched by `applicantId`, but only where
+ * Matches by `consumerId`, the gateway's own name of the consumer. The rest is matched by `applicantId`, but only if
  * one side has no `consumerId` and no other candidate exists. So two different consumers are never compared. Entries
- * with neither id are matched where each report has exactly one entry.
+ * with neither id are matched if each report has exactly one entry.
  */
 function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): MatchedApplicants {
   const before = readFiles(earlier);
@@ -119,7 +111,7 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
     const file = files.get(key);
     if (file) {
       file.consumers.push(...consumers);
-      // Of several, the first by order of text: the report's own order does not matter.
+      // The first id by order of text counts: the report's own order does not matter.
       const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(inOrder);
       if (first !== undefined) file.applicantId = first;
     } else {
@@ -174,7 +166,7 @@ function readName(entry: Record<string, unknown>): ReportedName & Parts {
   return parts(entry, ['first', 'middle', 'last']);
 }
 
-/** A ZIP+4 that only one report gives does not make another address. */
+/** A ZIP+4 in only one report does not make another address. */
 function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
   const address = parts(entry, ['line1', 'line2', 'city', 'state', 'zip']);
   const fiveDigits = /^(\d{5})-?\d{4}$/.exec(address.zip ?? '')?.[1];
@@ -208,8 +200,8 @@ interface IdentificationContext {
 }
 
 /**
- * 0 means unknown (docs/decisions/gateway.md), and so does anything that is no integer. `undefined` where nothing is
- * known.
+ * 0 means unknown (docs/decisions/gateway.md), and so does any value that is no integer. Returns `undefined` if nothing
+ * is known.
  */
 function identificationOf(
   account: Record<string, unknown>,

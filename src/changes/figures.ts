@@ -1,7 +1,7 @@
-/** Values of a report, read with no assumption about their type. Amounts are decimal strings, compared and added exactly. */
+/** Reads a report's values without assuming their type. Amounts are decimal strings, compared and added exactly. */
 import Big from 'big.js';
 import { isRecord } from '../base/is-record.ts';
-import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
+import { type ChangeOptions, DEFAULT_CHANGE_OPTIONS, type FigureThreshold } from '../model/change-options.ts';
 import type { Problem } from '../model/problems.ts';
 import type { FigureMove } from './report-changes.ts';
 
@@ -11,7 +11,7 @@ const FIGURE = /^-?\d{1,30}(?:\.\d{1,10})?$/;
 /** `unreadable` is any given value that is no plain decimal: the result reports it and never guesses. */
 export type Figure = Big | null | 'unreadable';
 
-/** `null` where the report has no figure: absent, `null` or empty. Amounts are strings (interface 2.4). */
+/** Returns `null` if the report has no figure: absent, `null` or empty. Amounts are strings (interface 2.4). */
 export function readFigure(value: unknown): Figure {
   if (value === undefined || value === null || value === '') return null;
   return typeof value === 'string' && FIGURE.test(value) ? new Big(value) : 'unreadable';
@@ -31,8 +31,8 @@ export function figureOrNull(figure: Figure): string | null {
 }
 
 /**
- * The move between two figures. `undefined` where either is unreadable, both are missing, or they differ by less than
- * the threshold.
+ * The move between two figures. `undefined` if either is unreadable, both are missing, or they differ by less than the
+ * threshold.
  */
 export function moveBetween(from: Figure, to: Figure, threshold: FigureThreshold): FigureMove | undefined {
   if (from === 'unreadable' || to === 'unreadable' || (from === null && to === null)) return undefined;
@@ -48,7 +48,7 @@ function isBeyond(difference: Big, one: Big, other: Big, { amount, percent }: Fi
   return difference.gte(amount) && difference.times(100).gte(larger.times(percent));
 }
 
-/** The sum of those that are given and readable. */
+/** The sum of the readable figures. */
 export function sumFigures(figures: readonly Figure[]): string {
   const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
   return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
@@ -80,16 +80,6 @@ export function entriesOf(list: unknown): { entries: Record<string, unknown>[]; 
 }
 
 // The thresholds and codes of a comparison.
-
-/**
- * Every difference counts: nothing is left out unless an option says so. No code means closed: the interface shows no
- * list (2.4), and only the provider's is one.
- */
-export const DEFAULT_CHANGE_OPTIONS: ChangeOptions = {
-  balance: { amount: '0', percent: '0' },
-  creditLimit: { amount: '0', percent: '0' },
-  closedStatusCodes: [],
-};
 
 /** @throws RangeError that names the invalid option, never its value */
 export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOptions {

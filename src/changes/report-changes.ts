@@ -1,4 +1,4 @@
-/** What changed between two reports of the same consumers (types). Everything in it but the summary is personal. */
+/** Types of the changes between two reports of the same consumers. Everything but the summary is personal. */
 import type { RefKind } from '../gateway/responses.ts';
 import type { ChangeSummary } from '../messages/journey/change-summary.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
@@ -27,14 +27,14 @@ export interface Tradeline {
 
 export interface Identification {
   refId: number;
-  /** The name or address that it points to, in the form of `ApplicantChanges`, where it points to exactly one. */
+  /** The name or address that it points to, in the form of `ApplicantChanges`, if it points to exactly one. */
   entry?: Record<string, string>;
   /** The other report does not have that name or address. */
   isNew?: boolean;
 }
 
 export interface FigureMove {
-  /** Decimal strings; `null` where the report has none. */
+  /** Decimal strings; `null` if the report has none. */
   from: string | null;
   to: string | null;
   /** `to` minus `from`; absent unless both are given. */
@@ -75,7 +75,7 @@ export type ReportedName = Partial<Record<'first' | 'middle' | 'last', string>>;
 export type ReportedAddress = Partial<Record<'line1' | 'line2' | 'city' | 'state' | 'zip', string>>;
 
 export interface ApplicantChanges {
-  /** From the later report, where it has one. */
+  /** From the later report, if it has one. */
   applicantId?: string;
   consumerId?: string;
   /** `joined` and `left`: only one report has a file of this applicant, and nothing is compared. */
@@ -104,7 +104,7 @@ interface ComparedSource {
   customerTraceNumber: string;
 }
 
-/** What was compared, the thresholds, and the result. Personal throughout. */
+/** The compared reports, the thresholds, and the result. Personal throughout. */
 export interface SealedChanges extends ReportChanges {
   earlier: ComparedSource;
   later: ComparedSource;

@@ -1,17 +1,17 @@
-/** Tradelines of two reports: which are the same, which are new, which are gone, and what changed. */
+/** Compares the tradelines of two reports: the same, new and vanished ones, and the changes of each. */
 
 import { isRecord } from '../base/is-record.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import { comparable, type Figure, figureOrNull, inOrder, moveBetween, readFigure, textOf } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
 
-/** One entry of `consumer.accounts[]`, as it was read. */
+/** One entry of `consumer.accounts[]`, parsed. */
 export interface ReadTradeline {
   /** Contributor, masked account number and opening date: two tradelines with the same key are the same. */
   key: string;
-  /** Everything that is compared; equal where nothing changed. */
+  /** Everything that is compared. Equal contents mean no change. */
   content: string;
-  /** Orders tradelines with one key. Two have the same rank only where they are identical. */
+  /** Orders tradelines with one key. Two have the same rank only if they are identical. */
   rank: string;
   told: Omit<Tradeline, 'tied'>;
   balance: Figure;
@@ -49,7 +49,7 @@ export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes 
     told,
     balance,
     creditLimit,
-    // `textOf` reads no text where there is none, or one that is empty.
+    // `textOf` returns no text for a missing or an empty one.
     isStatusReadable: statusCode !== null || (raw.statusCode ?? null) === null || typeof raw.statusCode === 'string',
     raw,
   };
@@ -122,7 +122,7 @@ function figureOrder(one: Figure, other: Figure): number {
   return place(one) - place(other);
 }
 
-/** The change of one tradeline; `undefined` where nothing changed beyond the thresholds. */
+/** The change of one tradeline; `undefined` if nothing changed beyond the thresholds. */
 export function changeOf(
   { earlier, later, tied }: PairedTradelines['pairs'][number],
   options: ChangeOptions,

@@ -1,6 +1,6 @@
 /**
- * What a program that only talks to Temporal reads of the environment, and the parts of it that other programs read
- * too. Loads nothing of the gateway, the ledger or the workers: the client's package has this file, and not config.ts.
+ * Settings of programs that only talk to Temporal, and the parts of them that other programs read too. Loads nothing of
+ * the gateway, the ledger or the workers: the client's package has this file, and not config.ts.
  */
 import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
@@ -9,6 +9,7 @@ import { defined } from '../base/defined.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
 import { errorCode, SANDBOX_KEY_RING_FILE } from './variables.ts';
 
@@ -21,7 +22,7 @@ interface TemporalConnectionOptions {
 }
 
 export interface TemporalOptions {
-  /** As in `connectionOptions`; may be shown. */
+  /** Repeats `connectionOptions.address`; may be shown. */
   address: string;
   namespace: string;
   connectionOptions: TemporalConnectionOptions;
@@ -32,7 +33,7 @@ type PayloadAccess =
   /** Only where `PAYLOAD_ENCRYPTION` is off. */
   { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
 
-/** The settings of a program that only talks to Temporal: no secret of the gateway, no ledger. */
+/** Has no secret of the gateway and no ledger. */
 export interface ClientSettings {
   payloads: PayloadAccess;
   /** Always present where `payloads` says `codecServer`. */
@@ -40,24 +41,24 @@ export interface ClientSettings {
   environment: Environment;
   temporal: TemporalOptions;
   taskQueue: string;
-  /** As configured for the workers' default profile; the worker decides. */
+  /** The setting of the workers' default profile; the worker decides. */
   maxApplicants: number;
-  /** Whether calls are traced, by the provider that the program has registered. */
+  /** Traces calls by the provider that the program has registered. */
   traces: boolean;
 }
 
-/** The kind of program that asks. */
+/** The kind of program that loads the settings. */
 export interface ClientUse {
   /** Runs beside the ledger with a worker's secrets, so production permits it keys and ledger. Default false. */
   besideLedger?: boolean;
   /** Has a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
   ownDataConverter?: boolean;
-  /** Has a connection of its own: its way to Temporal is not checked. Default false. */
+  /** Has a connection of its own, so the way to Temporal is not checked. Default false. */
   ownConnection?: boolean;
 }
 
 /**
- * The settings of a program that only talks to Temporal: no secret of the gateway and no ledger.
+ * Loads the settings of a program that only talks to Temporal.
  *
  * @throws ConfigError
  */
@@ -153,8 +154,9 @@ export function checkProcess(reader: EnvironmentReader): void {
 }
 
 /**
- * The connection to Temporal, as `@temporalio/envconfig` reads it: profile file, environment, TLS, API key. The same
- * options serve the client's `Connection` and the worker's `NativeConnection`. Defaults: `127.0.0.1:7233` and `default`.
+ * Reads the connection to Temporal by `@temporalio/envconfig`: profile file, environment, TLS, API key. The same
+ * options serve the client's `Connection` and the worker's `NativeConnection`. Defaults: `127.0.0.1:7233` and
+ * `default`.
  */
 export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): TemporalOptions {
   const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
@@ -219,14 +221,4 @@ function unreadableFiles(env: Record<string, string>): ConfigProblem[] {
       return [{ variable, rule: `must name a file that can be read (${errorCode(error)})` }];
     }
   });
-}
-
-/** How to reach the codec server: for programs without a key (docs/codec-server.md). */
-export interface CodecServerAccess {
-  /** Its path may be unguessable and thus a secret: never shown. */
-  url: string;
-  /** Reads the bearer token at each call, so that it can be renewed. Absent where the path authenticates. */
-  readToken?: () => Promise<string>;
-  /** A certificate authority in PEM, used in addition to the system's. */
-  caCertificate?: string;
 }

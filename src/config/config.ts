@@ -10,14 +10,8 @@ import type { ProtocolSettings } from '../model/inquiry.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
-import {
-  type ClientUse,
-  type CodecServerAccess,
-  checkProcess,
-  readCodecServer,
-  readTemporal,
-  type TemporalOptions,
-} from './client.ts';
+import { type ClientUse, checkProcess, readCodecServer, readTemporal, type TemporalOptions } from './client.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
 import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';
@@ -29,7 +23,7 @@ export interface WorkerSettings {
   maxConcurrentActivities: number;
   /** Slots of one profile's gateway queue on this worker; never more than its connections. */
   maxConcurrentInquiries: number;
-  /** Across all workers of a gateway queue: the server keeps it. Absent: as fast as the slots allow. */
+  /** Counts across all workers of a gateway queue: the server enforces it. Absent: as fast as the slots allow. */
   maxInquiriesPerSecond?: number;
   /** How often the watch looks for the newest attempt of the ledger. */
   ledgerWatchMs: number;
@@ -56,26 +50,26 @@ export interface Config extends LedgerAccess {
   payloadsAreEncrypted: boolean;
   temporal: TemporalOptions;
   taskQueue: string;
-  /** By name; always contains `default`. */
+  /** Profiles by name; always contains `default`. */
   profiles: ReadonlyMap<string, GatewayProfile>;
   protocol: ProtocolSettings;
-  /** For the delivery of events; the endpoints belong to their profiles. */
+  /** Settings for the delivery of events; the endpoints belong to their profiles. */
   webhooks: WebhookSettings;
   worker: WorkerSettings;
   logLevel: LogLevel;
   telemetry: TelemetrySettings;
   /** JWKS file to check proofs of consents with; without it no proof is accepted. */
   consentKeysFile?: string;
-  /** The same for proofs of decisions. */
+  /** JWKS file to check proofs of decisions with. */
   decisionKeysFile?: string;
   /** The directory of portfolio files and their results. */
   portfolioDirectory?: string;
-  /** Where the pages of docs/runbook are served, without a slash at its end. */
+  /** Address of the pages of docs/runbook, without a slash at its end. */
   runbookUrl?: string;
 }
 
 /**
- * The whole configuration, for a worker.
+ * Loads the whole configuration of a worker.
  *
  * @throws ConfigError
  */
@@ -84,15 +78,15 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * The same together with its problems, for `doctor`. A wrong variable is replaced by a default or an empty text, which
- * must not be used.
+ * Loads the configuration with its problems, for `doctor`. A wrong variable is replaced by a default or an empty text,
+ * which must not be used.
  */
 export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problems: readonly ConfigProblem[] } {
   const reader = new EnvironmentReader(env);
   return { config: readConfig(reader), problems: reader.problems };
 }
 
-/** The codec server of a client in this environment, with the rules that it breaks, for `doctor`. */
+/** Reads the codec server of a client in this environment, with the rules that it breaks, for `doctor`. */
 export function inspectCodecServer(
   env: NodeJS.ProcessEnv,
 ): { access: CodecServerAccess; problems: readonly ConfigProblem[] } | undefined {
@@ -114,7 +108,7 @@ function readConfig(reader: EnvironmentReader): Config {
     protocol,
     webhooks: {
       giveUpAfterMs: reader.get('WEBHOOK_GIVE_UP_AFTER'),
-      // As long as a gate waits: an operator who looks once a month still finds it.
+      // Equals the wait of a gate, so that an operator who looks once a month still finds it.
       keepFailedForMs: 30 * 86_400_000,
     },
     worker: readWorkerSettings(reader, [...profiles.values()], protocol),
@@ -172,9 +166,9 @@ const HEAP_OF_A_RUN_MIB = 0.6;
 const LEAST_BY_HEAP = 10;
 
 /**
- * The number of runs that V8's heap limit has room for, and never fewer than 10. With more, a full cache would exhaust
- * the memory of the SDK's workflow thread and end the worker. Each thread of a process has a heap with the process's
- * limit.
+ * Returns the number of runs that V8's heap limit has room for, and never fewer than 10. With more, a full cache would
+ * exhaust the memory of the SDK's workflow thread and end the worker. Each thread of a process has a heap with the
+ * process's limit.
  */
 export function cachedWorkflowsThatFit(heapLimitBytes = getHeapStatistics().heap_size_limit): number {
   const runs = Math.floor((heapLimitBytes / MEBIBYTE - HEAP_BESIDE_CACHE_MIB) / HEAP_OF_A_RUN_MIB);
@@ -206,7 +200,7 @@ function readWorkerSettings(
   };
 }
 
-/** Of a worker: `undefined` where no name is set, even if the image has a build id. */
+/** Returns a worker's version. `undefined` if no name is set, even if the image has a build id. */
 function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefined {
   const { deploymentName, buildId } = readDeploymentNames(reader);
   if (deploymentName === undefined) return undefined;
@@ -219,9 +213,9 @@ function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefine
 }
 
 /**
- * Both names, each only where it is set. Temporal's Worker Controller gives its workers both in variables of its own, and
- * these stand above ours: a worker that polled under others would never be taken for the version that the controller waits
- * for. The controller's name never goes with the image's build id.
+ * Returns both names, each only if it is set. Temporal's Worker Controller gives its workers both in variables of its
+ * own, which take precedence over ours. The controller would wait in vain for a worker that polled under other names.
+ * The controller's name never goes with the image's build id.
  */
 function readDeploymentNames(reader: EnvironmentReader): Partial<DeploymentVersion> {
   return reader.raw('TEMPORAL_DEPLOYMENT_NAME') === undefined
@@ -268,7 +262,7 @@ const PROOF_KEYS = {
   },
 } as const;
 
-/** The checked path of a key set; absent where none is set and no profile needs one. */
+/** Returns the checked path of a key set; absent if none is set and no profile needs one. */
 function readProofKeys(
   reader: EnvironmentReader,
   profiles: Profiles,
@@ -289,7 +283,7 @@ function readProofKeys(
   return path;
 }
 
-/** Whose decisions are trusted, profile by profile. */
+/** Trust in decisions, for each profile. */
 interface DecisionTrust {
   /** By the profile's name. */
   trust: ReadonlyMap<string, GatewayProfile['decisionTrust']>;
@@ -297,8 +291,8 @@ interface DecisionTrust {
 }
 
 /**
- * For a program beside the ledger that writes decisions there. It may lack what only workers need, such as the
- * gateway's secrets.
+ * Loads the trust for a program that writes decisions beside the ledger. It may lack settings that only workers need,
+ * such as the gateway's secrets.
  *
  * @throws ConfigError where a setting about decisions is wrong
  */
@@ -311,7 +305,10 @@ export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   return { trust: trustByName(profiles), ...defined({ keysFile }) };
 }
 
-/** For a client that warns before it sends. The workers' configuration decides, so problems here are not reported. */
+/**
+ * Returns the trust for a client that warns before it sends. The workers' configuration decides, so problems here are
+ * not reported.
+ */
 export function knownDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust['trust'] {
   return trustByName(readProfiles(new EnvironmentReader(env)));
 }
@@ -321,7 +318,7 @@ function trustByName(profiles: Profiles): DecisionTrust['trust'] {
 }
 
 /**
- * The version of the workers that the environment names.
+ * Loads the version of the workers that the environment names.
  *
  * @throws ConfigError
  */
@@ -330,7 +327,7 @@ export function loadDeploymentNames(env: NodeJS.ProcessEnv): Partial<DeploymentV
 }
 
 /**
- * The endpoint for the command line's traces; `undefined` where it makes none.
+ * Loads the endpoint for the command line's traces; `undefined` if it makes none.
  *
  * @throws ConfigError
  */
@@ -339,7 +336,7 @@ export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /**
- * The time zone in which days begin and end in audits: the default profile's, else UTC.
+ * Loads the time zone in which days begin and end in audits: the default profile's, else UTC.
  *
  * @throws ConfigError
  */
@@ -348,7 +345,7 @@ export function loadTimeZone(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Access to the ledger for a client. In production only programs that run beside the ledger get it.
+ * Loads a client's access to the ledger. In production only programs that run beside the ledger get it.
  *
  * @throws ConfigError
  */

@@ -6,7 +6,7 @@ import type { Environment } from '../model/products.ts';
 import { openFileProblem } from './rules.ts';
 import { errorCode, findVariables, type VariableName, type VariableValue } from './variables.ts';
 
-/** The only variable that means something where it is empty: compose files pass `${X:-}` for absent ones. */
+/** The only variable with a meaning when it is empty: compose files pass `${X:-}` for absent ones. */
 const MAY_BE_EMPTY = 'GATEWAY_NOT_PROCESSED_STATUSES';
 
 export class EnvironmentReader {
@@ -21,7 +21,9 @@ export class EnvironmentReader {
     this.environment = this.get('GATEWAY_ENVIRONMENT');
   }
 
-  /** The value, or the default. A wrong value is a problem, and so is a missing one without a default: then it is ''. */
+  /**
+   * Returns the value, or the default. Reports a wrong value, and a missing one without a default, which becomes ''.
+   */
   get<N extends VariableName>(name: N): VariableValue<N> {
     if (!this.#values.has(name)) this.#values.set(name, this.#read(name));
     return this.#values.get(name) as VariableValue<N>;
@@ -37,7 +39,7 @@ export class EnvironmentReader {
     return success ? fallback : '';
   }
 
-  /** The text of any variable, unchecked. An empty variable counts as absent. */
+  /** Returns the text of any variable, unchecked. An empty variable counts as absent. */
   raw(variable: string): string | undefined {
     return this.env[variable] || undefined;
   }
@@ -46,7 +48,7 @@ export class EnvironmentReader {
     if (rule !== null) this.problems.push({ variable, rule });
   }
 
-  /** The text of a file that is read once, at the start; `undefined` with a problem where it cannot be read. */
+  /** Reads a file once, at the start; `undefined` with a problem if it cannot be read. */
   file(variable: string, path: string, place = ''): string | undefined {
     try {
       return readFileSync(path, 'utf8');
@@ -75,7 +77,7 @@ export function readPart<T>(env: NodeJS.ProcessEnv, read: (reader: EnvironmentRe
   return part;
 }
 
-/** One variable, for a program that needs nothing else of the configuration. @throws ConfigError */
+/** Loads one variable, for a program that needs nothing else of the configuration. @throws ConfigError */
 export function loadVariable<N extends VariableName>(env: NodeJS.ProcessEnv, name: N): VariableValue<N> {
   return readPart(env, (reader) => reader.get(name));
 }
@@ -92,14 +94,14 @@ export interface SecretPlace {
   isSecret: boolean;
 }
 
-/** `NAME`, or the file that `NAME_FILE` names. */
+/** Finds `NAME`, or the file that `NAME_FILE` names. */
 export function findSecret(reader: EnvironmentReader, name: string, isSecret = true): SecretPlace {
   const names = { value: name, file: `${name}_FILE` };
   return { value: reader.raw(names.value), file: reader.raw(names.file), names, isSecret };
 }
 
 /**
- * A reader of a secret, which reads its file at each use, so that a rotated secret takes effect; `undefined` where
+ * Returns a reader of a secret that reads its file at each use, so that a rotated secret takes effect. `undefined` if
  * neither place is named. Checks at the start that the file can be read.
  */
 export function openSecret(reader: EnvironmentReader, secret: SecretPlace): (() => Promise<string>) | undefined {

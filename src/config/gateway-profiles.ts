@@ -18,13 +18,13 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
-import { DEFAULT_CHANGE_OPTIONS } from '../changes/figures.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
+import { DEFAULT_CHANGE_OPTIONS } from '../model/change-options.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { secretProblem } from '../webhooks/signature.ts';
@@ -81,10 +81,10 @@ function completeLimits(limits: ConfiguredLimits): GatewayLimits {
   };
 }
 
-/** The stand-in's own (sandbox/answers/moving-file.ts). The interface shows none (2.4). */
+/** The sandbox's own codes (sandbox/answers/moving-file.ts). The interface shows none (2.4). */
 const SANDBOX_CLOSED_STATUS_CODES = ['13'];
 
-/** The profile `default`, from the variables alone. */
+/** Reads the profile `default` from the variables alone. */
 function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
   const { environment } = reader;
   const texts = Object.entries(TEXTS).map(([field, variable]) => [field, reader.get(variable)]);
@@ -116,7 +116,7 @@ function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
   return profile;
 }
 
-/** Rehearsals need stand-ins: only made-up applicants are sent, and only a sandbox's answer counts. */
+/** Checks that a rehearsal goes to sandboxes: it sends only made-up applicants, and only a sandbox's answer counts. */
 function checkRehearsal(profile: GatewayProfile, report: (field: 'authUrl' | 'baseUrl', rule: string) => void): void {
   if (!profile.rehearsal || profile.environment !== 'uat') return;
   for (const field of ['authUrl', 'baseUrl'] as const) {
@@ -183,7 +183,7 @@ const returnCodesSchema = z.partialRecord(
   z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
-/** Nothing is sent there: only the form is checked. */
+/** A former address, of which only the form is checked, since requests no longer go to it. */
 const formerAddress = ruledText((address) => addressProblem(address, 'sandbox'));
 
 const formerlySchema = z
@@ -216,7 +216,7 @@ const changesSchema = z.strictObject({
     .exactOptional(),
 });
 
-/** A limit on everything: each endpoint has a chain of its own for every journey. */
+/** Limits the work, since each endpoint has a chain of its own for every journey. */
 const MOST_ENDPOINTS = 10;
 /** The old and the new secret during a rotation, and a third for a rotation that failed. */
 const MOST_SECRETS = 3;
@@ -285,7 +285,7 @@ function profileSchema(environment: Environment, credentials: readonly string[] 
 type FileProfile = z.infer<ReturnType<typeof profileSchema>>;
 type File = z.infer<typeof fileSchema>;
 
-/** All profiles by name, including `default`. Without a file, `default` alone. Problems go to the reader. */
+/** Reads all profiles by name, including `default`. Without a file, `default` alone. Problems go to the reader. */
 export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProfile> {
   const base = readDefaultProfile(reader);
   const path = reader.get(VARIABLE);
@@ -307,7 +307,7 @@ export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProf
   return profiles;
 }
 
-/** The default profile with the file's additions. The file's webhooks follow the one that variables name. */
+/** Adds the file's settings to the default profile. The file's webhooks follow the one that variables name. */
 function withAdditions(
   reader: EnvironmentReader,
   base: GatewayProfile,
@@ -364,7 +364,7 @@ function parsePart<T>(reader: EnvironmentReader, schema: z.ZodType<T>, value: un
   }
 }
 
-/** If two environments share a host, one mistake is enough for an inquiry on a real person's file. */
+/** Notes the hosts. If two environments share one, a single mistake puts an inquiry on a real person's file. */
 function noteHosts(
   reader: EnvironmentReader,
   hosts: Map<string, Environment>,
@@ -383,7 +383,7 @@ function noteHosts(
   }
 }
 
-/** One source for each name, so that profiles with the same credentials share their tokens too. */
+/** Makes one source for each name, so that profiles with the same credentials share their tokens too. */
 function findCredentials(
   reader: EnvironmentReader,
   { credentials: name = 'default' }: FileProfile,
@@ -432,7 +432,7 @@ function mergeProfile(
 // The endpoints for a profile's events: `webhooks` in the profiles file, and `WEBHOOK_*` for one endpoint of the
 // default profile. Secrets come from files alone, in every environment.
 
-/** The endpoints of one profile. Their problems are reported under `variable` and `place`. */
+/** Reads the endpoints of one profile. Their problems are reported under `variable` and `place`. */
 export function webhookEndpoints(
   reader: EnvironmentReader,
   declared: DeclaredWebhooks,
@@ -463,7 +463,7 @@ function toEndpoint(
   return { name, url, readSecrets, allowPrivateAddresses, ...defined({ events }) };
 }
 
-/** The one endpoint that variables can name: `default`, of the default profile. */
+/** Reads the one endpoint that variables can name: `default`, of the default profile. */
 function webhookFromEnvironment(reader: EnvironmentReader): WebhookEndpoint[] {
   const files = reader.get('WEBHOOK_SECRET_FILE');
   const allowPrivateAddresses = reader.get('WEBHOOK_ALLOW_PRIVATE_ADDRESSES') === 'yes';

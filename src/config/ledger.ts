@@ -10,11 +10,10 @@ export interface LedgerSettings {
   url: string;
   /** `LEDGER_ID`: required outside the sandbox. */
   expectedId?: string;
-  /** `LEDGER_DURABILITY`: what keeps commits when a server fails, and who decided so. */
+  /** `LEDGER_DURABILITY`: the means that keep commits when a server fails, and who decided so. */
   durability: { kind: 'replication' | 'storage' | 'accepted'; by?: string };
 }
 
-/** Everything that is needed to open the ledger. */
 export interface LedgerAccess {
   environment: Environment;
   ledger: LedgerSettings;
@@ -24,7 +23,7 @@ export interface LedgerAccess {
 }
 
 /**
- * Access to the ledger. `setup`, which makes the ledger, needs no `LEDGER_ID` yet.
+ * Loads the access to the ledger. `setup`, which makes the ledger, needs no `LEDGER_ID` yet.
  *
  * @throws ConfigError
  */
@@ -49,7 +48,7 @@ export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { need
   };
 }
 
-/** A decision by an operator, who is named: what PostgreSQL shows is overruled by it. */
+/** Reads the decision of a named operator. It overrules the state that PostgreSQL shows. */
 function readDurability(reader: EnvironmentReader): LedgerSettings['durability'] {
   const kind = reader.get('LEDGER_DURABILITY');
   if (kind === 'replication') return { kind };

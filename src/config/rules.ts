@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { isLoopback } from '../base/loopback.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 
-/** An address that each environment may have, so that environments cannot be confused (docs/protection.md). */
+/** Checks an address in any environment, so that environments cannot be confused (docs/protection.md). */
 export function addressProblem(address: string, environment: Environment): string | null {
   const url = httpAddress(address);
   if (!url) return 'must be an http or https address';
@@ -16,14 +16,14 @@ export function addressProblem(address: string, environment: Environment): strin
     if (isCalledSandbox(url.hostname)) return 'must not be a sandbox in production';
     return null;
   }
-  // A local stand-in sends nothing over a shared network.
+  // Loopback sends nothing over a shared network.
   if (url.protocol !== 'https:' && !isLoopback(url.hostname)) return 'must be https outside the sandbox';
   return null;
 }
 
 /**
- * An address of a gateway or its token service. The sandbox environment may run unencrypted and makes ledgers by itself,
- * so it must never reach a gateway that posts.
+ * Checks an address of a gateway or its token service. The sandbox environment may run unencrypted and makes ledgers by
+ * itself, so it must never reach a gateway that posts.
  */
 export function gatewayAddressProblem(address: string, environment: Environment): string | null {
   const rule = addressProblem(address, environment);
@@ -34,13 +34,13 @@ export function gatewayAddressProblem(address: string, environment: Environment)
 const STAND_INS =
   'this machine, a private address, a name without a dot, a service of a cluster (.svc), or a host called sandbox';
 
-/** An address of a rehearsal, which has this rule beside those of its environment. */
+/** Checks an address of a rehearsal, in addition to the rules of its environment. */
 export function rehearsalAddressProblem(address: string): string | null {
   if (!URL.canParse(address) || isStandIn(new URL(address).hostname)) return null;
   return `must be a stand-in in a rehearsal: ${STAND_INS}`;
 }
 
-/** Hosts where no provider's gateway can be: container networks name their hosts without a dot. */
+/** Returns true for hosts where no provider's gateway can be: container networks name their hosts without a dot. */
 function isStandIn(hostname: string): boolean {
   if (isLoopback(hostname) || isCalledSandbox(hostname)) return true;
   if (!hostname.includes('.') && !hostname.startsWith('[')) return true;
@@ -52,14 +52,14 @@ function isCalledSandbox(hostname: string): boolean {
   return /(^|[.-])sandbox([.-]|$)/.test(hostname);
 }
 
-/** The part that two environments may not share: the host, and on one machine host and port. */
+/** Finds the part that two environments may not share: the host, and on one machine host and port. */
 export function findHost(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { host, hostname } = new URL(address);
   return isLoopback(hostname) ? host : hostname;
 }
 
-/** An endpoint for events. The connector checks where its name leads. */
+/** Checks an endpoint for events. The connector checks where its name leads. */
 export function webhookAddressProblem(address: string, environment: Environment): string | null {
   const url = httpAddress(address);
   if (!url) return 'must be an http or https address';
@@ -68,7 +68,10 @@ export function webhookAddressProblem(address: string, environment: Environment)
   return url.hash ? 'must not have a fragment' : null;
 }
 
-/** A collector of traces. Spans hold journey ids, and the hosts and times of calls: no network sees them in the clear. */
+/**
+ * Checks a collector of traces. Spans hold journey ids, and the hosts and times of calls, so they must not cross a
+ * network in the clear.
+ */
 export function collectorProblem(address: string, environment: Environment): string | null {
   const url = httpAddress(address);
   if (!url) return 'must be an http or https address';
@@ -77,7 +80,7 @@ export function collectorProblem(address: string, environment: Environment): str
   return 'must be https outside the sandbox, or this machine';
 }
 
-/** The origin of a page that may call. */
+/** Checks the origin of a page that may call. */
 export function originProblem(origin: string, environment: Environment): string | null {
   if (!URL.canParse(origin) || new URL(origin).origin !== origin || origin === 'null') {
     return 'must be origins such as https://temporal.example.com, with commas between';
@@ -95,8 +98,8 @@ function httpAddress(address: string): URL | null {
 const LEDGER_ADDRESSES = 'file:<path> or postgres://<host>/<database>';
 
 /**
- * The address of a ledger. In production a connection over a network is encrypted, and the server's certificate is
- * checked.
+ * Checks the address of a ledger. In production a connection over a network is encrypted, and the server's certificate
+ * is checked.
  */
 export function ledgerAddressProblem(url: string, environment: Environment): string | null {
   if (/^file:./.test(url)) return null;
@@ -110,7 +113,7 @@ export function ledgerAddressProblem(url: string, environment: Environment): str
   return isChecked ? null : 'must have sslmode=verify-full in production, unless the database is on this machine';
 }
 
-/** The same in a variable. In production a password comes from a file (docs/protection.md). */
+/** Checks a ledger's address in a variable. In production a password comes from a file (docs/protection.md). */
 export function ledgerVariableProblem(url: string, environment: Environment): string | null {
   if (environment === 'production' && url.startsWith('postgres') && URL.canParse(url)) {
     const { password, searchParams } = new URL(url);
@@ -134,7 +137,7 @@ export function timeZoneProblem(value: string): string | null {
   }
 }
 
-/** A task queue. Workers of two environments never take each other's work. */
+/** Checks a task queue. Workers of two environments never take each other's work. */
 export function taskQueueProblem(name: string, environment: Environment): string | null {
   if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
     return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
@@ -143,15 +146,15 @@ export function taskQueueProblem(name: string, environment: Environment): string
   return other ? `must not be called after the environment ${other}` : null;
 }
 
-/** The environment in a task queue's name, where it is not this one. */
+/** Returns the environment in a task queue's name if it is not this one. */
 export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
   const words = taskQueue.split(/[._/-]/);
   return ENVIRONMENTS.find((name) => name !== environment && words.includes(name));
 }
 
 /**
- * A secret's file in production. Its group may read it: containers get files that way (`fsGroup`). A missing file breaks
- * no rule here; its reader reports it.
+ * Checks a secret's file in production. Its group may read it: containers get files that way (`fsGroup`). A missing
+ * file breaks no rule here; its reader reports it.
  */
 export function openFileProblem(path: string): string | null {
   if (process.platform === 'win32') return null;

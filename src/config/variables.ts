@@ -1,6 +1,6 @@
 /**
- * Every environment variable that the programs read, by subject: its name, what it may hold and its default.
- * docs/configuration.md says what each is for, and a test holds its tables to these.
+ * Every environment variable that the programs read, by subject: its name, its values and its default.
+ * docs/configuration.md explains each, and a test compares its tables with these.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -24,10 +24,10 @@ import {
   webhookAddressProblem,
 } from './rules.ts';
 
-/** Where `credit-journey dev` and `credit-journey sandbox` listen by default. */
+/** Default address of `credit-journey dev` and `credit-journey sandbox`. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
 
-/** Where `credit-journey dev` has its UI. */
+/** Default addresses of the UI of `credit-journey dev`. */
 const DEV_UI_ORIGINS = 'http://127.0.0.1:8233,http://localhost:8233';
 
 /** Beside the sandbox's 7280. */
@@ -58,7 +58,7 @@ export const GATEWAY_LIMITS = {
   headersTimeoutMs: TIMEOUT,
   bodyTimeoutMs: TIMEOUT,
   maxResponseBytes: { min: 1_024, max: 128 * 1024 * 1024 },
-  // Two digits of applicantId are the most that a request can have (interface 8).
+  // A request can have at most two digits of applicantId (interface 8).
   maxApplicants: { min: 1, max: 99 },
 } as const;
 
@@ -167,7 +167,7 @@ function statuses() {
     .transform((parts) => [...new Set(parts.map(Number))]);
 }
 
-/** The Temporal UI makes an address of the text in a hold's details up to a length. */
+/** Limits the length, since the Temporal UI makes a link of an address in a hold's details only up to a length. */
 function runbookProblem(url: string): string | null {
   return url.length > 200 ? 'must have at most 200 characters' : addressProblem(url, 'sandbox');
 }
@@ -199,13 +199,12 @@ const BUILD_RULE = 'must be 1 to 128 letters, digits, dots, dashes or underscore
 
 export const REHEARSAL_RULE = 'must be off in production: a rehearsal is for uat';
 
-/** What texts a table needs of its environment. */
+/** Makes the schemas of texts whose rules depend on the environment. */
 function makeWords(environment: Environment) {
   return {
     /** The default of the sandbox. Elsewhere the variable is required. */
     inSandbox: <T extends z.ZodType<string, string>>(value: string, schema: T) =>
       environment === 'sandbox' ? schema.prefault(value as never) : schema,
-    /** A text whose rule depends on the environment. */
     ruled: (problem: (value: string, environment: Environment) => string | null) =>
       text((value) => problem(value, environment)),
     /** An address without the slash at its end. */
@@ -222,7 +221,7 @@ function gateway(environment: Environment) {
     GATEWAY_API_VERSION: text(apiVersionProblem).prefault('grs_v001'),
     // Interface 2.1: only the sample value is known.
     GATEWAY_AUDIENCE: text().prefault('servicegateway'),
-    // The defaults of the sandbox stand with the credentials (environment.ts).
+    // The defaults of the sandbox are with the credentials (gateway-profiles.ts).
     GATEWAY_CLIENT_ID: text().optional(),
     GATEWAY_CLIENT_ID_FILE: text().optional(),
     GATEWAY_CLIENT_SECRET: text().optional(),
@@ -247,7 +246,7 @@ function gateway(environment: Environment) {
     GATEWAY_CONNECTIONS: whole(GATEWAY_LIMITS.connections).prefault('8'),
     // One or two lost SYN packets. Before the first byte a failure is harmless and is retried.
     GATEWAY_CONNECT_TIMEOUT_MS: whole(GATEWAY_LIMITS.connectTimeoutMs).prefault('10000'),
-    // The longer end of what is advised (docs/decisions/gateway.md): giving up early costs a hold.
+    // The longer end of the advised range (docs/decisions/gateway.md): giving up early costs a hold.
     GATEWAY_HEADERS_TIMEOUT_MS: whole(GATEWAY_LIMITS.headersTimeoutMs).prefault('60000'),
     // Half a minute of silence within a report means a broken connection.
     GATEWAY_BODY_TIMEOUT_MS: whole(GATEWAY_LIMITS.bodyTimeoutMs).prefault('30000'),
@@ -266,7 +265,7 @@ function storage(environment: Environment) {
     LEDGER_URL_FILE: text().optional(),
     LEDGER_ID: text().optional(),
     LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
-    // Shown in logs and by `doctor`.
+    // Logs and `doctor` show it.
     LEDGER_DURABILITY_BY: text((by) =>
       isLine(by, 200) ? null : 'must be one line of at most 200 characters',
     ).optional(),
@@ -285,7 +284,7 @@ function storage(environment: Environment) {
   };
 }
 
-/** The way to Temporal and the codec server, and logs: what clients read too. */
+/** The way to Temporal and the codec server, and logs. Clients read these too. */
 function client(environment: Environment) {
   const { address, ruled } = makeWords(environment);
   return {
@@ -300,7 +299,7 @@ function client(environment: Environment) {
       .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE in the sandbox alone')
       .prefault('INFO'),
     METRICS_ADDRESS: listenAddress().optional(),
-    // As exact as an alert needs it. Each time costs a few statements and at most 50 calls to Temporal.
+    // Exact enough for an alert. Each refresh costs a few statements and at most 50 calls to Temporal.
     METRICS_REFRESH_SECONDS: whole({ min: 1, max: 3_600 }).prefault('60'),
     HEALTH_ADDRESS: listenAddress().optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: ruled(collectorProblem).optional(),
@@ -318,7 +317,7 @@ function protocol(environment: Environment) {
     RETRY_AFTER_MAX_MS: whole(UP_TO_A_DAY).prefault('3600000'),
     // Long enough for a queue of eight connections to begin, and short enough that a decision does not wait for it.
     SEND_BY_MS: whole({ min: 1, max: 60_000 }).prefault('5000'),
-    // After its process has ended, a kernel goes on sending its buffer. Linux gives up after 15 retransmissions, at most
+    // After its process has ended, a kernel keeps sending its buffer. Linux gives up after 15 retransmissions, at most
     // 924 s (`tcp_retries2`). The sandbox runs on this machine, where nothing arrives late.
     RESEND_AFTER: duration({ zero: true }).prefault(environment === 'sandbox' ? 'PT0S' : 'PT16M'),
     SUBMIT_TIMEOUT_MS: whole(UP_TO_AN_HOUR).optional(),
@@ -336,7 +335,7 @@ function worker(environment: Environment) {
     RUNBOOK_URL: text(runbookProblem).transform(withoutSlash).optional(),
     // A restored ledger may lack attempts since the last look without notice.
     LEDGER_WATCH_EVERY_MS: whole({ min: 200, max: 86_400_000 }).prefault('60000'),
-    // Without a cache each workflow task is a replay: slow, and right all the same.
+    // Without a cache each workflow task is a replay: slow, but correct.
     WORKER_MAX_CACHED_WORKFLOWS: whole({ min: 0, max: 100_000 }).optional(),
     // No default: the interface does not show the provider's limits (8), and a guess would slow providers without one.
     GATEWAY_MAX_INQUIRIES_PER_SECOND: form(RATE, 'must be a number above 0, such as 0.5 or 20')
@@ -355,7 +354,7 @@ function worker(environment: Environment) {
   };
 }
 
-/** What both HTTP services have, each with its prefix. */
+/** The variables of both HTTP services, each with its prefix. */
 function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Environment) {
   const shared = {
     JWKS_URL: makeWords(environment).address().optional(),
@@ -419,7 +418,7 @@ export type VariableValue<N extends VariableName> = z.output<Table[N]>;
 
 const tables = new Map<Environment, Table>();
 
-/** The variables as an environment has them: some defaults and rules are different in each. */
+/** Returns an environment's variables: some defaults and rules differ. */
 export function findVariables(environment: Environment): Table {
   const table = tables.get(environment) ?? makeTable(environment);
   tables.set(environment, table);

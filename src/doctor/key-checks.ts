@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
-import type { CodecServerAccess } from '../config/client.ts';
+import type { CodecServerAccess } from '../config/codec-server-access.ts';
 import type { Config } from '../config/config.ts';
 import { openFileProblem } from '../config/rules.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -80,18 +80,18 @@ export const ledgerKeysCheck: Check = {
   },
 };
 
-/** What a client in this environment would go through. */
+/** The codec server that clients in this environment use. */
 export interface InspectedCodecServer {
   access: CodecServerAccess;
-  /** Rules that it breaks: they keep no worker from starting, and so are no problems of the configuration. */
+  /** Broken rules. They keep no worker from starting, and so are no problems of the configuration. */
   problems: readonly ConfigProblem[];
 }
 
 const SAME_RING = 'give workers and codec server the same key ring';
 
 /**
- * Whether the codec server that clients go through answers, and has the key that workers encrypt under. Its address may
- * hold a secret, and its token is one: the check prints neither. None where no codec server is named.
+ * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
+ * secret, and its token is one: the check prints neither. Returns no check if no codec server is named.
  */
 export function codecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
   if (!codecServer) return [];
@@ -176,14 +176,14 @@ function refusal(error: unknown, keyId: string): Finding {
     : fail(error.message, 'see docs/codec-server.md');
 }
 
-/** What makes a grant count, or a decision be taken. */
+/** A kind of trust: the condition for workers to accept a consent or a decision. */
 interface Trust {
   name: string;
   variables: string;
   file: string;
   keysFile(config: Config): string | undefined;
   trustOf(profile: GatewayProfile): 'namespace' | 'proof';
-  /** As `doctor` says it. */
+  /** Wording in the output of `doctor`. */
   words: { keysOf: string; proof: string; namespace: string; without: string };
 }
 
@@ -252,7 +252,7 @@ const PROBE: ProvableDecision = {
   providerSaid: 'notAsked',
 };
 
-/** Whether workers take the decisions that the HTTP API signs. None where the API signs nothing. */
+/** Checks whether workers take the decisions that the HTTP API signs. Returns no check if the API signs nothing. */
 export function decisionSignerChecks(file: string | undefined): Check[] {
   if (file === undefined) return [];
   return [
@@ -285,7 +285,7 @@ function openIn({ environment }: { environment: Environment }, file: string): Fi
   return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
 }
 
-/** Where a key is prepared to follow, it must be known before the API signs with it. */
+/** If a next key is prepared, workers must know it before the API signs with it. */
 function asNext(file: string, keyId: string, { decisionKeysFile }: ProofKeysFile): Finding {
   const taken = `workers take what the HTTP API signs, by the key ${keyId}`;
   const next = nextKeyFile(file);

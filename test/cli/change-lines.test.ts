@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { DEFAULT_CHANGE_OPTIONS } from '../../src/changes/figures.ts';
 import { changeLines } from '../../src/cli/commands/records/changes-command.ts';
 import type { ConsumerAccount, GatewayResponse } from '../../src/gateway/responses.ts';
+import { DEFAULT_CHANGE_OPTIONS } from '../../src/model/change-options.ts';
 import type { JourneyChanges } from '../../src/operator/ledger-reports.ts';
 
 const CARD: ConsumerAccount = {

@@ -8,7 +8,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { Agent } from 'undici';
 import { isRecord } from '../../base/is-record.ts';
 import { member, parseJson } from '../../base/json-safety.ts';
-import type { CodecServerAccess } from '../../config/client.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { jsonValueOf, payloadJson, readPayloads } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
@@ -27,7 +27,7 @@ const BODY_TIMEOUT_MS = 15_000;
 /** Below what servers and proxies keep an idle connection for: one that is being closed costs a repetition. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-/** What the server decodes for one request, in base64. */
+/** The most that the server decodes for one request, in base64. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /**
  * Before each repetition: a server that is restarted is back by then, and who waits has noticed little. Nothing that is
@@ -212,7 +212,7 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
       return encoded;
     },
     async decode(payloads) {
-      // What is not encrypted is not sent to the codec server.
+      // Only encrypted payloads go to the codec server.
       const decoded = (await converted(connection, '/decode', payloads.filter(wasEncrypted))).values();
       return payloads.map((payload) => (wasEncrypted(payload) ? readable(decoded.next().value) : payload));
     },
@@ -230,7 +230,7 @@ async function converted(
   return result;
 }
 
-/** As JSON, in parts that the server takes. */
+/** Writes the payloads as JSON, in batches that the server takes. */
 function batchesOf(payloads: readonly Payload[]): string[][] {
   const batches: string[][] = [];
   let bytes = 0;
@@ -278,7 +278,7 @@ function payloadsIn(text: string | null, count: number): Payload[] {
   throw new CodecServerError('unexpected');
 }
 
-/** Throws where the server shows a marker in place of a payload that it could not decode: it is not what was sent. */
+/** Throws if the server shows a marker in place of a payload that it could not decode: the marker was never sent. */
 function readable(payload: Payload | undefined): Payload {
   if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
   const [value] = markerIn(payload) ?? [];
@@ -295,7 +295,7 @@ function markerIn({ data }: Payload): [unknown] | null {
   return bytes.subarray(0, MARKER.length).equals(MARKER) ? jsonValueOf(bytes) : null;
 }
 
-/** As people are shown it, who have no use for an error. */
+/** Recognizes the marker of an unknown key, which the server shows to people, who have no use for an error. */
 function isUnknownKey(value: unknown): boolean {
   const { undecodable } = (value ?? {}) as { undecodable?: { reason?: unknown } };
   return undecodable?.reason === 'unknownKey';

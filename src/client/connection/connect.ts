@@ -8,12 +8,8 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
-import {
-  type ClientSettings,
-  type ClientUse,
-  type CodecServerAccess,
-  loadClientSettings,
-} from '../../config/client.ts';
+import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import { RUNS_WITH_INQUIRIES } from '../../model/run-key.ts';
@@ -39,9 +35,10 @@ const SERVER_PATIENCE_MS = 10_000;
 type RpcOptions = Parameters<(typeof Connection)['generateRPCImplementation']>[0];
 
 /**
- * A connection that repeats calls by the SDK's rules, but for what a run's limit refuses: it would be refused again. In
- * place of the SDK's own retries: a call that is cancelled while it waits for its next attempt ends at once. The SDK's
- * goes on, and where the connection was closed meanwhile it throws where no caller can catch it.
+ * A connection that repeats calls by the SDK's rules, but not a call that a run's limit refused.
+ *
+ * It replaces the SDK's own retries: here a call that is cancelled between two attempts ends at once. In the SDK it
+ * continues, and if the connection was closed meanwhile, it throws where no caller can catch it.
  */
 class PatientConnection extends Connection {
   protected static override generateRPCImplementation(options: RpcOptions) {
@@ -85,14 +82,14 @@ class PatientConnection extends Connection {
   }
 }
 
-/** Where the program gives none of these, the environment's are taken (docs/configuration.md). */
+/** Options of a client. The environment gives those that the program leaves out (docs/configuration.md). */
 export interface ConnectOptions {
   /**
    * `host:port`, without a scheme: of Temporal, not of the gateway. Default: `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`.
    * TLS and API keys come from the environment, as `@temporalio/envconfig` reads it.
    */
   address?: string;
-  /** Of Temporal. Default: `TEMPORAL_NAMESPACE`, else `default`. */
+  /** Temporal's namespace. Default: `TEMPORAL_NAMESPACE`, else `default`. */
   namespace?: string;
   /**
    * The one that the workers of this environment poll: with another, starts succeed and wait for ever. Default:
@@ -108,7 +105,7 @@ export interface ConnectOptions {
   connection?: ConnectionLike;
   /** The most applicants that a message may carry; the worker has the last word. */
   maxApplicants?: number;
-  /** How long to wait for the server, in milliseconds. Default 5,000: one that is there answers at once. */
+  /** How long to wait for the server, in milliseconds. Default 5,000: a server that runs answers at once. */
   connectTimeoutMs?: number;
   /**
    * How long a question to a run waits for a worker, in milliseconds, where the call gives no `timeoutMs`. Default
@@ -232,9 +229,9 @@ export async function connectTo(
 const MOST_LOOKED_AT = 5;
 
 /**
- * Sends in the clear, unless the newest runs of the task queue are encrypted: its workers would refuse what is sent, and
- * it would stay readable in the history. The first message of a client asks for them. An answer that came encrypted
- * cannot be read.
+ * Sends in the clear, unless the newest runs of the task queue are encrypted: its workers would refuse a clear message,
+ * which would stay readable in the history. The client looks for such runs before its first message. It cannot read
+ * encrypted answers.
  */
 function clearDataConverter(connection: ConnectionLike, namespace: string, taskQueue: string): DataConverter {
   let isClear = false;
@@ -315,7 +312,7 @@ export async function configuredDataConverter(
 }
 
 /**
- * What programs beside the ledger add to a client, which by itself loads neither ledger nor telemetry.
+ * Additions by programs beside the ledger. A client by itself loads neither ledger nor telemetry.
  *
  * @internal
  */
@@ -326,7 +323,7 @@ export interface Additions {
 }
 
 /**
- * What a client is made of.
+ * The parts of a client.
  *
  * @internal
  */
@@ -341,7 +338,7 @@ export interface ClientParts {
   keys: { close(): void } | undefined;
 }
 
-/** As the client's package says (scripts/pack-client.ts). An older Node fails later, by a function that it lacks. */
+/** The client's package names the same version (scripts/pack-client.ts). An older Node fails later. */
 const OLDEST_NODE = [22, 19] as const;
 
 /** @throws ConfigError where this Node is too old */
