@@ -91,11 +91,11 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
   return program;
 }
 
-/** Commander quotes what it was given: a value that went to the wrong place may be personal, and may hold quotes itself. */
+/** Repeats no misplaced value: commander quotes it, and it may be personal and hold quotes itself. */
 function withoutValues(text: string): string {
   return text
     .replace(/unknown (option|command) '([\s\S]*)'/, (_, kind: string, given: string) => {
-      // What has the form of a name is repeated, so that a slip of the pen can be seen.
+      // Repeats a text that looks like a name, so that the operator sees a slip of the pen.
       const [name] = /^(?:--)?[a-z]+(?:-[a-z]+)*(?==|$)/.exec(given) ?? [];
       return name === undefined ? `unknown ${kind}` : `unknown ${kind} '${name}'`;
     })
@@ -103,13 +103,13 @@ function withoutValues(text: string): string {
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.\n');
 }
 
-/** Whether it starts servers of its own, or has an address from its caller. */
+/** Returns whether the command starts its own servers, or has an address from its caller. */
 function isByItself(command: Command): boolean {
   const { address } = command.opts();
   return address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
 }
 
-/** `help advance` as `advance --help`, of subcommands too. An unknown name is left for commander to refuse. */
+/** Turns `help advance` into `advance --help`, of subcommands too. Leaves an unknown name for commander to refuse. */
 function withHelpOption(argv: readonly string[], program: Command): readonly string[] {
   if (argv[0] !== 'help') return argv;
   let command: Command | undefined = program;
@@ -122,7 +122,7 @@ function withHelpOption(argv: readonly string[], program: Command): readonly str
   return command === undefined ? names : [...names, '--help'];
 }
 
-/** Runs one command and returns its exit code; what it says goes to the process's own streams. */
+/** Runs one command with output to the process's own streams. Returns the exit code. */
 export async function runProgram(argv: readonly string[], given?: Command): Promise<number> {
   let options: OutputOptions = {};
   const program = given ?? (await createProgram(argv));
@@ -134,7 +134,7 @@ export async function runProgram(argv: readonly string[], given?: Command): Prom
     await program.parseAsync(withHelpOption(argv, program), { from: 'user' });
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
-    // Commander has printed what is wrong by now; for help that was asked for, its code is 0.
+    // Commander has printed the error by now. If the operator asked for help, its code is 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     return reportError(error, options);
   }

@@ -1,4 +1,6 @@
-/** Runs a worker: the workflow queue, and one gateway queue for each profile. ARCHITECTURE.md and docs/protocol.md. */
+/**
+ * Runs a worker: the workflow queue, and one gateway queue for each profile. See ARCHITECTURE.md and docs/protocol.md.
+ */
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -31,15 +33,15 @@ import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-tele
 import { workflowSource } from './worker/workflow-source.ts';
 
 /**
- * How long the tasks of a run wait for the worker that has it cached before any other may take them: with the default
- * of 10 s each run of a worker that was killed stands still that long.
+ * How long the tasks of a run wait for the worker that has it cached before any other may take them. With the default
+ * of 10 s each run of a killed worker would pause that long.
  */
 const STICKY_TIMEOUT_MS = 3_000;
 
-/** Each waits on a platform's endpoint and does nothing else; several times what one endpoint may take. */
+/** Each slot only waits on a platform's endpoint. This is several times the slots that one endpoint may take. */
 const WEBHOOK_SLOTS = 50;
 
-/** How long is looked for why Temporal cannot be reached. */
+/** Limits the search for the reason when Temporal cannot be reached. */
 const WHY_UNREACHABLE_MS = 5_000;
 
 type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
@@ -195,7 +197,7 @@ async function openParts(
   };
 }
 
-/** Closed with the others, however the start goes on. */
+/** Adds a part to the resources, which are closed whether or not the start succeeds. */
 async function keptIn<T extends { close(): Promise<void> }>(
   resources: AsyncDisposableStack,
   opening: Promise<T>,
@@ -209,11 +211,11 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
   try {
     return await NativeConnection.connect({
       ...temporal.connectionOptions,
-      // What is encrypted was compressed before, and does not get shorter.
+      // Payloads are compressed before encryption, and do not get shorter.
       ...(payloadsAreEncrypted ? { grpcCompression: { codec: 'none' } } : {}),
     });
   } catch {
-    // The cause may hold metadata, and so an API key. It tells nothing of TLS either.
+    // The cause may hold metadata, and so an API key. It says nothing of TLS either.
     throw await whyUnreachable(temporal.connectionOptions, WHY_UNREACHABLE_MS);
   }
 }
@@ -280,9 +282,9 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
     ...config.ledger,
     environment: config.environment,
     keyRing,
-    // Outside the sandbox a ledger is made by `setup` alone: a worker that makes one has forgotten what was sent.
-    // Where a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes tables,
-    // there too: workers of another version may be at work on them.
+    // Outside the sandbox only `setup` makes a ledger: a worker that made one would have forgotten what was sent. If a
+    // ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes tables, there
+    // too: workers of another version may be at work on them.
     create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
   });
 }
@@ -346,11 +348,11 @@ async function createWorkers(
 
 /** All queues alike, so that an activity runs on the version that scheduled it. docs/versioning.md */
 function versioned(version: DeploymentVersion): NonNullable<WorkerOptions['workerDeploymentOptions']> {
-  // Journeys last for weeks and go on with each deploy; what is pinned says so where it is defined.
+  // Journeys last for weeks and continue across deploys; pinned workflows say so in their definition.
   return { useWorkerVersioning: true, version, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/** Stops all queues when one fails: half a worker would look healthy. */
+/** Stops all queues if one fails, since half a worker would look healthy. */
 async function runAll(workers: readonly Worker[], { onReady, signal }: RunWorkerOptions): Promise<void> {
   const shutDown = () => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

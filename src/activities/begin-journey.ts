@@ -19,23 +19,23 @@ import { makeOneAttempt } from './submit-inquiry.ts';
 
 type BeginArgs = Parameters<EagerActivities['beginJourney']>[0];
 
-/** A check that takes longer has its own activity: a worker's shutdown waits for one attempt, and 5 s. */
+/** The longest check before an attempt in this activity: a worker's shutdown waits for one attempt, and 5 s. */
 const CHECKED_WITHIN_MS = 2_000;
 
 /**
- * The check of a journey's input, and where nothing stands against it the first attempt of its first stage: one activity
- * where there were two. docs/protocol.md, "The first attempt".
+ * Checks a journey's input and, if nothing is wrong with it, makes the first attempt of the first stage. This saves one
+ * activity. docs/protocol.md, "The first attempt".
  *
- * Before it claims, Temporal has the run's configuration: a run that loses this activity knows which ledger to ask.
+ * Temporal has the run's configuration before the claim: a run that loses this activity knows which ledger to ask.
  *
- * @throws every failure type of `submitInquiry`, with `BeginFailureDetails`; `InvalidInput` of the check without `prepared`
+ * @throws each failure type of `submitInquiry`, with `BeginFailureDetails`; the check's `InvalidInput` lacks `prepared`
  */
 export function createBeginJourney(dependencies: ActivityDependencies): EagerActivities['beginJourney'] {
   const { prepareJourney } = createStartActivities(dependencies);
 
   return async function beginJourney(args: BeginArgs): Promise<BegunJourney> {
     const { attempt, heartbeatTimeoutMs = 0 } = activityInfo();
-    // As of `submitInquiry`: this execution cannot know what the first one has done.
+    // `submitInquiry` does the same: this execution cannot know how far the first one got.
     if (attempt > 1) throw finalFailure('ActivityFailed');
     const startedAt = performance.now();
     const told: Told = { startedAt, run: undefined, isBare: false };
@@ -49,11 +49,11 @@ export function createBeginJourney(dependencies: ActivityDependencies): EagerAct
   };
 }
 
-/** What Temporal was told by heartbeats. */
+/** The state of this execution's heartbeats. */
 interface Told {
   startedAt: number;
   run: Omit<PreparedJourney, 'heard'> | undefined;
-  /** A heartbeat without the configuration went out. It may arrive after a later one, and would take its place. */
+  /** A heartbeat without the configuration was sent. It may arrive after a later one and replace it. */
   isBare: boolean;
 }
 
@@ -62,7 +62,7 @@ function beat(told: Told): void {
   heartbeat(told.run);
 }
 
-/** `undefined` where the check did not come to its end, or another worker is to be asked: the run schedules `prepareJourney`, and never this activity. */
+/** Returns `undefined` if only `prepareJourney` can finish the check: the run never schedules this activity again. */
 async function ifPrepared(check: Promise<PreparedJourney>): Promise<PreparedJourney | undefined> {
   try {
     return await check;
@@ -98,25 +98,25 @@ async function begin(
     return { prepared, first };
   } catch (error) {
     const { type, details } = error as { type?: unknown; details?: BeginFailureDetails[] };
-    // A cancellation among others: what came of the claim stands in the ledger.
+    // Includes cancellation. The ledger has the outcome of the claim.
     if (!isFailureType(type)) return { prepared, first: { kind: 'lost' } };
     throw finalFailure(type, { ...details?.[0], prepared });
   } finally {
     late.abort();
-    // One that hangs keeps its connection.
+    // A hanging attempt keeps its connection.
     void Promise.resolve(attempt)
       .catch(() => {})
       .then(release);
   }
 }
 
-/** Where the attempt had an activity of its own, Temporal's start-to-close would end it then. */
+/** Resolves when Temporal's start-to-close would end an attempt that had an activity of its own. */
 async function lostAfter(ms: number, signal: AbortSignal): Promise<{ kind: 'lost' }> {
   await setTimeout(ms, undefined, { signal }).catch(() => {});
   return { kind: 'lost' };
 }
 
-/** No attempt has shorter time-outs than the run's own. Where these are longer, `submitInquiry` makes it, which has them. */
+/** Whether this activity leaves an attempt at least the run's own time-outs. Otherwise `submitInquiry` makes it. */
 function hasTimeOf({ settings, token }: PreparedJourney, { startedAt, isBare }: Told): boolean {
   const { heartbeatTimeoutMs = 0, startToCloseTimeoutMs } = activityInfo();
   const isSoon = !isBare && performance.now() - startedAt < CHECKED_WITHIN_MS;
@@ -124,7 +124,7 @@ function hasTimeOf({ settings, token }: PreparedJourney, { startedAt, isBare }: 
   return token === 'ready' && isSoon && isWithin && settings.heartbeatTimeoutMs <= heartbeatTimeoutMs;
 }
 
-/** Whether Temporal's database has the run's configuration now, and still waits for this execution. */
+/** Whether Temporal's database now has the run's configuration, and still waits for this execution. */
 async function isKept({ heard: _heard, ...run }: PreparedJourney, told: Told): Promise<boolean> {
   const { client, info } = Context.current();
   told.run = run;

@@ -10,8 +10,8 @@ import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 /**
- * Compares two reports of the ledger, seals the whole list beside them, and returns counts and sums alone. Idempotent:
- * a repetition seals the same list again. Reports that are gone or cannot be read are an answer, not an error.
+ * Compares two reports of the ledger, seals the whole list beside them, and returns only counts and sums. Idempotent: a
+ * repetition seals the same list again. A missing or unreadable report is an answer, not an error.
  *
  * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final).
  */
@@ -46,7 +46,7 @@ function parsed(read: ReportToCompare): Parsed {
   return { report: named(report, read.applicantIds), origin: { customerTraceNumber, attempt } };
 }
 
-/** The interface shows no `applicantId` in a report (2.4): the reference knows whose each `consumerId` is. */
+/** Adds each `applicantId`. The interface shows none in a report (2.4); the reference maps each `consumerId` to one. */
 function named(report: GatewayResponse, applicantIds: ReadonlyMap<unknown, string>): GatewayResponse {
   const applicants = report.applicants.map((entry) => {
     const applicantId = applicantIds.get(entry.consumerId);
@@ -55,13 +55,13 @@ function named(report: GatewayResponse, applicantIds: ReadonlyMap<unknown, strin
   return { ...report, applicants };
 }
 
-/** A longer report would hold up the answer: it is compared by an activity of its own. */
+/** A longer report would delay the answer: an activity of its own compares it. */
 const MOST_CHARACTERS = 256 * 1024;
 const COMPARED_WITHIN_MS = 2_000;
 
 /**
- * Compares a recorded answer with the earlier report that the attempt names. `undefined` where none is named, and where it
- * did not succeed at once: the run asks `compareReports` then.
+ * Compares a recorded answer with the earlier report that the attempt names. Returns `undefined` if it names none, or
+ * if the comparison did not succeed at once. The run then asks `compareReports`.
  */
 export async function comparedSoon(
   dependencies: ActivityDependencies,

@@ -13,7 +13,7 @@ function recordedOtherwise(path: string): Problem {
 }
 
 /**
- * Consents are checked and recorded; each activity is idempotent, so Temporal may repeat it without limit.
+ * Creates the activities that check and record consents. Each is idempotent, so Temporal may repeat it without limit.
  *
  * @throws `LedgerUnavailable`, and `ActivityFailed` while the consent keys cannot be read (repeated); `LedgerChanged`
  *   (final)
@@ -28,7 +28,7 @@ export function createConsentActivities(
     const doubts = await Promise.all(consents.map(doubtAbout));
     const checked = consents.map((consent, index) => (doubts[index] === undefined ? consent : withoutProof(consent)));
     const verdicts = await ledger.recordConsents(ledgerId, checked);
-    // Most messages are new, for a share that the run knows: they cost no second transaction.
+    // Most messages are new, for a share that the run knows: they need no second transaction.
     const isMore = told.unknownShares.length + told.matchedShares.length + told.faultyGrants.length > 0;
     if (isMore || verdicts.some(({ kind }) => kind === 'known')) {
       await ledger.kept.noteTold(ledgerId, { ...told, consents: checked });
@@ -44,7 +44,7 @@ export function createConsentActivities(
     };
   }
 
-  /** Why a refusal is recorded without its proof. Keys that cannot be read do not keep a refusal from the ledger. */
+  /** Returns why a refusal is recorded without its proof. Unreadable keys do not keep a refusal from the ledger. */
   async function doubtAbout({ receivedAt, ...consent }: ConsentRecord): Promise<string | undefined> {
     if (consent.proof === undefined || consent.decision === 'granted') return undefined;
     try {
@@ -56,8 +56,7 @@ export function createConsentActivities(
   }
 
   /**
-   * No run names the profile here. So the profiles of the journey's inquiries count, and where none is known, every
-   * profile.
+   * No run names the profile here. So the profiles of the journey's inquiries count, or every profile if none is known.
    */
   async function needsProof({ journeyId }: ConsentMessage): Promise<boolean> {
     const all = [...dependencies.config.profiles.values()];
@@ -66,7 +65,7 @@ export function createConsentActivities(
     return (known.length > 0 ? known : all).some(({ consentTrust }) => consentTrust === 'proof');
   }
 
-  /** Refuses a grant whose proof is missing or not good. Takes a refusal always, without a proof that is not good. */
+  /** Refuses a grant whose proof is missing or invalid. Always takes a refusal, but drops an invalid proof. */
   async function proved(consent: ConsentMessage, receivedAt: string): Promise<ConsentMessage> {
     const isGrant = consent.decision === 'granted';
     if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;

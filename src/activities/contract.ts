@@ -1,6 +1,6 @@
 /**
- * Types of the activities' arguments and results. None has a token, a secret or a report. Some have applicants, since
- * an attempt cannot be made without them.
+ * Types of the activities' arguments and results. None contains a token, a secret or a report. Some contain applicants,
+ * since an attempt needs them.
  */
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -42,51 +42,51 @@ import type { Place, PortfolioExamination } from '../portfolio/examine-portfolio
 import type { FileMark } from '../portfolio/files.ts';
 import type { ProofVerdict } from '../protection/proofs.ts';
 
-/** What a run fixes at its start and checks every attempt against. */
+/** The facts that a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {
   environment: Environment;
   profile: string;
   customerId: string;
   profileFingerprint: string;
   ledgerId: string;
-  /** The profile's word at the run's start, so that a request and its digest keep one spelling. Absent: as given. */
+  /** The profile's setting at the run's start, so that a request and its digest keep one spelling. Absent: as given. */
   accents?: 'transliterate';
-  /** The newest attempt of any run that this one has seen: a ledger that lacks it is an older copy. */
+  /** The newest attempt of any run that this run has seen. A ledger that lacks it is an older copy. */
   seen?: SeenAttempt;
 }
 
 export interface PreparedRun extends RunIdentity {
   settings: ProtocolSettings;
-  /** Those that are registered on this server; upserting another would park the run for ever. */
+  /** The attributes that this server has registered. Upserting another would block the run for ever. */
   searchAttributes: SearchAttributeName[];
-  /** What makes a grant count. */
+  /** The conditions under which a grant counts. */
   consentTrust: GatewayProfile['consentTrust'];
   /** Attempts begin on the workflow queue, where a worker dispatches them to itself. Absent: on the gateway queue. */
   submitsOnWorkflowQueue?: true;
-  /** Where the pages of docs/runbook are served. */
+  /** The base URL of the pages of docs/runbook. */
   runbookUrl?: string;
-  /** The profile has endpoints for events. Absent where it has none. */
+  /** The profile has endpoints for events. */
   sendsEvents?: true;
-  /** Result of the preflight: the run meets `refused` and `unavailable` again, visibly, before the first attempt. */
+  /** Result of the preflight. Before the first attempt the run meets `refused` and `unavailable` again, visibly. */
   token: 'ready' | 'unavailable' | 'refused';
 }
 
-/** What a `lendingJourney` run learns at its start beside that. */
+/** The facts that a `lendingJourney` run also receives at its start. */
 export interface PreparedJourney extends PreparedRun {
-  /** Consents from before the run. Absent where the ledger did not answer, or has more than a start should carry. */
+  /** Consents from before the run. Absent if the ledger did not answer, or has more than a start should carry. */
   heard?: HeardConsent[];
 }
 
-/** What a `shareReport` run fixes at its start beside that. */
+/** The facts that a `shareReport` run also fixes at its start. */
 export interface PreparedShare extends PreparedRun {
   report: ReportSource;
   reference: ReportReference;
   consents: FoundConsents;
 }
 
-/** What the ledger has about sharing one report with one secondary user. */
+/** The ledger's facts about sharing one report with one secondary user. */
 export interface FoundConsents extends StandingConsents {
-  /** The report was disposed of, or came under a legal hold, since the share was started. */
+  /** After the share was started, the report was disposed of or came under a legal hold. */
   reportGone?: true;
   withdrawn?: NonNullable<ShareObjection['withdrawn']>;
 }
@@ -95,14 +95,13 @@ export interface LookUpConsentsArgs {
   share: SecondaryUser & { shareId: string };
   report: ReportSource;
   reportReferenceNumber: string;
-  /** Of the report. */
+  /** The report's applicants. */
   applicantIds: readonly string[];
   consentTrust: GatewayProfile['consentTrust'];
 }
 
 export interface SubmitInquiryArgs extends InquiryContent {
   run: RunIdentity;
-  /** The attempt that is to be made. */
   attempt: number;
   settings: ProtocolSettings;
   consents: ConsentRecord[];
@@ -110,7 +109,7 @@ export interface SubmitInquiryArgs extends InquiryContent {
   consentValidForMs?: number;
   /** After a 401: only a token fetched after this instant will do. */
   tokenFetchedAfter?: string;
-  /** A stage's report is compared with this earlier one, once its outcome is recorded. */
+  /** A stage's report is compared with this earlier one after its outcome is recorded. */
   compareWith?: ComparedReport;
   /** The activity was scheduled on the workflow queue. */
   onWorkflowQueue?: true;
@@ -119,50 +118,49 @@ export interface SubmitInquiryArgs extends InquiryContent {
 export interface AnsweredAttempt {
   attempt: number;
   answer: Answer;
-  /** Whether the ledger has it. */
   recorded: boolean;
   requestedAt?: string;
-  /** Absent where the comparison was not asked for, or did not come about in time. */
+  /** Absent if no comparison was requested, or if it did not finish in time. */
   changes?: StageChanges;
 }
 
 export type SubmitInquiryResult =
   /** Answered now, or by an earlier attempt that the ledger knows of. */
   | ({ kind: 'answered'; seen: SeenAttempt } & AnsweredAttempt)
-  /** Nothing was claimed: this worker has no permit for it, and the gateway queue is to have it. */
+  /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
   | { kind: 'elsewhere' }
-  /** Nothing was sent: this is how the latest attempt stands in the ledger. */
+  /** The ledger's latest attempt of the inquiry. This activity sent nothing. */
   | { kind: 'latest'; latest: AttemptView }
-  /** Nothing was claimed or sent: the ledger has it that the run was withdrawn. */
+  /** The ledger has a withdrawal of the run. The activity claimed and sent nothing. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
-  /** Nothing was claimed or sent: a consent or another row in the ledger does not permit the share. */
+  /** A consent or another row in the ledger does not permit the share. The activity claimed and sent nothing. */
   | ({ kind: 'notPermitted' } & ShareObjection);
 
 /** `details[0]` of every failure that `submitInquiry` throws. */
 export interface SubmitFailureDetails {
   attempt: number;
-  /** Whether this attempt stands in the ledger, so that the next one has the next number. */
+  /** Whether the ledger has this attempt, so that the next one has the next number. */
   claimed: boolean;
-  /** Whether the ledger knows how it ended. */
+  /** Whether the ledger has the attempt's outcome. */
   recorded: boolean;
   httpStatus?: number;
   retryAfterMs?: number;
   requestedAt?: string;
-  /** The ledger keeps what the gateway wrote beside that status. */
+  /** The ledger keeps the gateway's text beside that status. */
   refusalKept?: true;
-  /** The same, sealed, where the ledger does not have it yet: it goes there with the outcome. */
+  /** The sealed text, if the ledger does not have it yet. The run records it with the outcome. */
   refusal?: CarriedRefusal;
-  /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
+  /** With `OutcomeUnknown`: the instant from which the ledger takes a `resend`. */
   resendFrom?: string;
-  /** Of the attempt that was claimed. */
+  /** The claimed attempt. */
   seen?: SeenAttempt;
-  /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
+  /** With `AnotherNumber`: the number under which the ledger has the inquiry. */
   otherTraceNumber?: string;
   /** With `InvalidInput`. */
   problems?: Problem[];
 }
 
-/** Has the content, since the ledger gives an outcome only to the request that it was made for. */
+/** Has the content, since the ledger gives an outcome only to the request that received it. */
 export interface LookUpInquiryArgs extends InquiryContent {
   run: Pick<RunIdentity, 'ledgerId' | 'accents'>;
 }
@@ -170,7 +168,7 @@ export interface LookUpInquiryArgs extends InquiryContent {
 interface CloseAttemptArgs extends LookUpInquiryArgs {
   /** The attempt whose activity was lost or cancelled. */
   attempt: number;
-  /** When that was scheduled, by Temporal's clock, RFC 3339. */
+  /** When that activity was scheduled, by Temporal's clock, RFC 3339. */
   begunAt: string;
 }
 
@@ -185,15 +183,15 @@ interface CompareReportsArgs {
   later: ComparedReport;
 }
 
-/** As a run has it. Whether it is proven is judged where it is recorded. */
+/** A decision as a run has it. The activity that records it judges whether it is proven. */
 export type UnprovenDecision = Omit<DecisionRecord, 'provenBy'>;
 
 export interface DecisionProof {
   /** Compact JWS. */
   jws: string;
-  /** Of `amend` and of a repeat: the ledger keeps none, and the proof is about them. */
+  /** For `amend` and a repeat: the proof is about the applicants, and the ledger keeps none. */
   applicants?: FailsafeApplicant[];
-  /** Of a review's row that takes the decision about another row: what that one was about. */
+  /** For a review's row that takes over the decision about another row: the inquiry and attempt of that decision. */
   askedAbout?: { customerTraceNumber: string; attempt: number };
 }
 
@@ -201,7 +199,7 @@ export interface RecordDecisionArgs {
   ledgerId: string;
   inquiry: InquiryDescription;
   decision: UnprovenDecision;
-  /** Of `repeat`: which pull of the stage it is to be. */
+  /** For `repeat`: the number of the further pull of the stage. */
   occurrence?: number;
   proof?: DecisionProof;
 }
@@ -211,73 +209,72 @@ export interface RecordConsentsArgs extends Omit<ToldConsents, 'consents'> {
   consents: ConsentRecord[];
 }
 
-/** `index`: of the consent in the list that was to be recorded. */
+/** `index`: the consent's place in the list to be recorded. */
 export interface RecordConsentsResult {
-  /** The ledger has other content under the same key, and keeps that. */
+  /** The ledger has other content under the same key, and keeps it. */
   knownOtherwise: { index: number; paths: string[] }[];
-  /** Refusals that were recorded without the proof that they brought, and why. */
+  /** Refusals that were recorded without their proof, and why. */
   unproved: { index: number; reason: string }[];
 }
 
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
-  /** `firstRunId`: of the run's chain. */
+  /** `firstRunId`: the first run of the chain. */
   prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<PreparedJourney>;
   preparePull(args: { input: PullInput }): Promise<PreparedRun>;
-  /** `firstRunId`: of the run's chain. */
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;
-  /** Reads only; called before each attempt, since consents that another run received do not reach this one. */
+  /** Only reads. Called before each attempt, since consents that another run received do not reach this one. */
   lookUpConsents(args: LookUpConsentsArgs): Promise<FoundConsents>;
-  /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
+  /** Checks by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
-  /** A share that is requested of a running journey; paths as its message has them. */
+  /** Checks a share that is requested of a running journey. Paths are those of its message. */
   checkShare(args: {
     profile: string;
     message: RequestShareMessage;
-    /** The journey's purpose code for SECONDUSE, which a share without one of its own has. */
+    /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */
     journeyPurposeCode?: string;
   }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
-  /** Reads only, builds and validates nothing; any worker can do it. */
+  /** Only reads; builds and validates nothing. Any worker can run it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   /**
-   * As `lookUpInquiry`, after an activity that was lost or cancelled: where the attempt could still be claimed it is closed,
-   * so that a late claim loses.
+   * Looks up the inquiry after an activity was lost or cancelled. An attempt that could still be claimed is closed, so
+   * that a late claim loses.
    */
   closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
-  /** Reads the newest attempt of all, and records where one that was seen is missing (docs/protocol.md). */
+  /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
   lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
-  /** What `submitInquiry` could not record. */
+  /** Records an outcome that `submitInquiry` could not record. */
   recordOutcome(record: OutcomeRecord & { refusal?: CarriedRefusal }): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
-  /** Refused where its proof is, or where the inquiry's profile asks for one: then the ledger is not asked. */
+  /** Refuses a bad proof, and a missing one if the inquiry's profile requires it, without asking the ledger. */
   recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
-  /** Of a repeat, before it is accepted; fails as `InvalidInput`. Judged as of `receivedAt`. */
+  /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
-  /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
+  /** Without `ledgerId`: the worker's own ledger. Checks only the proofs of refusals; grants were checked before. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
-  /** Closes a share's numbers in the ledger, unless an attempt of it may have been sent. */
+  /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
-  /** What a run waits for by itself, and what it waits for no longer. */
+  /** Records the operator tasks that the run has opened or ended since its last note. */
   noteWork(args: { ledgerId: string; note: WorkNote }): Promise<void>;
-  /** What people decided about the calling run, before it takes effect. */
+  /** Records operators' decisions about the calling run before they take effect. */
   recordRunDecisions(args: { ledgerId: string; decisions: RunDecision[] }): Promise<void>;
-  /** Consents from before this run; the ledger records that the run has heard them. */
+  /** Returns consents from before this run. The ledger records that the run has received them. */
   hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
-  /** Judged as of `receivedAt`: asked again, it says the same. */
+  /** Judges as of `receivedAt`, so that a repeated call gives the same verdict. */
   checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
   /**
-   * A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one; any
-   * consent where the ledger has another content under its key.
+   * Refuses a grant as `InvalidInput` if its proof is invalid, or missing where a profile that may apply requires one.
+   * Refuses any consent if the ledger has other content under its key.
    */
   recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordedConsent>;
-  /** Hands events of the calling run to its delivery run, which is started where there is none. In the given order. */
+  /** Hands events of the calling run to its delivery run in the given order, and starts that run if needed. */
   queueWebhooks(args: { profile: string; events: WebhookEvent[] }): Promise<{ queued: number }>;
 }
 
-/** On the webhooks queue; repeated by Temporal until the event is given up. */
+/** Runs on the webhooks queue. Temporal repeats it until the event is given up. */
 export interface WebhookActivities {
-  /** Sends one event to one endpoint, once for each time that it is run. */
+  /** Sends one event to one endpoint, once for each execution. */
   deliverWebhook(args: DeliverWebhookArgs): Promise<{ httpStatus: number }>;
 }
 
@@ -291,29 +288,29 @@ export interface GatewayActivities {
   submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult>;
 }
 
-/** How a journey's first activity ended: what it does not do, the run does by itself. */
+/** The result of a journey's first activity. The run does the rest by itself. */
 export interface BegunJourney {
-  /** Absent where only `prepareJourney`, which Temporal repeats, can find it out. */
+  /** Absent if only `prepareJourney`, which Temporal repeats, can provide it. */
   prepared?: PreparedJourney;
-  /** Absent where nothing was claimed. `lost`: only the ledger can say. */
+  /** Absent if nothing was claimed. `lost`: only the ledger has the outcome. */
   first?: SubmitInquiryResult | { kind: 'lost' };
 }
 
-/** `details[0]` of an `InvalidInput` that a start's check throws. */
+/** `details[0]` of an `InvalidInput` from the check of a start. */
 export interface RefusedInput {
   problems: readonly Problem[];
   /** The worker that checked lacks the profile: another worker may have it. */
   askOthers?: true;
 }
 
-/** `details[0]` of what `beginJourney` throws, other than `InvalidInput` of its check. */
+/** `details[0]` of every failure of `beginJourney` except `InvalidInput` of its check. */
 export type BeginFailureDetails = SubmitFailureDetails & { prepared: PreparedJourney };
 
-/** On the workflow queue alone. */
+/** Activities of the workflow queue alone. */
 export interface EagerActivities {
   /**
-   * `prepareJourney`, and the first attempt of the first stage; never repeated. Before it claims, Temporal has the
-   * configuration, as the details of a heartbeat ({@link PreparedJourney} without `heard`).
+   * Runs `prepareJourney` and the first attempt of the first stage; never repeated. Before the claim, Temporal has the
+   * configuration as the details of a heartbeat ({@link PreparedJourney} without `heard`).
    */
   beginJourney(args: {
     input: LendingJourneyInput;
@@ -332,15 +329,13 @@ export interface InquiryFailure
   failureType: FailureType;
   returnCode?: string;
   returnReasonCode?: string;
-  /** What is wrong with the input, or with the answer. */
+  /** The problems of the input, or of the answer. */
   problems?: readonly Problem[];
 }
 
-// What the workflow `portfolioReview` and its activities say to each other. Types only.
-
-/** Which file, how its lines are read, and how it is known to be the one that was examined. */
+/** Identifies an examined file, and says how its lines are read. */
 export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns' | 'badLines'> {
-  /** The end user's, as `portfolioFolder` names it. */
+  /** The end user's folder, as `portfolioFolder` names it. */
   folder: string;
   file: string;
   format: PortfolioFormat;
@@ -352,13 +347,12 @@ export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile
 
 interface RowsRead {
   rows: PortfolioRow[];
-  /** Where the next ones begin; absent at the file's end. */
+  /** The place of the following rows; absent at the file's end. */
   next?: Place;
-  /** As it is now: other than it was where an unchanged file was found under another mark. */
+  /** The current mark. It differs from the known one if an unchanged file was found under another mark. */
   mark: FileMark;
 }
 
-/** A review, and the file that its results are written beside. */
 interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
   reviewId: string;
 }
@@ -367,11 +361,11 @@ export interface PortfolioActivities {
   preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
   /** Reads the whole file, and writes the bad rows' report. */
   examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
-  /** `inFull`: the whole file is compared by its digest, even if its mark is the same. */
+  /** `inFull`: the digest of the whole file is compared, even if its mark is the same. */
   readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
-  /** Rows that were begun before; without places it only looks whether the file is the same, in full. */
+  /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
   readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
   writePortfolioResults(args: ReviewFile & { part: number; results: RowResult[] }): Promise<void>;
-  /** Makes one file of the parts. */
+  /** Joins the parts into one file. */
   finishPortfolioResults(args: ReviewFile & { parts: number }): Promise<void>;
 }

@@ -10,24 +10,24 @@ import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier, DecisionProofVerifier } from '../protection/proofs.ts';
 import type { InquiryPermits } from './inquiry-permits.ts';
 
-/** What the worker gives its activities. */
+/** Everything that the worker gives its activities. */
 export interface ActivityDependencies {
   config: Pick<Config, 'environment' | 'profiles' | 'protocol' | 'webhooks' | 'portfolioDirectory' | 'runbookUrl'>;
   ledger: Ledger;
   tokens: TokenSource;
   /** By profile name. */
   gateways: ReadonlyMap<string, GatewayClient>;
-  /** By profile name: for attempts from both queues. */
+  /** By profile name. One pool serves attempts from both queues. */
   permits: ReadonlyMap<string, InquiryPermits>;
   checkConsentProof: ConsentProofVerifier;
   checkDecisionProof: DecisionProofVerifier;
-  /** Those of the project's search attributes that the server has registered. */
+  /** Returns the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
 }
 
 /**
- * Finds the profile that a start's input names. Where this worker lacks it, another worker may have it, such as in the
- * middle of a deploy: the run says so in its status, and asks again before it fails.
+ * Finds the profile that a start's input names. If this worker lacks it, another worker may have it, for example during
+ * a deploy. The run says so in its status, and asks again before it fails.
  *
  * @throws ProfileUnknownError for a name that a profile may have
  * @throws InvalidInputError for any other name
@@ -40,10 +40,10 @@ export function profileNamed({ config }: ActivityDependencies, name: string): Ga
   throw PROFILE_NAME.test(name) ? new ProfileUnknownError(problems) : new InvalidInputError(problems);
 }
 
-/** This worker lacks the profile that a start names: the input is wrong unless another worker has it. */
+/** Thrown when this worker lacks the named profile. The input is wrong unless another worker has it. */
 export class ProfileUnknownError extends InvalidInputError {}
 
-/** This worker lacks a profile that another one has prepared a run with, such as in the middle of a deploy. */
+/** Thrown when this worker lacks the profile of a prepared run, for example during a deploy. */
 export class ProfileMissingError extends Error {
   override readonly name = 'ProfileMissingError';
 
@@ -53,7 +53,7 @@ export class ProfileMissingError extends Error {
 }
 
 /**
- * Finds the profile of a prepared run. Where this worker lacks it, the caller's input is not at fault: Temporal repeats
+ * Finds the profile of a prepared run. If this worker lacks it, the caller's input is not at fault: Temporal repeats
  * the activity until a worker that has the profile takes it.
  *
  * @throws ProfileMissingError
@@ -64,7 +64,7 @@ export function preparedProfile(dependencies: ActivityDependencies, name: string
   return profile;
 }
 
-/** The run that an activity belongs to, as the ledger keeps it beside what was done for it. */
+/** The run that called the activity, in the form that the ledger keeps. */
 export function callingRun(): { workflowId: string; runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('an activity that belongs to no workflow');

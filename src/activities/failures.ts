@@ -12,8 +12,8 @@ import type { RefusedInput } from './contract.ts';
 import { ProfileMissingError, ProfileUnknownError } from './dependencies.ts';
 
 /**
- * The one place where errors become Temporal failures: a `type` of docs/protocol.md, a constant message and no
- * cause, since messages and causes of failures stay readable in a history.
+ * The one place where errors become Temporal failures: a `type` of docs/protocol.md, a constant message and no cause.
+ * Messages and causes of failures stay readable in a history.
  */
 const MESSAGES: Record<FailureType, string> = {
   TokenUnavailable: 'the token service cannot be reached or is not answering',
@@ -40,12 +40,12 @@ const MESSAGES: Record<FailureType, string> = {
   ActivityFailed: 'the activity could not be carried out',
 };
 
-/** A failure that Temporal never repeats: what is repeated is the workflow's decision. */
+/** A failure that Temporal never repeats: the workflow decides whether to repeat. */
 export function finalFailure(type: FailureType, details: object = {}): ApplicationFailure {
   return ApplicationFailure.create({ type, message: MESSAGES[type], nonRetryable: true, details: [details] });
 }
 
-/** A failure that Temporal's retry policy may repeat: of activities that send nothing to the gateway. */
+/** A failure that Temporal's retry policy may repeat. Only for activities that send nothing to the gateway. */
 export function passingFailure(type: FailureType, nextRetryDelayMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,
@@ -56,8 +56,8 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
 }
 
 /**
- * Translates what an activity threw. An unforeseen error keeps its class and the place it was thrown at, and loses its
- * message: a message may quote personal data (`JSON.parse` does).
+ * Translates an error from an activity. An unforeseen error keeps its class and its origin but loses its message: a
+ * message may quote personal data (`JSON.parse` does).
  */
 export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
@@ -74,7 +74,7 @@ export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSIT
       ? passingFailure(error.code, error.retryAfterMs && Math.min(error.retryAfterMs, retryAfterMaxMs))
       : finalFailure(error.code);
   }
-  // A constant text: it stands in Temporal's UI for as long as the activity waits for another worker.
+  // The message is constant, since Temporal's UI shows it while the activity waits for another worker.
   const message = error instanceof ProfileMissingError ? error.message : MESSAGES.ActivityFailed;
   return ApplicationFailure.create({
     type: 'ActivityFailed',
@@ -91,7 +91,7 @@ function whereItWasThrown(error: unknown): { error: string; at?: string } {
 }
 
 /**
- * Runs an activity's body and translates what it throws.
+ * Runs an activity's body and translates its errors.
  *
  * @param retryAfterMaxMs bounds what a token service asks for: Temporal waits that long, and shows the figure in the
  * clear

@@ -11,10 +11,10 @@ import { createStartActivities } from './prepared-run.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
 
-/** The activities of the workflow queue alone: none of them can post an inquiry. */
+/** The activities of the workflow queue alone: none can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities & PortfolioActivities {
   return {
-    // Their heartbeats follow the file, block by block.
+    // These send their own heartbeats, one for each block of the file.
     ...createPortfolioActivities(dependencies),
     ...heartbeating({
       ...createStartActivities(dependencies),
@@ -28,7 +28,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
   };
 }
 
-/** The same activities, each with heartbeats for as long as its process lives: silence tells of a worker that was killed. */
+/** Adds heartbeats to each activity while its process lives, so that Temporal detects a killed worker. */
 export function heartbeating<Activities extends object>(activities: Activities): Activities {
   const all = Object.entries(activities) as [string, (...args: unknown[]) => Promise<unknown>][];
   const wrapped = all.map(([name, activity]) => [
@@ -46,12 +46,12 @@ export function heartbeating<Activities extends object>(activities: Activities):
   return Object.fromEntries(wrapped);
 }
 
-/** The one activity that can, on a profile's gateway queue. */
+/** The one activity that can post an inquiry, on a profile's gateway queue. */
 export function createGatewayActivities(dependencies: ActivityDependencies): GatewayActivities {
   return { submitInquiry: createSubmitInquiry(dependencies) };
 }
 
-/** The same on the workflow queue, and the one that makes a journey's first attempt. */
+/** `submitInquiry` on the workflow queue, and the activity that makes a journey's first attempt. */
 export function createEagerActivities(dependencies: ActivityDependencies): GatewayActivities & EagerActivities {
   return { ...createGatewayActivities(dependencies), beginJourney: createBeginJourney(dependencies) };
 }

@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 
-/** How long an attempt from the gateway queue waits for a connection: little of the time that it has for its answer. */
+/** How long an attempt from the gateway queue waits for a connection: a small part of the time for its answer. */
 const WAIT_MS = 1_000;
 
 /**
- * The attempts that this worker may have in flight for one profile, from both queues together: one for each connection.
- * Those from the workflow queue take a part of them at most, so that neither the gateway queue nor the workflow queue's
- * other activities starve.
+ * Limits the attempts that this worker has in flight for one profile, from both queues together, to one per connection.
+ * The workflow queue gets only a part of them, so that neither the gateway queue nor the workflow queue's other
+ * activities starve.
  */
 export class InquiryPermits {
-  /** How many the workflow queue may have; 0 where every attempt goes to the gateway queue. */
+  /** The permits of the workflow queue; 0 if every attempt goes to the gateway queue. */
   readonly forWorkflowQueue: number;
   #free: number;
   #inWorkflowQueue = 0;
@@ -21,7 +21,7 @@ export class InquiryPermits {
     this.forWorkflowQueue = forWorkflowQueue;
   }
 
-  /** For the workflow queue. Returns what gives the permit back; `null` where none is free. Never waits. */
+  /** For the workflow queue. Returns the function that releases the permit, or `null` if none is free. Never waits. */
   takeNow(): (() => void) | null {
     if (this.#free === 0 || this.#inWorkflowQueue >= this.forWorkflowQueue) return null;
     this.#free--;
@@ -32,7 +32,7 @@ export class InquiryPermits {
     };
   }
 
-  /** For the gateway queue, whose slots are as many as all permits: it waits only for what the workflow queue has. */
+  /** For the gateway queue. It has a slot for each permit, so it waits only for permits of the workflow queue. */
   async take(): Promise<(() => void) | null> {
     if (this.#free > 0) this.#free--;
     else if (!(await this.#wait())) return null;
@@ -67,8 +67,8 @@ export function inquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: Gat
 }
 
 /**
- * By profile name. The workflow queue may have half of a profile's slots, and with those of all profiles at most half of
- * its own; none with a rate limit, which the server keeps on the gateway queue alone.
+ * Returns permits by profile name. The workflow queue gets at most half of a profile's slots, and in all at most half
+ * of its own. With a rate limit, which the server keeps only on the gateway queue, it gets none.
  */
 export function permitsOf({ worker, profiles }: Pick<Config, 'worker' | 'profiles'>): Map<string, InquiryPermits> {
   const most = Math.floor(worker.maxConcurrentActivities / 2 / profiles.size);

@@ -1,4 +1,4 @@
-/** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that goes on the wire. */
+/** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that is sent. */
 import { defined } from '../base/defined.ts';
 import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
@@ -17,13 +17,13 @@ import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { finalFailure } from './failures.ts';
 
-/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
+/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2). The margin allows for clocks that differ. */
 const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
 
 /**
- * The run's profile as it is configured now.
+ * Returns the run's profile with its current configuration.
  *
- * @throws `ProfileChanged` where it is not the one that the run began with, and the run's way is none of its former ones
+ * @throws `ProfileChanged` if it is not the run's first one, and the run's way is none of its former ones
  */
 export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
   const profile = preparedProfile(dependencies, run.profile);
@@ -32,12 +32,12 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
 }
 
 /**
- * The request as the gateway gets it.
+ * Builds the request that the gateway receives.
  *
  * @param args as `contentAsSent` spells it
  * @param claimedAt when the attempt that sends it was claimed
- * @throws InvalidInputError naming the caller's fields, also where the profile does not allow what is asked for, or where
- *   an applicant is made up
+ * @throws InvalidInputError naming the caller's fields, also if the profile does not allow the request, or if an
+ *   applicant is made up
  */
 export function buildRequest(profile: GatewayProfile, args: InquiryContent, claimedAt: Date): GatewayRequest {
   const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
@@ -71,12 +71,12 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     customerTraceNumber,
     endUserCode: endUserCode ?? '',
     permissiblePurposeCode: permissiblePurposeCode ?? '',
-    // The table of the interface refuses those that lack anything.
+    // The interface's table refuses applicants that lack anything.
     applicants: applicants as Applicant[],
   });
 }
 
-/** One product asked for one end user under one purpose, and where the caller wrote the two. */
+/** One product requested for one end user under one purpose, and the paths of the two. */
 interface Entitlement {
   productCode: ProductCode;
   endUserCode?: string | undefined;
@@ -88,8 +88,8 @@ interface Entitlement {
 }
 
 /**
- * Finds what the profile does not allow. What its configuration leaves out may not be asked for; without one,
- * everything may.
+ * Finds the codes that the profile does not allow. A product's list in its configuration excludes all other codes;
+ * without a list every code is allowed.
  */
 export function entitlementProblems(
   profile: GatewayProfile,
@@ -108,15 +108,15 @@ export function entitlementProblems(
   return problems;
 }
 
-/** What keeps the profile from sending these applicants, with paths under `/applicants`. */
+/** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */
 export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
   const spelled = spellApplicants(applicants, profile.accents);
   return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
 }
 
 /**
- * The inquiry in the spelling that goes on the wire. Its digest is made of this too, so that a row of the ledger stands
- * for the request that was sent.
+ * The inquiry in the spelling that is sent. Its digest uses this spelling too, so that a row of the ledger represents
+ * the request that was sent.
  */
 export function contentAsSent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
   const { applicants } = content;

@@ -13,8 +13,8 @@ import { translating } from './failures.ts';
 import { contentAsSent } from './inquiry-request.ts';
 
 /**
- * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of
- * them needs a gateway profile or judges the request, so that any worker can say what the ledger has of it.
+ * Creates the activities that only read or write the ledger. Each is idempotent, so Temporal may repeat it without
+ * limit. None needs a gateway profile or judges the request, so any worker can run them.
  *
  * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final), `RequestDiffers` (final).
  */
@@ -69,8 +69,8 @@ export function createLedgerActivities({
 type DecisionVerdict = Awaited<ReturnType<Ledger['recordDecision']>>;
 
 /**
- * Decisions are judged by the profile of their inquiry as this worker has it, and then recorded; each activity is
- * idempotent, so Temporal may repeat it without limit.
+ * Creates the activities that judge decisions by their inquiry's profile as this worker has it, and then record them.
+ * Each is idempotent, so Temporal may repeat it without limit.
  *
  * @throws `LedgerUnavailable`, and `ActivityFailed` while the keys of decisions cannot be read or this worker lacks the
  *   profile (repeated); `LedgerChanged` (final)
@@ -89,7 +89,7 @@ export function createDecisionActivities(
 
   async function record(args: RecordDecisionArgs): Promise<DecisionVerdict> {
     const { ledgerId, inquiry, proof } = args;
-    // Nothing that a run says makes it proven.
+    // A run cannot declare its own decision proven.
     const { provenBy: _, ...decision }: UnprovenDecision & { provenBy?: unknown } = args.decision;
     const verdict = await judged(inquiry.profile, {
       content: contentOf(args),
@@ -113,7 +113,7 @@ export function createDecisionActivities(
   };
 }
 
-/** What its proof must have signed: made of the very record that is to be written. */
+/** The content that a decision's proof must have signed, made from the very record to be written. */
 function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionArgs): DecisionContent | RepeatContent {
   const { environment } = inquiry;
   const { by, reason, action, answer } = decision;
@@ -132,7 +132,7 @@ function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionA
   });
 }
 
-/** One decision is about all rows of a review that the ledger has under other numbers, and about nothing else. */
+/** A review's decision about `AnotherNumber` covers all rows that the ledger has under other numbers. No other does. */
 function askedAbout(
   { workflowType }: InquiryDescription,
   { failureType }: UnprovenDecision,

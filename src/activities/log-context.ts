@@ -1,14 +1,14 @@
-/** What each log line of an activity carries beside the SDK's own fields: which inquiry it is about. */
+/** Adds the inquiry to each log line of an activity, beside the SDK's own fields. */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
 interface InquiryNames {
   customerTraceNumber?: string;
   productCode?: string;
-  /** Not the SDK's `attempt`, which counts what Temporal repeats of the activity. */
+  /** Not the SDK's `attempt`, which counts Temporal's repetitions of the activity. */
   inquiryAttempt?: number;
 }
 
-/** For the worker: its own lines about an activity carry them too, such as that it failed. */
+/** The worker's own lines about an activity have these fields too, for example that it failed. */
 export const inquiryLogContext: ActivityInterceptorsFactory = () => {
   let names: InquiryNames = {};
   return {
@@ -22,7 +22,7 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
   };
 };
 
-/** An activity's one argument has an inquiry, or is about an attempt of one. */
+/** An activity's one argument contains an inquiry, or concerns an attempt of one. */
 function namesIn(args: unknown): InquiryNames {
   const { inquiry, attempt, customerTraceNumber } = objectOf(args);
   const { productCode, customerTraceNumber: ofInquiry } = objectOf(inquiry);

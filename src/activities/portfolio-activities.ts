@@ -20,8 +20,8 @@ import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 /**
- * What a review does with files: reads of one that was examined, and writes that are idempotent. Temporal may repeat
- * each of them.
+ * Creates the activities that read a review's examined file and write its results. Writes are idempotent, and Temporal
+ * may repeat each activity.
  *
  * @throws `PortfolioUnavailable` (repeated), `PortfolioChanged` and `InvalidInput` (final)
  */
@@ -31,7 +31,7 @@ export function createPortfolioActivities(
   const { portfolioDirectory } = dependencies.config;
   const pathTo = (folder: string) => folderPath(portfolioDirectory, folder);
   const onBlock = () => heartbeat();
-  /** What was no row in a file that has changed is for no other worker to read. */
+  /** Checks the file after a line was not a row: if the file has changed, no other worker need try. */
   const ofTheSameFile = async <T>(handle: FileHandle, known: KnownFile, read: () => Promise<T>): Promise<T> => {
     try {
       return await read();
@@ -84,7 +84,7 @@ export function createPortfolioActivities(
   };
 }
 
-/** As `translating`, with what only a portfolio's files throw. */
+/** Translates like `translating`, and also the errors that only a portfolio's files throw. */
 function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
   return translating(async () => {
     try {

@@ -1,4 +1,4 @@
-/** Checks a share's input, finds its report, and reads what the ledger has about sharing it. */
+/** Checks a share's input, finds its report, and reads the ledger's consents about sharing it. */
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -23,12 +23,12 @@ import { translating } from './failures.ts';
 import { entitlementProblems } from './inquiry-request.ts';
 import { checkRequestCanBeBuilt, checkStart, fixRun } from './prepared-run.ts';
 
-// Which report is to be shared, as the ledger has it. Refuses another owner's report, and one that does not exist.
+// Finds the report to share in the ledger. Refuses another owner's report, and one that does not exist.
 
 interface SharedReport {
   source: ReportSource;
   reference: ReportReference;
-  /** The end user that it was pulled for. */
+  /** The end user for whom the report was pulled. */
   endUserCode: string;
 }
 
@@ -56,7 +56,7 @@ async function storedReport(ledger: Ledger, profile: GatewayProfile, report: Sto
   if (customerTraceNumber !== undefined && named.length === 0) {
     throw refused('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
   }
-  // The newest that was answered: an earlier one is shared only where the caller names it.
+  // The newest that was answered: an earlier one is shared only if the caller names it.
   const inquiry = named[0] ?? inquiries.findLast((one) => outcomeOf(one) || one.disposedAt) ?? inquiries.at(-1);
   if (!inquiry) throw new Error('no inquiry among some');
   await requireShareable(ledger, profile, { inquiry, path: '/report' });
@@ -105,7 +105,6 @@ function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedR
   return { source: { kind: 'ledger', runKey, productCode, customerTraceNumber }, reference, endUserCode };
 }
 
-/** Refuses a report of another customer, and one that may no longer be used. */
 async function requireShareable(
   ledger: Ledger,
   profile: GatewayProfile,
@@ -118,7 +117,7 @@ async function requireShareable(
   if (problem !== null) throw refused(path, problem);
 }
 
-/** Why a report may not be used any more, or `null`. */
+/** Returns why a report may no longer be used, or `null`. */
 async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
   const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.runKey)) !== null;
   if (isDisposed) return 'was disposed of';
@@ -126,7 +125,7 @@ async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string 
   return holds.length === 0 ? null : 'is under a legal hold';
 }
 
-/** The latest answer that was understood, or that a person accepted. */
+/** The latest answer that was understood, or that an operator accepted. */
 function outcomeOf({ attempts }: InquiryView) {
   const answer = attempts.at(-1)?.answer;
   return answer?.kind === 'outcome' ? answer : undefined;
@@ -163,7 +162,7 @@ export function createPrepareShareReport(
     const { share, report, reportReferenceNumber, consentTrust } = args;
     const runKey = toRunKey('share', share.shareId);
     const facts = await ledger.shareFacts({ runKey, shareId: share.shareId, reportReferenceNumber });
-    // The ledger had the report when the share was started, and no longer has it.
+    // The ledger had the report when the share started, but no longer has it.
     const isLost = report.kind === 'ledger' && !facts.owners.includes(report.runKey);
     return {
       ...standingConsents(facts.stored, { ...share, owners: facts.owners, consentTrust: consentTrust ?? 'namespace' }),
@@ -179,8 +178,8 @@ export function createPrepareShareReport(
 
   return {
     /**
-     * Checks a share's whole input, finds its report, and fixes the configuration that the run keeps to, before
-     * anything can be posted. The ledger knows of the share from then on.
+     * Checks a share's whole input, finds its report, and fixes the run's configuration before anything can be posted.
+     * The ledger knows of the share from then on.
      *
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
@@ -217,7 +216,7 @@ export function createPrepareShareReport(
         const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
         const { ledgerId } = ledger.identity;
         await ledger.kept.hear(ledgerId, { runKey, firstRunId, shareIds: [shareId], applicantIds });
-        // Consents to the report's journey from after its end: they are for this share.
+        // Consents to the report's journey that came after its end are for this share.
         const ofOthers = found.own.filter(({ journeyId }) => journeyId !== runKey);
         if (ofOthers.length > 0) {
           const told = { runKey, firstRunId, unknownShares: [], matchedShares: [], faultyGrants: [] };

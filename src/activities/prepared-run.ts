@@ -1,4 +1,4 @@
-/** The first activity of each kind of run: it checks the input, and fixes the configuration that the run keeps to. */
+/** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
@@ -22,20 +22,20 @@ import { type ActivityDependencies, preparedProfile, profileNamed } from './depe
 import { translating } from './failures.ts';
 import { applicantProblems, buildRequest, contentAsSent, entitlementProblems } from './inquiry-request.ts';
 
-/** The input is not checked yet when its profile's limits are needed to check it. */
+/** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
 function profileNameOf(input: unknown): string {
   const name = (input as { profile?: unknown } | null | undefined)?.profile;
   return typeof name === 'string' ? name : 'default';
 }
 
 /**
- * What the ledger knows of the run's owner; `null` where it does not answer. That is no reason to refuse a start: each
- * claim asks the same, and sends nothing either.
+ * Returns the ledger's facts about the run's owner, or `null` if it does not answer. That is no reason to refuse a
+ * start: each claim asks the same, and sends nothing without an answer.
  */
 async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
   const facts = await ifAnswered(ledger.startFacts(runKey));
   if (facts?.hasOpenWork && workflowIdProblems({ runKey, path: '' }).length === 0) {
-    // A run of this id that was cut off has left what it waited for.
+    // An earlier run of this id that was cut off has left open waits.
     const before = utcInstant(activityInfo().scheduledTimestampMs);
     await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { runKey, before }));
   }
@@ -46,12 +46,12 @@ interface StartRules<Input> {
   /** Checks the input by its table. */
   parse(profile: GatewayProfile): Input;
   problemsOf(profile: GatewayProfile, input: Input): Problem[];
-  /** The token service may be slow. Consents that come meanwhile are heard: the ledger is asked after it. */
+  /** The token service may be slow. The ledger is asked after it, to include consents that arrive meanwhile. */
   asksForTokenFirst?: true;
 }
 
 /**
- * Checks what the starts of all kinds have alike: the profile, the input, the workflow id, and what the profile allows.
+ * Makes the checks that all starts share: the profile, the input, the workflow id and the entitlements.
  *
  * @throws InvalidInputError with every problem
  */
@@ -73,7 +73,6 @@ export async function checkStart<Input extends object>(
   return { profile, input, runKey, facts, token };
 }
 
-/** Fixes the configuration that the run keeps to from now on. */
 export async function fixRun(
   dependencies: ActivityDependencies,
   profile: GatewayProfile,
@@ -87,7 +86,7 @@ export async function fixRun(
     profileFingerprint: profileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
     ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
-    // Without it the run sees attempts of its own.
+    // Without it the run sees only its own attempts.
     ...(facts?.newest ? { seen: facts.newest } : {}),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
@@ -99,7 +98,7 @@ export async function fixRun(
   };
 }
 
-/** `null` where the ledger does not answer: that is no reason to refuse a start. */
+/** Returns `null` if the ledger does not answer: that is no reason to refuse a start. */
 async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
@@ -110,16 +109,13 @@ async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
 }
 
 interface OwnerInput {
-  /** As the ledger has it (model/run-key.ts). */
+  /** In the ledger's form (model/run-key.ts). */
   runKey: string;
   /** JSON pointer to the caller's own id. */
   path: string;
 }
 
-/**
- * Checks that the workflow id is made of the caller's id, so that one id is one run. Refuses an id that was disposed
- * of.
- */
+/** Checks that the workflow id is made of the caller's id, so that each id has one run. Refuses a disposed id. */
 function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
   const isDisposed = facts?.disposedAt !== undefined;
   return [
@@ -136,7 +132,7 @@ function workflowIdProblems({ runKey, path }: OwnerInput): Problem[] {
 }
 
 /**
- * The tables of the interface have the last word (2.3, 2.6, 4.3), before a single attempt is claimed.
+ * Checks the input by the interface's tables, which are decisive (2.3, 2.6, 4.3), before any attempt is claimed.
  *
  * @throws InvalidInputError as `buildRequest`
  */
@@ -154,7 +150,7 @@ export function checkRequestCanBeBuilt(
   buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
 }
 
-/** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */
+/** Half of the activity's start-to-close time-out, so that a hanging token service gives an answer, not a time-out. */
 const PREFLIGHT_TIMEOUT_MS = 10_000;
 
 /**
@@ -174,8 +170,8 @@ async function preflight(dependencies: ActivityDependencies, profile: GatewayPro
 }
 
 /**
- * The first activity of each kind of run: it checks the whole input, and fixes the configuration that the run keeps to, before
- * anything can be posted. Beside them the checks of what comes to a running journey later.
+ * Creates the first activity of each kind of run. It checks the whole input and fixes the run's configuration before
+ * anything can be posted. Also creates the checks of later requests to a running journey.
  *
  * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
  */
@@ -206,7 +202,7 @@ export function createStartActivities(
 
     preparePull: ({ input }) =>
       translating(async () => {
-        // Each workflow type takes its own products, so that a start from any language is checked by the right table.
+        // Each workflow type takes its own products, so that the right table checks a start from any language.
         const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
         const checked = await checkStart(dependencies, 'pull', input, {
           parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
@@ -268,10 +264,10 @@ export function createStartActivities(
   };
 }
 
-/** More than these, with their proofs, would be too long a result: the run asks for them by themselves. */
+/** More, with their proofs, would make the result too long: the run asks for them separately. */
 const MOST_HEARD_AT_START = 100;
 
-/** A ledger that does not answer keeps no journey from its stages: the run asks again. */
+/** If the ledger does not answer, the journey still starts, and the run asks for the consents again. */
 async function heardAtStart(
   { ledger }: ActivityDependencies,
   { journeyId, shares = [], applicants }: LendingJourneyInput,
@@ -331,8 +327,8 @@ function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Prob
 }
 
 /**
- * One pull is one product. Another product under the id of a failed pull would have a trace number of its own. It would
- * be sent although no person has decided what became of the first.
+ * One pull is one product. Another product under the id of a failed pull would have another trace number. It would be
+ * sent before an operator has decided about the first.
  */
 async function productProblems(ledger: Ledger, runKey: string, { productCode }: PullInput): Promise<Problem[]> {
   const inquiries = await ledger.inquiriesOf(runKey);

@@ -17,13 +17,13 @@ import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
 import { buildRequest, contentAsSent, profileOfRun } from './inquiry-request.ts';
 
-/** Left at the end of the activity's time to report what happened to Temporal. */
+/** The time left at the activity's end to report to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
 const RECORD_RETRY_MS = 250;
-/** A key management service that is slower keeps no outcome waiting. */
+/** A slower key management service does not delay the outcome. */
 const SEAL_WITHIN_MS = 1_000;
 
-/** The failure type for each verdict of the ledger under which nothing may be claimed. */
+/** The failure type for each verdict that forbids a claim. */
 const FAILURE_OF_VERDICT = {
   requestDiffers: 'RequestDiffers',
   anotherNumber: 'AnotherNumber',
@@ -33,23 +33,23 @@ const FAILURE_OF_VERDICT = {
 } as const satisfies Record<string, FailureType>;
 
 /**
- * One attempt of one inquiry: claim it in the ledger, send it once, record what came of it. docs/protocol.md.
+ * Makes one attempt of one inquiry: claims it in the ledger, sends it once, and records the outcome. docs/protocol.md.
  *
  * Never repeated by Temporal: it refuses a second activity attempt, and each failure it throws is final, with
- * {@link SubmitFailureDetails}. Once the outcome is recorded, nothing changes it: what follows may fail or be late.
+ * {@link SubmitFailureDetails}. After the outcome is recorded, nothing changes it: later steps may fail or be late.
  *
  * @throws every failure type of docs/protocol.md's table
  */
 export function createSubmitInquiry(dependencies: ActivityDependencies) {
   return async function submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult> {
     const info = activityInfo();
-    // A widened retry policy or an activity reset must not become a second send (fence 2). Without details: this
-    // execution cannot know what the first one has done.
+    // A widened retry policy or an activity reset must not become a second send (fence 2). The failure has no details,
+    // since this execution cannot know how far the first one got.
     if (info.attempt > 1) throw finalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
     const permits = dependencies.permits.get(args.run.profile);
     const release = args.onWorkflowQueue ? permits?.takeNow() : await permits?.take();
-    // A worker without the profile says so below, unless another queue is still to be asked.
+    // If no other queue is left to ask, a worker without the profile fails below.
     if (permits ? !release : args.onWorkflowQueue) return { kind: 'elsewhere' };
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
     try {
@@ -62,7 +62,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
 }
 
 /**
- * For an activity execution that is the first, and has a permit.
+ * Makes the attempt for a first activity execution that has a permit.
  *
  * @param endsAt of `performance.now()`
  */
@@ -136,7 +136,7 @@ export async function makeOneAttempt(
   };
 }
 
-/** Only a share's moment, and a resend's number, are known by the claim alone. */
+/** Builds the request again only for facts that the claim alone gives: a share's instant, and a resend's number. */
 function requestOfClaim(
   profile: GatewayProfile,
   args: SubmitInquiryArgs,
@@ -152,7 +152,7 @@ function requestOfClaim(
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
     const profile = profileOfRun(dependencies, args.run);
-    // Before a token is asked for: what cannot be built is not claimed either.
+    // The request is built before the token is requested: an unbuildable request is not claimed either.
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
       ...defined({ fetchedAfter: args.tokenFetchedAfter }),
@@ -183,10 +183,10 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
   }
 }
 
-/** What the claim said, and when the activity ends. */
+/** The claim's results, and the activity's end. */
 type Claimed = { endsAt: number; seen: SeenAttempt; resendFrom: string | undefined };
 
-/** Writes how the claimed attempt ended, for as long as the activity may live. */
+/** Records the outcome of the claimed attempt, and retries while the activity may live. */
 class OutcomeRecorder {
   readonly #dependencies: ActivityDependencies;
   readonly #args: SubmitInquiryArgs;
@@ -213,7 +213,7 @@ class OutcomeRecorder {
     );
   }
 
-  /** The failure to throw: translated, recorded where it could be, and with its details. */
+  /** Returns the failure to throw: translated, recorded if possible, and with its details. */
   async failed(error: unknown, rejectToken: () => void): Promise<unknown> {
     const { seen, resendFrom } = this.#claimed;
     const details = { attempt: this.#args.attempt, claimed: true, seen };
@@ -227,7 +227,7 @@ class OutcomeRecorder {
       return submitFailure('OutcomeUnknown', { ...details, recorded, ...defined({ resendFrom }) });
     }
     if (error.code === 'TokenRejected') rejectToken();
-    // A second 401 with a token fetched anew is not about the token (docs/protocol.md).
+    // A second 401, with a newly fetched token, is not about the token (docs/protocol.md).
     const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
     const failureType: FailureType = again ? 'CredentialsRefused' : error.code;
     const facts = defined({
@@ -251,7 +251,7 @@ class OutcomeRecorder {
     };
   }
 
-  /** Absent where it cannot be sealed soon: the outcome is recorded without it. */
+  /** Returns `undefined` if the refusal cannot be sealed soon: the outcome is recorded without it. */
   async #sealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
     const body = error.refusal();
     if (!body) return undefined;
@@ -284,19 +284,19 @@ class OutcomeRecorder {
   }
 }
 
-/** A line in a log: the one thing after the answer that could fail, and may not. */
+/** Writes a log line. Logging is the one step after the answer that could fail, and it must not. */
 function tryToSay(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void {
   try {
     log[level](message, fields);
   } catch {
-    // A log that fails has no reader to report it to.
+    // A failing log has no reader to report the failure to.
   }
 }
 
-/** What the provider asks for beside the trace number, when it is called about an attempt. */
+/** The facts that the provider asks for beside the trace number, when it is called about an attempt. */
 function answerFields(reply: GatewayReply): Record<string, unknown> {
   const { answer, httpStatus } = reply;
-  // A code that is in no table is free text of the gateway: only the hold shows it, and its payload is encrypted.
+  // A code that is in no table is the gateway's free text. Only the hold shows it, since its payload is encrypted.
   if (answer.kind !== 'outcome') return { httpStatus, failureType: failureTypeOf(reply) };
   return { httpStatus, outcome: answer.outcome, returnCode: answer.returnCode };
 }
@@ -316,7 +316,7 @@ function submitFailure(type: FailureType, details: SubmitFailureDetails) {
   return finalFailure(type, details);
 }
 
-/** All failures of this activity are final: the workflow decides what is repeated. */
+/** Adds the details. All failures of this activity are final: the workflow decides whether to repeat. */
 function withDetails(error: unknown, details: SubmitFailureDetails): unknown {
   const type = (error as { type?: unknown }).type;
   const own = (error as { details?: unknown[] }).details?.[0];

@@ -1,4 +1,4 @@
-/** The activities of events: handing them to the delivery run, and sending one of them once. */
+/** The activities of events: one hands them to the delivery run, the other sends one of them once. */
 import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { parseWith } from '../fields/problems.ts';
@@ -19,13 +19,13 @@ import { passingFailure, translating } from './failures.ts';
 export function createQueueWebhooks(dependencies: ActivityDependencies): Pick<JourneyActivities, 'queueWebhooks'> {
   return {
     /**
-     * Each event is known by its id: handed over again, after a reset say, it is delivered at most once more, under the
-     * same `webhook-id`.
+     * Queues events, each known by its id. An event that is queued again, for example after a reset, is delivered at
+     * most once more, under the same `webhook-id`.
      */
     queueWebhooks: ({ profile: name, events }) =>
       translating(async () => {
         const profile = dependencies.config.profiles.get(name);
-        // Another worker may have it: a deploy is under way.
+        // During a deploy another worker may have the profile.
         if (!profile) throw passingFailure('ActivityFailed');
         const addressed = events
           .map((event): AddressedEvent => {
@@ -39,7 +39,7 @@ export function createQueueWebhooks(dependencies: ActivityDependencies): Pick<Jo
   };
 }
 
-/** Where none is running, one is started: the signal is its first, and none is lost between the two. */
+/** Starts a delivery run if none is running. The signal is its first, so no event is lost in between. */
 async function signalDelivery(
   dependencies: ActivityDependencies,
   profile: { name: string; environment: WebhookDeliveryInput['environment'] },
@@ -69,14 +69,14 @@ export function createWebhookActivities(
 ): WebhookActivities {
   return {
     /**
-     * @throws a type of `WEBHOOK_FAILURE_TYPES`, with `details[0] = { httpStatus? }`; `WebhookGone` and `WebhookInvalid`
-     *   are final
+     * @throws a type of `WEBHOOK_FAILURE_TYPES`, with `details[0] = { httpStatus? }`. Final: `WebhookGone` and
+     *   `WebhookInvalid`
      */
     deliverWebhook: async ({ profile, endpoint: name, event }) => {
       try {
         const endpoint = config.profiles.get(profile)?.webhooks?.find((one) => one.name === name);
         if (!endpoint) throw new WebhookError('WebhookNotConfigured');
-        // Drops what the schema does not know: a sender that can write to a run must not get other content signed.
+        // Drops members that the schema lacks: a sender that can write to a run must not get other content signed.
         const { id, type, timestamp, data } = event;
         const body = JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
         return { httpStatus: await sender.send(endpoint, { id, body }, cancellationSignal()) };

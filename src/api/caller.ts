@@ -1,4 +1,4 @@
-/** Who calls the API, by the claims of a token: what it may do, for whose runs, and in whose name. */
+/** The caller of the API, by the claims of its token: what it may do, for which runs, and in which name. */
 import { defined } from '../base/defined.ts';
 import { FORBIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { forbidden } from '../http/refusal.ts';
@@ -22,7 +22,7 @@ export interface ApiCaller extends Identity {
   profiles: Reach;
   /** Codes, or names, of end users. */
   endUsers: Reach;
-  /** What the claim says of the person or program that acts; `undefined` where it cannot be used as such. */
+  /** The person or program that acts. `undefined` if the claim cannot be used as a name. */
   by: string | undefined;
 }
 
@@ -31,10 +31,12 @@ export interface SignedInCaller extends ApiCaller {
   signedInBy: SignedInBy;
 }
 
-/** Whose a run is. It was fixed when the run started. */
+/** The profiles and end users of a run. They are fixed when the run starts. */
 export interface RunScope {
   profiles: readonly string[];
-  /** Those that its reports are for; `null`: not known, so that only a caller for all of them may see it. */
+  /**
+   * The end users that its reports are for. `null` if unknown: then only a caller for all end users may see the run.
+   */
   endUsers: readonly string[] | null;
 }
 
@@ -60,7 +62,7 @@ function reachOf(claim: unknown): Reach {
   return names.includes('*') ? '*' : new Set(names);
 }
 
-/** As `by` of every message: 1 to 100 characters, none of them hidden. */
+/** Returns the name for `by` of every message: 1 to 100 characters, none of them hidden. */
 function nameIn(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
   return FORBIDDEN_CHARACTER.test(claim) ? undefined : claim;

@@ -1,4 +1,4 @@
-/** What anybody may read: the OpenAPI document, a page of the same for people, and whether the API is up and ready. */
+/** Public documents: the OpenAPI document, an HTML page of it, and whether the API is up and ready. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
@@ -110,7 +110,10 @@ function problemRows(): string {
   return `<table>${rows.join('')}</table>`;
 }
 
-/** What every operation may answer, in the words of most; those that mean more by it say so themselves. */
+/**
+ * Returns the answers that every operation may give, in the most frequent wording. Other wordings stay with their
+ * operation.
+ */
 function answersOfAll(operations: readonly Listed[]): Answers {
   const ofAll = Object.keys(operations[0]?.responses ?? {}).filter((status) =>
     operations.every(({ responses }) => Object.hasOwn(responses, status)),

@@ -16,7 +16,7 @@ export interface LocalCall {
   query?: object;
   body?: object;
   headers?: IncomingHttpHeaders;
-  /** Who acts: required by operations that name a person. */
+  /** The person who acts. Required by operations that name one. */
   by?: string | undefined;
   signal?: AbortSignal;
   /** Default: as long as the client's messages take. */
@@ -30,7 +30,7 @@ export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv):
   return { ...services, runScope: async () => undefined };
 }
 
-/** Whoever may run the program with the ledger's secrets may do everything with it. */
+/** Returns a caller that may do everything, since its user may run the program with the ledger's secrets. */
 function localCaller(by: string | undefined): SignedInCaller {
   return {
     subject: 'local',

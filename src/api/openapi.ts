@@ -28,7 +28,7 @@ const PROBLEM = z
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });
 
-/** What every operation may answer; 404 and 413 and 415 only where they can be. */
+/** Answers of every operation; 404, 413 and 415 only where they can occur. */
 const ALWAYS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its headers are too long.',
   401: 'No token, or one that is not good here.',
@@ -62,7 +62,7 @@ const WITH_BODY: Readonly<Record<number, string>> = {
   415: 'The body must be application/json.',
 };
 
-/** The same document for the same table. */
+/** Builds the document. It depends on the table alone. */
 export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
@@ -197,15 +197,18 @@ class Components {
   }
 }
 
-/** As a sender writes it, before ZIP codes and states have their normal form. Answers stay open to more members. */
+/**
+ * Returns the schema of the sender's form, before ZIP codes and states are normalized. Answers stay open to more
+ * members.
+ */
 function plainSchema(schema: z.ZodType): Json {
   const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: forGenerators }) as Json;
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
 /**
- * Generators of clients take a choice that stands beside members or a type for a type of its own, and drop what it stands
- * beside. `if` says the same, and they pass it over.
+ * Replaces a choice beside members or a type by `if`, which says the same. Client generators ignore `if`. They would
+ * make the choice a separate type, and drop its neighbours.
  */
 function forGenerators({ jsonSchema }: { jsonSchema: Json }): void {
   delete jsonSchema.id;

@@ -26,14 +26,14 @@ export interface ApiOptions extends HttpServiceOptions {
   tokenHeader?: string;
   /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
   signIn?: 'token';
-  /** Where a person signs in and out, where a proxy does that: paths of that proxy. */
+  /** Paths of the proxy where a person signs in and out, if a proxy does that. */
   signInPath?: string;
   signOutPath?: string;
-  /** Where the built page is. Default: beside the compiled program. */
+  /** The directory of the built page. Default: beside the compiled program. */
   pageDirectory?: string;
   /** The Temporal UI's address without a slash at its end, for links. */
   temporalUi?: string;
-  /** Where the pages of `docs/runbook` are served, without a slash at its end, for links. */
+  /** The address of the pages of `docs/runbook`, without a slash at its end, for links. */
   runbookUrl?: string;
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;

@@ -24,7 +24,7 @@ const PROBLEM_TYPE = 'application/problem+json';
 /** Before a program tries again what cannot be answered now. */
 const RETRY_SECONDS = 2;
 
-/** What the reference says of a status where an operation says nothing of its own. */
+/** The reference's words for a status, if an operation has none of its own. */
 export const STATUS_WORDS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read',
   401: 'A token is needed',
@@ -65,14 +65,14 @@ export function writeProblem(refusal: Refusal, request: FastifyRequest, reply: F
     .send(JSON.stringify(problemDocument(refusal, request)));
 }
 
-/** Where there is no request that could be answered. */
+/** Builds the problem when no request can be answered. */
 export function problemForm(refusal: Refusal) {
   const id = randomUUID();
   const body = JSON.stringify(problemDocument(refusal, { id }));
   return { type: PROBLEM_TYPE, headers: { 'x-request-id': id }, body };
 }
 
-/** The same for an id that nobody knows and for a run that the token does not reach. */
+/** Returns the refusal for an unknown id, and for a run that the token does not reach. */
 export function unknownRun(): Refusal {
   return new Refusal(404, 'NotFound', 'notFound', 'there is nothing of this name');
 }
@@ -85,7 +85,7 @@ export function away(reason: ProblemCode, message: string, retryAfterSeconds = R
   return new Refusal(503, 'Unavailable', reason, message, { retryAfterSeconds });
 }
 
-/** What the project's own errors mean to a caller over HTTP; `undefined` for any other. */
+/** Translates the project's own errors to refusals over HTTP. Returns `undefined` for any other error. */
 export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof InvalidInputError) {
     const problems = error.problems.slice(0, 50);

@@ -16,7 +16,7 @@ export async function isReached({ caller, services }: Asking, runKey: string): P
   return scope !== undefined && reaches(caller, scope);
 }
 
-/** Those that the caller reaches; each is asked about once. */
+/** Returns the runs that the caller reaches. Each run is asked about once. */
 async function reachedAmong(asking: Asking, runKeys: readonly string[]): Promise<ReadonlySet<string>> {
   const reached = new Set<string>();
   await inParallel([...new Set(runKeys)], AT_ONCE, async (runKey) => {
@@ -36,8 +36,8 @@ export async function keepReached<Row>(
 }
 
 /**
- * A refusal takes whole steps: to find another's run takes a millisecond longer than to find none, and nobody is to measure
- * that.
+ * A refusal takes a multiple of this time. To find another caller's run takes a millisecond longer than to find none,
+ * and no caller may measure that.
  */
 const STEP_MS = 25;
 

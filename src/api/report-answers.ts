@@ -1,4 +1,4 @@
-/** Reports, refusals, changes and references as the API answers them: whole, or with what is personal masked. */
+/** Reports, refusals, changes and references as the API answers them: whole, or with personal data masked. */
 import { defined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { gone, Refusal } from '../http/refusal.ts';
@@ -12,7 +12,7 @@ import { redact, redactShape } from '../protection/redaction/redaction.ts';
 /** How much is shown. */
 export type View = 'whole' | 'redacted';
 
-/** Who reads, for what, and how much of it. */
+/** The reader, the purpose, and the view of a report. */
 export interface Reading {
   reader: Omit<Reader, 'isRedacted'>;
   view: View;
@@ -20,7 +20,7 @@ export interface Reading {
 
 /** Answer of `…/changes`. */
 interface ChangesAnswer {
-  /** Of the later report. */
+  /** From the later report. */
   customerTraceNumber: string;
   attempt: number;
   storedAt: string;
@@ -54,7 +54,7 @@ export async function reportAnswer(
 }
 
 /**
- * What the gateway wrote beside a refusal: `{customerTraceNumber, attempt, productCode, httpStatus?, isWhole, storedAt,
+ * Returns the gateway's body of a refusal: `{customerTraceNumber, attempt, productCode, httpStatus?, isWhole, storedAt,
  * redacted, body}`. The interface shows no such body (7.5): masked, it keeps its shape and its codes alone.
  *
  * @throws Refusal 404; what the ledger throws
@@ -69,7 +69,8 @@ export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reading: R
 }
 
 /**
- * What changed since the journey's report before: `{customerTraceNumber, attempt, storedAt, redacted, changes}`.
+ * Returns the changes since the journey's previous report: `{customerTraceNumber, attempt, storedAt, redacted,
+ * changes}`.
  *
  * @throws Refusal 404; what the ledger throws
  */

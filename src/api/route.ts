@@ -26,7 +26,7 @@ export interface AnswerForm {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What a handler works with. Everything has been checked but the body's own rules. */
+/** The input of a handler. Everything has been checked but the body's own rules. */
 export interface Call<Params extends string = string, Query = unknown> {
   services: ApiServices;
   caller: SignedInCaller;
@@ -34,7 +34,7 @@ export interface Call<Params extends string = string, Query = unknown> {
   query: Query;
   /** An object; `{}` for an operation without a body. Without the members that the path or the token gives. */
   body: JsonObject;
-  /** Who acts, by the token. @throws Refusal 403 */
+  /** Returns the name of the caller, from the token. @throws Refusal 403 */
   by(): string;
   /** Into the audit line, also where the request is refused afterwards. */
   noted(target: Partial<AccessRecord>): void;
@@ -44,15 +44,14 @@ export interface Call<Params extends string = string, Query = unknown> {
   signal: AbortSignal;
   /** Aborted once the server stops: for what only waits. Messages under way are answered. */
   stopping: AbortSignal;
-  /** What calls of the client take: no answer takes longer. */
+  /** Options for calls of the client: no answer takes longer. */
   sending: { signal: AbortSignal; timeoutMs: number };
   /** By `performance.now()`. */
   startedAt: number;
-  /** Of the request. */
   headers: IncomingHttpHeaders;
 }
 
-/** `body`: as the answer's schema says. A text is passed on as it is: it is JSON already. */
+/** `body` has the form of the answer's schema. A text is sent unchanged, since it is JSON already. */
 export interface Reply<Status extends number = number> {
   status: Status;
   body?: object | string;
@@ -68,7 +67,7 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   operationId: string;
   summary: string;
   description?: string;
-  /** What the token must permit. */
+  /** The scope that the token must have. */
   scope: Scope;
   /**
    * The run that it is about. A token that does not reach it gets the answer to an unknown id, before the handler and
@@ -77,7 +76,7 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   about?: (params: Readonly<Record<ParametersOf<Path>, string>>) => string;
   /** It goes to runs that its body names; one that is `about` a run and posted does so anyway. */
   tellsRuns?: true;
-  /** Of the message, without what the path and the token give. */
+  /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
   query?: Query;
   /** Request headers, by name, that it understands. */

@@ -1,4 +1,4 @@
-/** Whose a run is: its profile and its end users, as its start said. */
+/** Finds the scope of a run: its profile and its end users, from its start. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
@@ -36,7 +36,7 @@ const DEFAULT_PROFILE = 'default';
 /** No id has this form: asked about where nothing is known, so that the answer takes the calls that a known one takes. */
 export const NOBODYS_ID = '~';
 
-/** Of a share whose report names nobody: a secondary user does not see it. */
+/** The scope of a share whose report names no end user: a secondary user does not see it. */
 const NOBODYS = { endUsers: null };
 
 /** Only a token that reaches everything reaches what cannot be read. */
@@ -65,7 +65,7 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
     return undefined;
   }
 
-  /** A share's end user is that of its report. Also where there is no such share, somebody's report is looked for. */
+  /** Returns the end users of a share's report. Even if there was no such share, it looks for a report. */
   async function sourceOf(run: StartedRun | undefined): Promise<Pick<RunScope, 'endUsers'>> {
     const report = run && 'input' in run && isRecord(run.input) ? run.input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
@@ -117,7 +117,7 @@ function isNotFound(error: unknown): boolean {
   return isRecord(error) && error.code === 5;
 }
 
-/** Of a journey, a pull or a portfolio's review. */
+/** Returns the scope of a journey, a pull or a portfolio review. */
 export function scopeOfInput(input: unknown): RunScope {
   if (!isRecord(input)) return { profiles: [DEFAULT_PROFILE], endUsers: null };
   const { profile = DEFAULT_PROFILE, endUserCode, endUser, endUserCodes } = input;

@@ -33,7 +33,6 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-/** What a route takes. */
 interface ApiNeeds {
   scope: Scope;
 }
@@ -157,7 +156,7 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
   }
 }
 
-/** As Fastify writes it: `/v1/journeys/:journeyId`. */
+/** Returns the path in Fastify's form: `/v1/journeys/:journeyId`. */
 function urlOf({ path }: Route): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

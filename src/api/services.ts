@@ -1,4 +1,4 @@
-/** What the handlers of operations work with, for all of the program's life. */
+/** Services that handlers of operations share, for the lifetime of the program. */
 import type { Client } from '@temporalio/client';
 import { sdkClientOf } from '../client/credit-journeys.ts';
 import { type SlotLimits, Slots } from '../http/limits.ts';
@@ -18,18 +18,18 @@ export interface ApiServices {
   environment: Environment;
   /** Absent where decisions are sent unsigned. */
   signer: DecisionSigner | undefined;
-  /** Where the workers’ results of portfolio reviews are, as far as the API may read them. */
+  /** The directory of the workers’ results of portfolio reviews, as far as the API may read them. */
   portfolioDirectory: string | undefined;
   /** The Temporal UI's address without a slash at its end. */
   temporalUi: string | undefined;
-  /** Where the pages of the runbook are served. */
+  /** The address of the runbook's pages. */
   runbookUrl: string | undefined;
-  /** Of the proxy that signs people in. */
+  /** A path of the proxy that signs people in. */
   signOutPath: string | undefined;
   runScope: RunScopes;
   feeds: StatusFeeds;
   statusReads: SharedReads;
-  /** Of callers whom only a worker can answer, perhaps in vain. */
+  /** Slots for callers whom only a worker can answer, perhaps in vain. */
   querySlots: Slots;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;

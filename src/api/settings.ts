@@ -15,7 +15,7 @@ export interface ApiSettings {
   decisionKeyFile?: string;
   ledgerAccess: LedgerAccess;
   logLevel: LogLevel;
-  /** Where Prometheus scrapes. */
+  /** The address that Prometheus scrapes. */
   metricsAddress?: ListenAddress;
 }
 
@@ -42,7 +42,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
       environment,
       tokens: readTokenSettings(reader, 'API'),
       byClaim: reader.get('API_BY_CLAIM'),
-      // What the connection to Temporal takes is checked here as well: one error lists all problems.
+      // The settings of the connection to Temporal are checked here as well: one error lists all problems.
       maxApplicants: readClientSettings(reader, { besideLedger: true }).maxApplicants,
       ...service,
       ...readSignIn(reader, service),

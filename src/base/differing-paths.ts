@@ -42,7 +42,7 @@ function compareObjects(
   return [...ofKept, ...ofSent];
 }
 
-/** The reason of a refusal, made of what `differingPaths` has found. @param what was used or taken before */
+/** Makes the reason of a refusal from the paths of `differingPaths`. @param what was used or taken before */
 export function otherContent(what: string, paths: readonly string[]): string {
   const shown = paths.slice(0, SHOWN).map((path) => path || '/');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';

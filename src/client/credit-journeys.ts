@@ -15,7 +15,7 @@ import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/
 import type { RunContext } from './runs/run-handle.ts';
 import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
 
-/** What a start may say beside its input. */
+/** The options of a start beside its input. */
 export interface StartOptions extends CallOptions {
   /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
   workClass?: WorkClass;
@@ -60,7 +60,7 @@ export function sdkClientOf(journeys: CreditJourneys): Client {
 }
 
 /**
- * The client: starts runs, finds them, and reads what came of them. One for a process is enough; close it at the end.
+ * The client: starts runs, finds them, and reads their results. A process needs only one; close it at the end.
  * Its calls throw a `CreditJourneyError`; any other error is a bug.
  */
 export class CreditJourneys {
@@ -89,9 +89,9 @@ export class CreditJourneys {
   }
 
   /**
-   * Starts a journey. A start that is repeated finds the first (`isNew: false`), which is never run again once it has
-   * completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent. A journey that
-   * no person waits for at a screen (a campaign, a night's run) is a `batch`.
+   * Starts a journey. A repeated start finds the first run (`isNew: false`). A completed run never runs again. A run
+   * that failed, was terminated or timed out does, and the ledger answers for sent requests. A journey that no person
+   * waits for at a screen (a campaign, a night's run) is a `batch`.
    *
    * @throws InvalidInputError; InputDiffersError where a journey with another input has this id;
    *   TemporalUnavailableError; WorkerUnavailableError where only the run itself can compare the inputs

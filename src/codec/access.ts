@@ -1,4 +1,4 @@
-/** Who may do what with the codec server: by the unguessable path or a token, in the namespace that the request names. */
+/** Access to the codec server: by the unguessable path or a token, in the namespace that the request names. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { badRequest, forbidden, notFound } from '../http/refusal.ts';
@@ -14,7 +14,6 @@ import {
 /** The unguessable path, or tokens. */
 export type Gate = { kind: 'path'; segment: string; caller: Caller } | { kind: 'jwt'; verify: TokenVerifier<Caller> };
 
-/** What a route takes. */
 export interface CodecNeeds {
   action: RouteAction;
   /** Under `/reveal`: for the UI, which can put nothing behind the path. */
@@ -80,7 +79,7 @@ function isSame(one: string, other: string): boolean {
 
 /**
  * - `encode`: have payloads encrypted
- * - `decode-redacted`: people; see decoded payloads with what is personal masked
+ * - `decode-redacted`: people; see decoded payloads with personal data masked
  * - `decode`: services; see everything
  * - `reveal`: people; as `decode-redacted`, and everything where they ask for it
  */

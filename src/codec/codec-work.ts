@@ -32,7 +32,7 @@ interface Decoded {
  */
 export const UNDECODABLE_METADATA = 'credit-journey-undecodable';
 
-/** As the payload codec reads. */
+/** The payload codec has this limit, too. */
 const MAX_JSON_DEPTH = 100;
 const NO_NAMES: ReadonlySet<string> = new Set();
 

@@ -22,7 +22,7 @@ export interface RunningCodecServer {
   port: number;
   /** `/<segment>`, where that is what authenticates. A secret. */
   path?: string;
-  /** What the Temporal UI and CLI are given: `url` and `path`. */
+  /** The address for the Temporal UI and CLI: `url` and `path`. */
   endpoint: string;
   /** Ends open connections, and closes the audit log. */
   close(): Promise<void>;

@@ -17,7 +17,7 @@ export interface CodecServerSettings {
   options: Omit<CodecServerOptions, 'keys'>;
   keyRingFile: string;
   logLevel: LogLevel;
-  /** Where Prometheus scrapes. */
+  /** The address that Prometheus scrapes. */
   metricsAddress?: ListenAddress;
 }
 
@@ -113,7 +113,7 @@ export interface CodecServerOptions extends HttpServiceOptions {
 export interface CodecServerLimits extends HttpLimits {
   /** In one request. */
   payloads: number;
-  /** What the payloads of one request may come to once they are decompressed. */
+  /** Limit for the payloads of one request once they are decompressed. */
   decodedBytes: number;
 }
 

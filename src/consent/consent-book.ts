@@ -6,8 +6,8 @@
  * - A grant is pending until its proof is judged, and permits nothing until then. A refused one has no effect, and
  *   other grants under its key may be pending beside it.
  * - A denial ends every grant of the applicant for the share that was decided before it.
- * - A revocation ends the grant of its own consentId, even one that arrives later. One whose consentId is unknown
- *   when it arrives ends all of the applicant's grants for the share; only a grant that was decided later stands again.
+ * - A revocation ends the grant of its own consentId, even one that arrives later. One whose consentId is unknown when
+ *   it arrives ends all of the applicant's grants for the share. Only a grant that was decided later counts again.
  */
 import { defined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
@@ -23,7 +23,7 @@ export function keyOfConsent({ shareId, applicantId, consentId, decision }: Cons
   return JSON.stringify([shareId, applicantId, consentId, decision]);
 }
 
-/** The most messages that a run keeps where the ledger has the others: a limit on everything. */
+/** The most messages that a run keeps when the ledger has the others: a limit on everything. */
 export const MAX_CONSENT_MESSAGES = 1_000;
 
 /** The most grants that wait at once for the ledger or for the check of their proofs. Refusals have no such limit. */
@@ -32,9 +32,7 @@ export const MAX_WAITING_GRANTS = 1_000;
 /** The most share ids that a status names. */
 const EARLY_SHARES_SHOWN = 20;
 
-/**
- * The number of the latest messages that are kept although they are not needed. A repeated message usually comes soon.
- */
+/** How many of the latest messages are kept although unneeded: a repeated message usually comes soon. */
 const LATEST_KEPT = 200;
 
 export class ConsentBook {
@@ -45,7 +43,7 @@ export class ConsentBook {
   #counting = new Map<string, Entry>();
   /** The number of entries that remained when the unneeded ones were last dropped. */
   #leftAtLast = 0;
-  /** A lower bound for the remaining room of grants. It is counted anew when the ledger has taken more since. */
+  /** A lower bound for the remaining room of grants, counted again after the ledger has taken more. */
   #room = { left: MAX_WAITING_GRANTS, countedAt: -1 };
 
   /** The number of grants for each share id. */
@@ -84,7 +82,7 @@ export class ConsentBook {
     });
   }
 
-  /** Drops unneeded entries where there are many. */
+  /** Drops unneeded entries if there are many. */
   makeRoom(elsewhere: Elsewhere): void {
     const { length } = this.#entries;
     if (length < MAX_CONSENT_MESSAGES || length < 2 * this.#leftAtLast) return;
@@ -108,12 +106,11 @@ export class ConsentBook {
     return this.#entries.length;
   }
 
-  /** Whether a message under this key counts. */
   has(record: ConsentRecord): boolean {
     return this.known(record) !== undefined;
   }
 
-  /** The message that counts under the key of this one. */
+  /** Returns the message that counts under the key of this one. */
   known(record: ConsentKey): ConsentRecord | undefined {
     return this.#counting.get(keyOfConsent(record))?.record;
   }
@@ -140,7 +137,7 @@ export class ConsentBook {
     return this.heed(shareId, standing);
   }
 
-  /** Does the same as `learn` for some applicants only; what is known of the others stays. */
+  /** Does the same as `learn` for some applicants only; keeps the facts about the others. */
   heed(shareId: string, { own, elsewhere }: StandingConsents): ConsentRecord[] {
     for (const { applicantId, decision, decidedAt } of elsewhere) {
       const refusal = { shareId, applicantId, decision, decidedAtMs: parseInstantMs(decidedAt) ?? 0 };
@@ -189,7 +186,7 @@ export class ConsentBook {
     this.#append(record, true);
   }
 
-  /** Makes a pending grant count; `false` where another under its key already counts, or it was dropped meanwhile. */
+  /** Makes a pending grant count; `false` if another under its key already counts, or it was dropped meanwhile. */
   accept(record: ConsentRecord): boolean {
     const entry = this.#entries.find((one) => one.record === record);
     if (!entry?.isPending) return false;
@@ -210,7 +207,7 @@ export class ConsentBook {
     const [refused] = this.#entries.splice(at, 1);
     if (record.decision === 'granted') this.#countGrant(record, -1);
     const word = this.#wordOf(record);
-    // No message has named it, so the standing does not change.
+    // No message has named it, so the applicant's state does not change.
     if (refused?.isPending && !word.isRefused(record.consentId)) {
       word.forget(refused);
       return;
@@ -240,15 +237,15 @@ export class ConsentBook {
   }
 
   /**
-   * The standing of an applicant. A refusal under another id ends every grant that was decided no later than it;
-   * without a later grant the share is refused here.
+   * Returns the applicant's effective state. A refusal under another id ends every grant that was decided no later than
+   * it; without a later grant the share is refused here.
    */
   standing(shareId: string, applicantId: string, at: At): Standing {
     const name = nameOf({ shareId, applicantId });
     return (this.#byApplicant.get(name) ?? new ApplicantsWord()).standing(at, this.#elsewhere.get(name));
   }
 
-  /** What this one grant, which counts under its key, is worth, independent of the others. */
+  /** Returns the validity of this grant, which counts under its key, independent of the others. */
   worthOf(grant: ConsentRecord, at: At): GrantFault | 'stands' {
     const entry = this.#counting.get(keyOfConsent(grant));
     const refusal = this.#elsewhere.get(nameOf(grant));
@@ -265,12 +262,12 @@ export class ConsentBook {
     return this.#entries.filter(isAgainst).map(({ record }) => record);
   }
 
-  /** The few messages that lead to the same standing of the applicant as all of them. */
+  /** Returns the few messages that give the applicant the same state as all of them. */
   deciding(shareId: string, applicantId: string): ConsentRecord[] {
     const name = nameOf({ shareId, applicantId });
     const word = this.#byApplicant.get(name) ?? new ApplicantsWord();
     const deciding = word.deciding.map(({ record }) => record);
-    // A grant that does not stand comes with the refusal that ended it.
+    // An ended grant comes with the refusal that ended it.
     const all = new Set(deciding.flatMap((record) => [record, ...this.refusalsOf(record).slice(-1)]));
     // A revocation without the grant that it names would end every other one.
     const named = new Set([...all].flatMap(({ decision, consentId }) => (decision === 'revoked' ? [consentId] : [])));
@@ -295,7 +292,6 @@ export class ConsentBook {
     return false;
   }
 
-  /** All messages that count. */
   all(): ConsentRecord[] {
     return this.#entries.flatMap(({ record, isPending }) => (isPending ? [] : [record]));
   }
@@ -358,8 +354,8 @@ export class ConsentBook {
   }
 
   /**
-   * The entries that decide how each applicant stands and will stand, those that the ledger does not have, and the
-   * latest of the rest. The ledger's claim reads every refusal, so a dropped entry can permit nothing.
+   * The entries that decide each applicant's state now and later, those that the ledger lacks, and the latest of the
+   * rest. The ledger's claim reads every refusal, so a dropped entry can permit nothing.
    */
   #needed(elsewhere: Elsewhere): Entry[] {
     const deciding = new Set([...this.#byApplicant.values()].flatMap((word) => word.deciding));
@@ -384,7 +380,7 @@ function decidedAtMsOf(record: ConsentRecord): number {
   return parseInstantMs(record.decision === 'granted' ? notAhead(record) : record.decidedAt) ?? 0;
 }
 
-// One applicant's messages about one share, and their effect. Questions that come with each message do not read all entries.
+// One applicant's messages about one share, and their effect. Questions for each message do not read all entries.
 
 /** A message in a book of consents. */
 export interface Entry {
@@ -401,7 +397,7 @@ export interface Entry {
   fault?: GrantFault;
 }
 
-/** The standing of one applicant towards one share. `none`: no message yet. */
+/** The state of one applicant towards one share. `none`: no message yet. */
 export type Standing =
   | { kind: 'granted'; consent: ConsentRecord }
   | { kind: 'denied' | 'revoked' | 'tooOld' | 'spent' | 'none' };
@@ -496,7 +492,7 @@ class ApplicantsWord {
     return entry.fault !== 'refused' && !entry.isPending && this.#isOpen(entry);
   }
 
-  /** Whether a grant is open. What has ended a grant ends it for good. */
+  /** Whether a grant is open. A grant that has ended never opens again. */
   #isOpen({ record, decidedAtMs, ended }: Entry): boolean {
     return !ended && !this.#refusedIds.has(record.consentId) && decidedAtMs > this.#endedUntilMs;
   }
@@ -528,7 +524,7 @@ class ApplicantsWord {
     return { kind: decision === 'denied' ? 'denied' : 'revoked' };
   }
 
-  /** The entries without which this applicant's standing would differ. */
+  /** The entries without which this applicant's state would differ. */
   get deciding(): Entry[] {
     const counting = this.grants.filter(({ isPending }) => !isPending);
     const standing = counting.filter((grant) => this.stands(grant));
@@ -556,7 +552,7 @@ export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ende
   record: ConsentRecord;
   /** The ledger has this consent. */
   isRecorded?: boolean;
-  /** The ledger has not taken it, and will not. */
+  /** The ledger has not taken this consent, and will not. */
   isRefused?: boolean;
 }
 

@@ -18,11 +18,11 @@ export interface ShareObjection {
   standing: StandingConsents;
 }
 
-/** What the ledger has about sharing one report with one secondary user. */
+/** The ledger's consents about sharing one report with one secondary user. */
 export interface StandingConsents {
-  /** Consents under this share's id, in the order in which they came; of the grants, those that count. */
+  /** Consents under this share's id, in the order in which they came; only those grants that count. */
   own: ConsentRecord[];
-  /** Standing refusals under other ids: each ends every grant that was decided no later than it. */
+  /** Effective refusals under other ids: each ends every grant that was decided no later than it. */
   elsewhere: RefusalElsewhere[];
 }
 
@@ -33,8 +33,8 @@ export interface RefusalElsewhere {
 }
 
 /**
- * Why a grant permits nothing. `missing`: it is not for this share and its secondary user. `otherPerson`: its applicant's
- * id named another person when it came than in the report.
+ * Why a grant permits nothing. `missing`: it is not for this share and its secondary user. `otherPerson`: when it came,
+ * its applicant's id named another person than in the report.
  */
 export type GrantFault = 'refused' | 'tooOld' | 'spent' | 'missing' | 'otherPerson';
 

@@ -1,4 +1,4 @@
-/** The rules of single consents: which refusals end a grant, why a grant does not count. Pure; docs/journeys.md, Consent. */
+/** The rules of single consents: refusals that end a grant, and faults of a grant. Pure; docs/journeys.md, Consent. */
 
 import { differingPaths } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
@@ -33,7 +33,7 @@ export function revokesAllOf(said: readonly ConsentRecord[], revocation: Consent
  * The refusals that end this grant. @param said everything that its applicant has said about its share, in any order
  */
 export function refusalsAgainst(grant: ConsentRecord, said: readonly ConsentRecord[]): ConsentRecord[] {
-  // A revocation looks only at what has its own id: thousands of messages stay cheap.
+  // A revocation looks only at messages with its own id: thousands of messages stay cheap.
   const byId = Map.groupBy(said, ({ consentId }) => consentId);
   return said.filter((one) => endsGrant(one, grant, { revokesAll: revokesAllOf(byId.get(one.consentId) ?? [], one) }));
 }
@@ -42,7 +42,7 @@ function isNoEarlier(one: string, other: string): boolean {
   return (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
 }
 
-/** When the grant was decided: not after it came, though its sender's clock may be ahead. */
+/** Returns the grant's decision time, but no later than its arrival: the sender's clock may be ahead. */
 export function notAhead({ decidedAt, receivedAt }: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): string {
   return isNoEarlier(decidedAt, receivedAt) ? receivedAt : decidedAt;
 }
@@ -50,7 +50,7 @@ export function notAhead({ decidedAt, receivedAt }: Pick<ConsentRecord, 'decided
 /** Clocks of consent systems may differ from ours by as much. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** Whether a message is dated in the future: it would outlast the refusals that follow it. */
+/** Whether a message is dated in the future. It would outlast the refusals that follow it. */
 export function isAhead({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>, nowMs: number): boolean {
   return (parseInstantMs(decidedAt) ?? 0) > nowMs + CLOCK_TOLERANCE_MS;
 }
@@ -71,8 +71,6 @@ export const GRANT_FAULTS: Record<GrantFault, string> = {
 export function describeFault(fault: GrantFault): { path: '/consentId'; rule: string } {
   return { path: '/consentId', rule: `names a grant that does not count: ${GRANT_FAULTS[fault]}` };
 }
-
-// The differences between two consents under one key. Pure.
 
 /**
  * The paths at which a consent differs from the kept one with the same key. Leaves out the proof, since it is about

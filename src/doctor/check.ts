@@ -58,7 +58,6 @@ interface ClockSample {
 
 export interface DoctorContext {
   config: Config;
-  /** What is wrong with the configuration. */
   problems: readonly ConfigProblem[];
   /** @throws NotCheckedError where there is no connection */
   temporal(): Promise<Client>;
@@ -112,33 +111,32 @@ function once<T>(make: () => Promise<T>): { get: () => Promise<T>; isAsked: () =
   return { get, isAsked: () => made !== undefined };
 }
 
-/** The ring of a check that only uses it: `key-ring` says what is wrong with it. */
+/** Returns the key ring for a check that only uses it. The check `key-ring` reports faults of the ring. */
 export async function usableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
   return keys().catch((error: unknown) => {
     throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
   });
 }
 
-/** What the ledger holds. @throws NotCheckedError where its tables cannot be read: `ledger` says why */
+/** Returns the ledger's content. @throws NotCheckedError if its tables cannot be read: `ledger` says why */
 export async function ledgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
   const { content } = await ledger();
   if (!content) throw new NotCheckedError('the ledger cannot be read');
   return content;
 }
 
-/** The rules that a configuration breaks, in one sentence. */
 export function rulesOf(problems: readonly ConfigProblem[]): string {
   return problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
 }
 
-/** The check of that server says what is wrong with it. */
+/** The server's own check reports the cause. */
 function notChecked(why: string): (error: unknown) => never {
   return (error) => {
     throw isOwnFault(error) ? error : new NotCheckedError(why);
   };
 }
 
-/** A bug in this program, which says nothing about a server. */
+/** Returns whether the error is a bug in this program, which says nothing about a server. */
 export function isOwnFault(error: unknown): boolean {
   return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
 }
@@ -148,7 +146,7 @@ async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyR
   return loadKeyRing(keyRingFile);
 }
 
-/** By their numbers. Importing `@grpc/grpc-js` for their names would be one more dependency. */
+/** Status names by number. Importing `@grpc/grpc-js` for them would add a dependency. */
 const GRPC_CODES: Readonly<Record<number, string>> = {
   1: 'CANCELLED',
   2: 'UNKNOWN',
@@ -177,7 +175,7 @@ export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'notKnown
     case 'PERMISSION_DENIED':
     case 'UNAUTHENTICATED':
       return 'notAllowed';
-    // It lacks the operation, or what the question names.
+    // The server lacks the operation, or the named object.
     case 'UNIMPLEMENTED':
     case 'INVALID_ARGUMENT':
       return 'notKnown';
@@ -241,7 +239,7 @@ async function findingOf(check: Check, context: DoctorContext, timeoutMs: number
   }
 }
 
-/** Of an error, only its kind is shown: a message may quote what it failed on. */
+/** Shows only the kind of an error: its message may quote the input that failed. */
 function failureOf(error: unknown): Finding {
   if (error instanceof NotCheckedError) return unchecked(error.message, error.toDo);
   if (isGrpcServiceError(error)) {
@@ -254,7 +252,7 @@ function failureOf(error: unknown): Finding {
     return unchecked('there is no ledger at its address', 'put that right first');
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const name = error instanceof Error ? error.name : typeof error;
-  // What the system refuses, such as another file or socket.
+  // The system refused an operation, such as opening another file or socket.
   if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
     return unchecked(`this machine refused (${code})`, 'see what doctor may do here, and run it again');
   }

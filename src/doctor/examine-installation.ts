@@ -44,7 +44,7 @@ export interface Examination {
   checks: CheckResult[];
 }
 
-/** As `inspectConfig` and `inspectCodecServer` give it. */
+/** The results of `inspectConfig` and `inspectCodecServer`. */
 interface Inspected {
   config: Config;
   problems: readonly ConfigProblem[];

@@ -233,7 +233,7 @@ function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>)
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Which refusals count as unprocessed: configuration decides it for all inquiries of a profile. */
+/** Reports the refusals that count as unprocessed. Configuration decides this for all inquiries of a profile. */
 export const standingDecisionsCheck: ProfileCheck = {
   name: 'standing-decisions',
   needs: ['GATEWAY_NOT_PROCESSED_', 'GATEWAY_PROFILES_FILE'],
@@ -245,7 +245,7 @@ export const standingDecisionsCheck: ProfileCheck = {
     ),
 };
 
-/** Where events go: names and hosts, where they lead, and whether the secrets can be read. Sends nothing. */
+/** Shows the endpoints' names and hosts, resolves them, and checks that the secrets can be read. Sends nothing. */
 export const webhooksCheck: ProfileCheck = {
   name: 'webhooks',
   needs: ['WEBHOOK_', 'GATEWAY_PROFILES_FILE'],

@@ -1,11 +1,11 @@
-/** How much waits for a person, and which runs stand still because their workflow tasks fail. */
+/** Checks how much work waits for operators, and which runs make no progress because their workflow tasks fail. */
 import type { Client } from '@temporalio/client';
 import { WEBHOOK_DELIVERY } from '../messages/webhooks/delivery.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 import { type Check, counted, NotCheckedError, pass, refusalOf, warn } from './check.ts';
 
-/** Such a run takes no message and keeps no time. */
+/** A run whose workflow tasks fail takes no message and fires no timer. */
 export const failingRunsCheck: Check = {
   name: 'failing-runs',
   needs: ['TEMPORAL_', 'TASK_QUEUE'],
@@ -33,7 +33,7 @@ export const holdsCheck: Check = {
       temporal().then((client) => countedRuns(client, config.taskQueue)),
       ledger().then(({ content }) => content?.needsPerson ?? 0),
     ]);
-    // A run has a row for each thing that it waits for. Runs are told apart only where no row says the same.
+    // A run has a row for each thing that it waits for. Runs are counted only if the ledger has no row.
     if (inLedger > 0) return warn(`${counted(inLedger, 'row')} of the work queue`, '`credit-journey holds` lists them');
     if (inRuns === null) {
       return warn(

@@ -9,7 +9,7 @@ import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
 import { type Check, type DoctorContext, type Finding, fail, ledgerContent, pass, usableKeys, warn } from './check.ts';
 
-/** Whether it is an older copy, by what the watch over it has seen: also before any worker has started on it. */
+/** Checks for an older copy by the watch's record, even before any worker has started on the ledger. */
 export const ledgerWatchCheck: Check = {
   name: 'ledger-watch',
   needs: ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'],
@@ -22,7 +22,6 @@ export const ledgerWatchCheck: Check = {
   },
 };
 
-/** The finding for an older copy. */
 function olderCopy({ claimedAt }: SeenAttempt): Finding {
   return fail(
     `it is an older copy: it lacks an attempt of ${claimedAt}, and nothing is sent`,
@@ -61,7 +60,7 @@ export const ledgerCheck: Check = {
   },
 };
 
-/** Only in the sandbox does a worker make one by itself. */
+/** A worker creates a ledger by itself only in the sandbox. */
 function missing({ config }: DoctorContext): Finding {
   const detail = 'there is no ledger at its address';
   return config.environment === 'sandbox' && config.ledger.expectedId === undefined
@@ -105,7 +104,7 @@ export const ledgerDurabilityCheck: Check = {
   },
 };
 
-/** Whether a person has paused inquiries: then nothing is sent, however sound everything else is. */
+/** Checks whether an operator has paused inquiries. A pause stops all sending, even if all else is sound. */
 export const pausesCheck: Check = {
   name: 'pauses',
   needs: ['LEDGER_'],

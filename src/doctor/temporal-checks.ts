@@ -171,13 +171,13 @@ export const searchAttributesCheck: Check = {
 /** A long poll takes a minute. The server remembers a poller for five minutes after its last poll. */
 const RECENT_MS = 2 * 60_000;
 
-/** What the server says of a poller that gave no limit. */
+/** The server's value for a poller that gave no limit. */
 const NO_LIMIT = 100_000;
 
 interface QueueView {
-  /** For each worker that polls: tasks a second of the whole queue, as it would have it. The last one decides. */
+  /** The queue's limit in tasks a second, as each polling worker requests it. The last one decides. */
   limits: number[];
-  /** The queue's own limit, set by an operator: it stands above what workers say. */
+  /** The queue's own limit, set by an operator. It overrides the limits of workers. */
   setLimit?: number;
 }
 
@@ -269,7 +269,7 @@ async function viewOf({ temporal }: DoctorContext, name: string, taskQueueType: 
   };
 }
 
-/** Whether the version that this configuration names gets any work. docs/versioning.md */
+/** Checks whether this configuration's version gets any work (docs/versioning.md). */
 export const deploymentCheck: Check = {
   name: 'deployment',
   needs: ['TEMPORAL_', 'DEPLOYMENT_NAME', 'BUILD_ID'],
@@ -287,7 +287,7 @@ export const deploymentCheck: Check = {
     if (current === undefined) {
       return fail(`${told}, and no version is current: journeys stand still`, `${who} makes it current`);
     }
-    // Looked at before it is promoted, and while it drains: both are as they should be.
+    // An operator may look before promotion, or while the version drains: both states are in order.
     if (state === 'inactive') return pass(`${told}: ${current} gets the work until ${who} makes this one current`);
     if (state === 'draining' || state === 'drained') return pass(`${told}: ${current} gets the work`);
     if (state === 'ramping') return warn(told, `${who} makes it current once it has shown that it works`);
@@ -298,7 +298,7 @@ export const deploymentCheck: Check = {
 /** Each is a call to the server. */
 const MOST_LOOKED_AT = 20;
 
-/** Runs that were started in the clear: their input lies readable in Temporal's database. */
+/** Finds runs that were started unencrypted: their input is readable in Temporal's database. */
 export const clearStartsCheck: Check = {
   name: 'clear-starts',
   needs: ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_ENVIRONMENT'],

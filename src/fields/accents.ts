@@ -1,6 +1,6 @@
 /**
- * How names and addresses with letters beyond ASCII go on the wire. The interface says that they are AN and not which
- * characters that is (2.3). A profile decides; docs/decisions/gateway.md says why `refuse` is the default.
+ * Spells names and addresses with letters beyond ASCII for the wire. The interface calls them AN, and does not say
+ * which characters AN has (2.3). A profile decides; docs/decisions/gateway.md says why `refuse` is the default.
  */
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
@@ -8,7 +8,7 @@ import type { Problem } from '../model/problems.ts';
 /**
  * - `refuse`: only printable ASCII is sent.
  * - `transliterate`: `José` is sent as `Jose`.
- * - `pass`: `José` is sent as it is.
+ * - `pass`: `José` is sent unchanged.
  */
 export const ACCENTS = ['refuse', 'transliterate', 'pass'] as const;
 export type Accents = (typeof ACCENTS)[number];

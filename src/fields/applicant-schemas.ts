@@ -27,7 +27,7 @@ export function list<T extends z.ZodType>(entry: T) {
   return z.array(entry).min(1).max(MAX_ENTRIES);
 }
 
-/** Nobody who is older can ask for a loan. The interface shows no limit (2.3). This limit is ours. */
+/** Our limit: an older person cannot ask for a loan. The interface shows none (2.3). */
 const FIRST_BIRTH_YEAR = 1900;
 
 export const dateOfBirthSchema = z
@@ -106,7 +106,7 @@ const addressSchema = z
     return { ...address, zip, zip4: extension };
   });
 
-/** Numbers that begin with 000 are not issued. They stand where a number is not known. */
+/** Numbers that begin with 000 are not issued. They are placeholders for unknown numbers. */
 export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').refine(
   (text) => !/^000[0-9]{6}$/.test(text),
   'must be a number that can be issued: none begins with 000',
@@ -159,7 +159,6 @@ export const failsafeApplicantSchema = z
     description: 'emailAddress, ipAddress, gen, line2 and zip4 are not sent (interface 4.3).',
   });
 
-/** The same of FAILSAFE's applicants. */
 export function failsafeApplicantsSchema(maxApplicants: number): z.ZodType<FailsafeApplicant[]> {
   return listApplicants(failsafeApplicantSchema, maxApplicants);
 }

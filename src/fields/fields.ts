@@ -84,7 +84,7 @@ const duration = ruledText((value) => {
   description: `ISO 8601 in days and time, longer than zero, at most P${MAX_DURATION_DAYS}D.`,
 });
 
-/** Where the proof of a consent can be found: never personal itself. */
+/** A reference to the proof of a consent; never personal itself. */
 const evidence = z.strictObject({
   method: text(40),
   textVersion: text(40),

@@ -103,7 +103,7 @@ function unknownFieldRule(issue: Issue): string {
   return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
 }
 
-/** Of a field's name: long enough for ours, and without what a value would have. */
+/** The form of a field's name: long enough for ours, and without characters that a value would have. */
 const NAME_FORM = /^[A-Za-z][A-Za-z_-]{0,39}$/;
 
 /**

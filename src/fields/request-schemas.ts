@@ -38,7 +38,7 @@ const {
   consumerId,
 } = messageFields();
 
-/** What a FAILSAFE caller may give of an applicant: table 2.3. Table 4.3 sends a part of it. */
+/** The fields that a FAILSAFE caller may give of an applicant (table 2.3). A part of them is sent (table 4.3). */
 export const failsafeInputSchema = perMaximum((maxApplicants) => {
   const applicant = z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.exactOptional() });
   return z.strictObject({
@@ -82,7 +82,7 @@ function requireAnEndUser(
   }
 }
 
-/** What a SECONDUSE caller gives; of the reference, only what is sent. */
+/** The input of a SECONDUSE caller, with only those members of the reference that are sent. */
 export const secondUseInputSchema = perMaximum((maxApplicants) =>
   z
     .strictObject({

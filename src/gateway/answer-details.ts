@@ -1,4 +1,4 @@
-/** What an answer says beside its outcome: what its codes mean, its reasons, and what of it differs from the request. */
+/** Reads the parts of an answer beside its outcome: meanings of codes, reasons, and differences from the request. */
 import { defined } from '../base/defined.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
@@ -40,8 +40,8 @@ export function outcomeOf(
   return product === 'SECONDUSE' && outcome !== 'record' ? undefined : outcome;
 }
 
-// What an answer and its entries say beside their outcomes. Reasons are known beyond the interface: tolerated, and never
-// relied upon.
+// Details of an answer and its entries. Reasons are known from outside the interface: they are tolerated, and no code
+// relies on them.
 
 interface ReturnDetails {
   returnReasonCode?: string;
@@ -50,13 +50,15 @@ interface ReturnDetails {
 
 type EntryDetails = Omit<AnsweredApplicant, 'applicantId' | 'outcome'>;
 
-/** Told in status and events: so it must be too short for anything personal. */
+/** Appears in status and events, so it must be too short for anything personal. */
 const REASON_CODE = /^[A-Za-z0-9]{1,4}$/;
 
-/** The answer's own text is stored whole with the report; this is for a reader of the references. */
+/** Limits the text in references. The answer's own text is stored whole with the report. */
 const MOST_CHARACTERS = 200;
 
-/** Of an answer, or of one of its entries. What is not of the expected form is left out: it decides nothing. */
+/**
+ * Reads the details of an answer or of one of its entries. Omits members of an unexpected form: they decide nothing.
+ */
 export function returnDetailsOf(object: JsonObject): ReturnDetails {
   const code = member(object, 'returnReasonCode');
   const shown = typeof code === 'number' ? String(code) : code;
@@ -72,7 +74,7 @@ export function returnDetailsOf(object: JsonObject): ReturnDetails {
 }
 
 /**
- * What each entry says beside its outcome; its codes, number and `consumerId` have been checked. FAILSAFE names each
+ * Returns the details of each entry, whose codes, number and `consumerId` have been checked. FAILSAFE names each
  * consumer and its transaction (interface 2.8). A report's `consumerId` is part of the answer's reference; one without
  * a record must be stored too (2.4).
  */
@@ -96,8 +98,8 @@ export function entryDetails(
 }
 
 /**
- * Gives each applicant what its entry says. An entry that cannot be told from another gives its applicant the outcome
- * alone, and a `consumerId` that two entries have is given to neither: these are listed without an applicant.
+ * Gives each applicant the details of its entry. An entry that is indistinguishable from another gives its applicant
+ * the outcome alone. A `consumerId` that two entries have is given to neither. Both are listed without an applicant.
  */
 export function attribute(
   matches: readonly Match[],
@@ -133,7 +135,8 @@ function textOf(object: JsonObject, name: string): string | undefined {
   return readable === '' ? undefined : [...readable.slice(0, 2 * MOST_CHARACTERS)].slice(0, MOST_CHARACTERS).join('');
 }
 
-// What the caller should know of an answer although nothing in it decides: by path and rule, never by value.
+// Differences that the caller should know although they decide nothing. They are listed by path and rule, never by
+// value.
 
 interface Echo {
   /** The request's own value. */
@@ -143,7 +146,7 @@ interface Echo {
 }
 
 interface ComparedEchoes {
-  /** The places where the answer names another request: it is no answer to this one. */
+  /** The places where the answer names another request, so that it is no answer to this one. */
   foreign: string[];
   /** The other places where it differs. */
   remarks: Problem[];

@@ -27,7 +27,7 @@ export interface AnswerContext {
   requestedAt: string;
 }
 
-/** People see a code and histories keep it: it must be printable, and too short for anything personal. */
+/** Operators see codes and histories keep them, so they must be printable, and too short for anything personal. */
 const RETURN_CODE = /^[\x20-\x7e]{1,40}$/;
 
 class AnswerProblems extends Error {
@@ -116,7 +116,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { matches } = matching;
   const consumers = consumersWithRecord(envelope, matches, codes.entries, request.productCode);
   const reference = outcome === 'record' ? referenceOf(numbers, context.requestedAt, consumers) : undefined;
-  // FAILSAFE's entries may have a number each, or not say whose they are: then no reference is that of all.
+  // FAILSAFE's entries may each have a number, or name no applicant. Then no reference belongs to all of them.
   const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
   const entries = entryDetails(envelope.entries, outcomes, { isFailsafe });
   const isTold = codes.perEntry || isFailsafe || entries.some((one) => Object.keys(one).length > 0);
@@ -188,7 +188,7 @@ function returnCodeOf(object: JsonObject, path: string): string | undefined {
   return code;
 }
 
-/** A record if any applicant has one (docs/protocol.md). */
+/** Returns `record` if any applicant has one (docs/protocol.md). */
 function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
   if (outcomes.includes('record')) return 'record';
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';

@@ -14,11 +14,11 @@ const deflate = promisify(inflate);
 const rawDeflate = promisify(inflateRaw);
 
 /**
- * The text of an answer's body. `null` where it is unreadable: in an unknown encoding, over `maxDecodedBytes`, damaged,
- * or not UTF-8.
+ * Returns the text of an answer's body. `null` if it is unreadable: in an unknown encoding, over `maxDecodedBytes`,
+ * damaged, or not UTF-8.
  *
  * The client asks for `identity`, since compression is nowhere in the interface. A compressed answer still means that
- * the request was posted: it is read rather than turned into a hold.
+ * the request was posted, so it is read rather than turned into a hold.
  */
 export async function bodyText(
   body: Buffer,
@@ -36,13 +36,13 @@ export async function bodyText(
   }
 }
 
-/** zlib gives out what it has decoded where the input breaks off. */
+/** Makes zlib return the part that it has decoded when the input breaks off. */
 const AS_FAR_AS_IT_GOES = { finishFlush: constants.Z_SYNC_FLUSH };
 
 /**
- * The body of a refusal, for people to read: it decides nothing. Never rejects.
+ * Returns the body of a refusal for operators. It decides nothing. Never rejects.
  *
- * `undefined` where there is no body, or none that can be read: in an unknown encoding, or compressed and over
+ * `undefined` if there is no readable body: none came, it is in an unknown encoding, or it is compressed and over
  * `maxDecodedBytes`.
  */
 export async function refusalBody(
@@ -56,7 +56,7 @@ export async function refusalBody(
   return text.trim() === '' ? undefined : { text, isWhole: whole !== null };
 }
 
-/** With a replacement character for what is no UTF-8. */
+/** Decodes with a replacement character in place of bytes that are not UTF-8. */
 async function readable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
   try {
     const bytes = await decoded(body, encoding.trim(), maxDecodedBytes, AS_FAR_AS_IT_GOES);

@@ -4,16 +4,16 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici';
 import type { GatewayProfile } from './profile.ts';
 
-// Connections that are reset, and not closed, where a request on them is abandoned. The kernel flushes a closed
-// connection first: it goes on sending its buffer for about 15 minutes, and the gateway may post an abandoned
-// request. A reset (RST) discards the buffer, and tells the other side to do the same. This file relies on undici 8
-// (HTTP/1) as follows. It publishes `undici:client:sendHeaders` with request and socket just before it writes. It
-// sets `completed` on that request when the whole answer has come. When it gives up for any cause (a time-out, an
-// abort, an answer that it refuses), it calls `destroy` on the socket. Tests on real sockets check this.
+// Connections that are reset, rather than closed, when a request on them is abandoned. After a close the kernel keeps
+// sending its buffer for about 15 minutes, and the gateway may post an abandoned request. A reset (RST) discards the
+// buffer, and tells the other side to do the same. This file relies on undici 8 (HTTP/1) as follows. It publishes
+// `undici:client:sendHeaders` with request and socket just before it writes. It sets `completed` on that request when
+// the whole answer has come. When it gives up for any cause (a time-out, an abort, an answer that it refuses), it calls
+// `destroy` on the socket. Tests on real sockets check this.
 
 /** The latest request on each of our connections. */
 const underWay = new WeakMap<Socket, DiagnosticsChannel.Request>();
-/** By undici's socket: over TLS, the TCP socket beneath it, which alone can be reset. */
+/** Maps undici's socket to the TCP socket beneath it. Over TLS only the latter can be reset. */
 const beneath = new WeakMap<Socket, Socket>();
 
 let isListening = false;
@@ -51,8 +51,8 @@ function listen(): void {
 
 function resettable(socket: Socket, tcp: Socket): Socket {
   beneath.set(socket, tcp);
-  // Where the other side resets the connection, the TCP socket beneath TLS closes first, and the TLS socket tells the error
-  // after its own `close`. undici 8.12 would throw then, and end the worker: it has let go of the connection.
+  // When the other side resets the connection, the TCP socket beneath TLS closes first. The TLS socket emits the error
+  // after its own `close`. undici 8.12 has let go of the connection by then: it would throw, and end the worker.
   socket.once('close', () => socket.removeAllListeners('error').on('error', () => {}));
   const destroy = socket.destroy;
   socket.destroy = function destroyOrReset(error?: Error) {

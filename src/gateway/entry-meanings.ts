@@ -1,6 +1,6 @@
 /**
- * What one entry of an answer means for its applicant: one table, by the code that stands for the entry and by what the
- * entry contains (interface 2.4, 2.8). docs/protocol.md prints it, and its test holds every combination against it.
+ * The table of meanings of an answer's entries for their applicants, by code and content (interface 2.4, 2.8).
+ * docs/protocol.md prints it, and its test compares every combination.
  */
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
@@ -23,7 +23,7 @@ export type EntryMeaning = ReportOutcome | 'hold' | 'noRecordBesideRecord';
 
 type MeaningTable = Readonly<Record<CodeMeaning, Readonly<Record<EntryContents, EntryMeaning>>>>;
 
-/** Without a record. A report that comes all the same is never passed over: a person decides. */
+/** Meanings of an entry without a record. If a report comes all the same, an operator decides. */
 function withoutRecord<O extends ReportOutcome>(outcome: O) {
   return { nothing: outcome, consumerId: outcome, emptyConsumer: outcome, ...REPORTS_HELD };
 }
@@ -32,8 +32,8 @@ const REPORTS_HELD = { report: 'hold', consumerIdAndReport: 'hold' } as const;
 const NOTHING_KNOWN = { nothing: 'hold', consumerId: 'hold', emptyConsumer: 'hold', report: 'hold' } as const;
 
 /**
- * For the products of interface 2.4. A record is a `consumerId` and a report. One `returnCode` stands there for a joint
- * application, and nothing else could say that one applicant of two has no record. So an empty entry says so.
+ * Table for the products of interface 2.4. A record is a `consumerId` and a report. A joint application has one
+ * `returnCode`, so only an empty entry can say that one applicant of two has no record.
  */
 export const REPORT_ENTRIES: MeaningTable = {
   ownRecord: { ...NOTHING_KNOWN, consumerIdAndReport: 'record' },
@@ -42,7 +42,7 @@ export const REPORT_ENTRIES: MeaningTable = {
   noReport: withoutRecord('noReport'),
 };
 
-/** For FAILSAFE, whose entries have a code and a `consumerId` each, and no report (interface 2.8). */
+/** Table for FAILSAFE, whose entries have a code and a `consumerId` each, and no report (interface 2.8). */
 export const FAILSAFE_ENTRIES: MeaningTable = {
   ownRecord: { ...NOTHING_KNOWN, consumerId: 'record', consumerIdAndReport: 'record' },
   topRecord: { ...NOTHING_KNOWN, consumerId: 'record', consumerIdAndReport: 'record' },
@@ -50,21 +50,21 @@ export const FAILSAFE_ENTRIES: MeaningTable = {
   noReport: withoutRecord('noReport'),
 };
 
-/** The code that stands for an entry. `isOwn`: it is the entry's, not that of the whole answer. */
+/** The code that applies to an entry. `isOwn`: it is the entry's, not that of the whole answer. */
 interface EntryCode {
   outcome: ReportOutcome;
   isOwn: boolean;
 }
 
-/** What an entry's code says, and whether a person must decide all the same: by the table. */
+/** An entry's outcome by the table, and whether an operator must decide all the same. */
 export interface EntryReading {
   outcome: ReportOutcome;
   isHeld: boolean;
 }
 
 /**
- * The outcome of each entry, by the table. SECONDUSE's answer is a confirmation only (interface
- * 2.7): its entries have nothing to judge.
+ * Returns the outcome of each entry. SECONDUSE's answer is a confirmation only (interface 2.7), so its entries are not
+ * judged.
  */
 export function readEntries(
   entries: readonly JsonObject[],

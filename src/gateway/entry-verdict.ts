@@ -1,4 +1,7 @@
-/** Judges by itself whose one entry of an answer is: by `applicantId`, by SSN, or because one applicant was asked about. */
+/**
+ * Judges whose entry one entry of an answer is: by `applicantId`, by SSN, or because only one applicant was asked
+ * about.
+ */
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 import type { Applicant } from '../model/applicant.ts';
@@ -11,7 +14,7 @@ export interface ExpectedApplicant extends Person {
   applicantId: string;
   /** Nine digits. */
   ssn: string;
-  /** Decide nothing; what of them FAILSAFE does not send is told (answer-details.ts). */
+  /** Decide nothing. `answer-details.ts` lists those that FAILSAFE does not send. */
   addresses?: Applicant['addresses'];
 }
 
@@ -27,7 +30,7 @@ export type Entries = readonly JsonObject[];
 
 /** `sure`: by `applicantId` or a whole SSN. */
 export type Told = { kind: 'told'; applicant: ExpectedApplicant; sure: boolean };
-/** Nothing in the entry says whose it is, and `rule` is what it would need. */
+/** An entry that does not say whose it is. `rule` names the missing part. */
 type Untold = { kind: 'untold'; rule: string };
 export type Verdict = Told | Untold | { kind: 'problem'; rule: string };
 
@@ -105,8 +108,8 @@ function hasSsnOfAnother(entry: JsonObject, own: ExpectedApplicant, all: readonl
   return foreign.some((ssn) => all.some((other) => other !== own && compareSsn(ssn, other.ssn) === 'equal'));
 }
 
-// Compares a consumer of an answer with an applicant, by SSN, and by name and date of birth. The latter prove less: they
-// decide only who is left over (who-is-who.ts), and they may contradict.
+// Compares a consumer of an answer with an applicant, by SSN, and by name and date of birth. The latter prove less:
+// they decide only by elimination (who-is-who.ts), and they may contradict.
 
 interface Person {
   names: readonly { first: string; last: string; gen?: string }[];
@@ -119,12 +122,12 @@ interface ComparedName {
   last: string;
 }
 
-/** The same date of birth, and a name whose first and last name are the same but for case, accents and punctuation. */
+/** Compares the date of birth, and first and last names regardless of case, accents and punctuation. */
 export function isSurely(consumer: JsonObject, person: Person): boolean {
   return member(consumer, 'dob') === person.dob && somePair(consumer, person, (one, other) => one === other);
 }
 
-/** As `isSurely`, where a first name may be cut short: an initial may be that of two people. */
+/** Like `isSurely`, but accepts a first name that is cut short: an initial may be that of two people. */
 export function mayBe(consumer: JsonObject, person: Person): boolean {
   const isShort = (one: string, other: string) => one.startsWith(other) || other.startsWith(one);
   return member(consumer, 'dob') === person.dob && somePair(consumer, person, isShort);

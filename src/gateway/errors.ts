@@ -63,7 +63,7 @@ export class GatewayError extends Error {
     if (details.requestedAt !== undefined) this.requestedAt = details.requestedAt;
   }
 
-  /** What the gateway wrote beside the status: for the ledger alone, which seals it. */
+  /** Returns the gateway's text beside the status. Only the ledger gets it, and seals it. */
   refusal(): RefusalBody | undefined {
     return this.#refusal;
   }

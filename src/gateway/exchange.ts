@@ -22,7 +22,7 @@ interface ExchangeOptions {
   body: string;
   /** `performance.now()` after which no first byte may be written. */
   sendBy: number;
-  /** From the first byte to the end of the answer, milliseconds; undici's own time-outs start anew with each chunk. */
+  /** Milliseconds from the first byte to the end of the answer. undici's own time-outs restart with each chunk. */
   answerWithinMs: number;
   /** Obeyed until the first byte, ignored from then on. */
   signal?: AbortSignal | undefined;
@@ -32,7 +32,7 @@ export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export type ExchangeOutcome =
   /**
-   * An answer's head came. `complete`: its whole body came too. `marked`: undici had reported that it began to write.
+   * The answer's head arrived. `complete`: so did its whole body. `marked`: undici had reported that it began to write.
    */
   | {
       kind: 'answered';

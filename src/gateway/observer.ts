@@ -23,15 +23,14 @@ export interface ExchangeEnded {
   durationMs: number;
   /** Absent where no answer came. */
   httpStatus?: number;
-  /** What the answer meant. */
   answer?: Answer['kind'];
   /** Absent after a success, and where the caller abandoned it before the first byte. */
   failure?: GatewayErrorCode;
-  /** As `GatewayClient.markersBroken`. */
+  /** See `GatewayClient.markersBroken`. */
   markersBroken?: boolean;
 }
 
-/** Called at the start; the function that it returns is called at the end. What either throws is dropped. */
+/** Called at the start; the function that it returns is called at the end. Errors of either are dropped. */
 export type ExchangeObserver = (begun: ExchangeBegun) => (ended: ExchangeEnded) => void;
 
 /** Runs `work` between the observer's two calls. The observer cannot change the outcome. */

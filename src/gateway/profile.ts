@@ -16,7 +16,7 @@ export interface Credentials {
   clientSecret: string;
 }
 
-/** Reads the secret anew at each call, so that a rotated file is seen after a refusal. */
+/** Reads the secret again at each call, so that a rotated file is seen after a refusal. */
 export interface CredentialsSource {
   /** Names the credentials in messages; not secret. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface GatewayLimits {
   headersTimeoutMs: number;
   bodyTimeoutMs: number;
   keepAliveTimeoutMs: number;
-  /** As received, before decompression. */
+  /** Counted as received, before decompression. */
   maxResponseBytes: number;
   maxDecodedBytes: number;
   maxApplicants: number;
@@ -54,11 +54,11 @@ export interface GatewayProfile {
   /** A certificate authority in PEM, used in addition to the system's. */
   caCertificate?: string;
   limits: GatewayLimits;
-  /** Statuses that by a standing decision mean "not processed". */
+  /** Statuses that the configuration declares to mean "not processed". */
   notProcessedStatuses: readonly number[];
   /** Per product, in addition to the built-in table. Codes are compared literally. */
   returnCodes: Partial<Record<ProductCode, Record<string, ReportOutcome>>>;
-  /** What happens when an SSN of the answer matches no applicant. */
+  /** Decides the outcome if an SSN of the answer matches no applicant. */
   ssnMismatch: 'hold' | 'flag';
   /** Outside the sandbox: which SSNs that start with 9 may be sent. */
   ssnsWithNine: SsnsWithNine;
@@ -67,18 +67,18 @@ export interface GatewayProfile {
   /** How names and addresses with accents are sent: the interface does not say which characters AN has (2.3). */
   accents: Accents;
   /**
-   * Under which trace number an attempt goes that a person's `resend` permits. `same`: the provider may recognise the
-   * repeat by it, although nothing shows that it does. `new`: "unique" (interface 2.3, 2.6) goes for each request.
+   * The trace number of an attempt that an operator's `resend` permits. `same`: the provider may recognise the repeat
+   * by it, although nothing shows that it does. `new`: "unique" (interface 2.3, 2.6) applies to each request.
    */
   resendTraceNumber: 'same' | 'new';
-  /** Which moment `originalInquiryDate` names: interface 2.6 and rule 3 contradict 2.4. */
+  /** The moment that `originalInquiryDate` names: interface 2.6 and rule 3 contradict 2.4. */
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
   /**
-   * Who may give a grant: any sender with write access to the namespace, or only a holder of the consent system's key.
+   * Accepted senders of grants: any with write access to the namespace, or only holders of the consent system's key.
    */
   consentTrust: 'namespace' | 'proof';
   /**
-   * Whose decisions count: those of any sender with write access to the namespace, or only those signed by a key for
+   * Accepted decisions: from any sender with write access to the namespace, or only those signed by a key for
    * decisions.
    */
   decisionTrust: 'namespace' | 'proof';
@@ -90,7 +90,7 @@ export interface GatewayProfile {
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
   >;
-  /** Where requests went before: runs that began there go on. Nothing is sent there any more. */
+  /** Former addresses. Runs that began there continue, but nothing is sent there any more. */
   formerly?: readonly Pick<GatewayProfile, 'authUrl' | 'baseUrl' | 'audience' | 'apiVersion'>[];
   /** The receivers of events of its journeys. No request to the gateway depends on them. */
   webhooks?: readonly WebhookEndpoint[];
@@ -112,7 +112,7 @@ function append(base: string, path: string): URL {
   return new URL(base.replace(/\/+$/, '') + path);
 }
 
-/** Where another kind of gateway answers than the profile's: the rule that its answer breaks, else `null`. */
+/** Returns the rule that an answer breaks if it is from another kind of gateway than the profile's, else `null`. */
 export function foreignProblem({ environment, rehearsal = false }: GatewayProfile, isSandbox: boolean): string | null {
   if (environment === 'sandbox' || isSandbox === rehearsal) return null;
   return rehearsal
@@ -120,8 +120,8 @@ export function foreignProblem({ environment, rehearsal = false }: GatewayProfil
     : "/ is the sandbox's answer, and the profile is not the sandbox's";
 }
 
-// What a run is bound to, as one digest: the customer, and the way to the gateway. The profile may name former ways, under
-// which runs go on. The customer never changes under a run.
+// The digest that binds a run to the customer and the way to the gateway. The profile may name former ways, under which
+// runs continue. The customer never changes under a run.
 
 const fingerprints = new WeakMap<GatewayProfile, string>();
 
@@ -141,7 +141,7 @@ export function profileFingerprint(profile: GatewayProfile): string {
   return fingerprint;
 }
 
-/** Whether a run that began with the fingerprint goes on under the profile: as it is, or by one of its former ways. */
+/** Returns true if a run that began with the fingerprint may continue under the profile or one of its former ways. */
 export function hasFingerprint(profile: GatewayProfile, fingerprint: string): boolean {
   if (profileFingerprint(profile) === fingerprint) return true;
   return (profile.formerly ?? []).some((way) => profileFingerprint({ ...profile, ...way }) === fingerprint);

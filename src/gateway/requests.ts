@@ -39,7 +39,7 @@ export interface ReportRequestParts {
   applicants: readonly Applicant[];
 }
 
-/** For each of `REPORT_PRODUCTS` (interface 2.3, 4.2.1). */
+/** Builds a request for any of `REPORT_PRODUCTS` (interface 2.3, 4.2.1). */
 export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   const { profile, ...fields } = parts;
   const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };
@@ -60,7 +60,7 @@ export interface SecondUseRequestParts {
   originalInquiryAt: Date;
 }
 
-/** SECONDUSE (interface 2.6, 4.2.2). */
+/** Builds a SECONDUSE request (interface 2.6, 4.2.2). */
 export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRequest {
   const { profile, ...fields } = parts;
   const maxApplicants = profile.limits.maxApplicants;
@@ -90,7 +90,10 @@ export interface FailsafeRequestParts {
   applicants: readonly FailsafeRequestApplicant[];
 }
 
-/** FAILSAFE: the fields of the sample in interface 4.3 and no others. `answer-details.ts` tells what is left out. */
+/**
+ * Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. `answer-details.ts` lists the
+ * rest.
+ */
 export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeRequest {
   const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
   const body = {

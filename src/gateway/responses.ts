@@ -65,15 +65,15 @@ export interface Consumer {
   [unknown: string]: unknown;
 }
 
-/** What the interface shows of a consumer (2.4). An SSN may come as a number too (entry-verdict.ts). */
+/** The members of a consumer that the interface shows (2.4). An SSN may come as a number too (entry-verdict.ts). */
 const SHOWN_MEMBERS = { names: 'list', ssn: 'ssn', dob: 'text', addresses: 'list', accounts: 'list' } as const;
 
 type MemberForm = (typeof SHOWN_MEMBERS)[keyof typeof SHOWN_MEMBERS];
 
 /**
- * What is wrong with the `consumer` of an entry that has a record: paths below the entry and rules. It must be an object
- * with something of what the interface shows, each part in the form that is shown. The interface marks no single member
- * as required.
+ * Returns the problems of the `consumer` of an entry that has a record: paths below the entry and rules. It must be an
+ * object with some member that the interface shows, each in the form that is shown. The interface marks no single
+ * member as required.
  */
 export function consumerProblems(consumer: unknown): string[] {
   if (consumer === undefined || consumer === null || consumer === '') return ['/consumer is required with a record'];

@@ -160,7 +160,7 @@ export class TokenSource {
   }
 
   async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    // Read anew for each fetch, so that a rotated secret takes effect after a refusal.
+    // Read for each fetch, so that a rotated secret takes effect after a refusal.
     const credentials = await this.#readCredentials(profile);
     const response = await requestToken(this.#agentOf(profile), profile, credentials);
     return { token: this.#cached(response, startedAtMs), clientId: credentials.clientId };

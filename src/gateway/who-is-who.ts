@@ -18,7 +18,7 @@ import {
   verdictOf,
 } from './entry-verdict.ts';
 
-/** An entry's applicant. Not `told`: one of several entries that cannot be told apart, and whose outcome is the same. */
+/** An entry's applicant. Not `told`: one of several indistinguishable entries, whose outcome is the same. */
 export interface Match {
   applicantId: string;
   told: boolean;
@@ -64,7 +64,7 @@ export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[
   });
   return { kind: 'matched', matches, flagged: verdicts.some(isFlagged(entries)) };
 
-  /** A report's `consumerId` is stored for its applicant; FAILSAFE's names nobody's report (interface 2.8). */
+  /** A report's `consumerId` is stored for its applicant; FAILSAFE's belongs to no report (interface 2.8). */
   function needsItsApplicant({ index }: { index: number }): boolean {
     return outcomes[index] === 'record' && context.product !== 'FAILSAFE';
   }
@@ -75,7 +75,7 @@ function isFlagged(entries: Entries): (verdict: Verdict, index: number) => boole
     verdict.kind === 'told' && ssnAgainst(entries[index] ?? {}, verdict.applicant) === 'different';
 }
 
-/** By elimination: name and date of birth are those of the applicant who is left, and of no other. */
+/** Decides by elimination: name and date of birth are those of the applicant who is left, and of no other. */
 function isTheOneLeft(
   entry: JsonObject | undefined,
   left: ExpectedApplicant | undefined,

@@ -1,7 +1,7 @@
 /**
- * What makes a worker ready: it polls, on the ledger that it was started with, with keys, and with markers that hold. Its
- * version is no part of that: one that waits to be promoted is promoted since it is ready, and one that drains serves what
- * is pinned to it.
+ * Checks whether a worker is ready: it polls, on the ledger that it was started with, with keys, and with markers that
+ * hold. Its version does not count. A worker that waits for promotion is promoted because it is ready. One that drains
+ * serves the runs that are pinned to it.
  */
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { GatewayClient } from '../gateway/gateway-client.ts';

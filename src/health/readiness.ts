@@ -2,7 +2,7 @@
 import fastify from 'fastify';
 import type { ListenAddress } from '../config/variables.ts';
 
-/** Resolves with what is wrong, or `null`. What it throws is not shown. */
+/** Resolves with the reason of a failure, or `null`. An error that it throws is not shown. */
 export type ReadinessCheck = () => Promise<string | null> | string | null;
 
 interface ReadinessReport {

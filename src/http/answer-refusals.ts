@@ -20,7 +20,7 @@ interface RefusalAnswers {
   onUnexpected(error: unknown): void;
 }
 
-/** Tells the caller what is wrong, and the audit log who was refused what. */
+/** Answers each refusal to the caller, and writes it to the audit log. */
 export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): void {
   const { guard, audit, write, translate, onUnexpected } = answers;
   app.setNotFoundHandler((request, reply) => {
@@ -93,10 +93,10 @@ function otherMethod(taken: readonly string[]): Refusal {
   return new Refusal(405, 'MethodNotAllowed', 'method', message, { headers: { allow: taken.join(', ') } });
 }
 
-/** Of Node's parser. */
+/** An error of Node's parser. */
 interface Unreadable {
   code?: string;
-  /** What was being read: it may begin before the request, on a connection that had others. */
+  /** The input at the fault. It may begin before the request, on a connection that had others. */
   rawPacket?: unknown;
   bytesParsed?: number;
 }
@@ -113,7 +113,7 @@ interface Form {
 /** Requests of a connection that were handed over, until they are answered. */
 const underWay = new WeakMap<Duplex, Map<IncomingMessage, ServerResponse>>();
 
-/** On a connection that has requests before it, what is unreadable is answered after them: a caller counts answers. */
+/** Lets the answer to unreadable input wait for earlier requests of its connection, since a caller counts answers. */
 export function keepAnswersInOrder(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
@@ -125,7 +125,7 @@ export function keepAnswersInOrder(server: Server): void {
 
 /** For Fastify's `clientErrorHandler`. It comes before every hook: no caller is known, and the audit log has no line. */
 export function answerUnreadable(form: (refusal: Refusal) => Form) {
-  /** Node tells anew with each packet. */
+  /** Node reports the error with each packet. */
   const refused = new WeakSet<Duplex>();
   return (error: Unreadable, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -136,11 +136,11 @@ export function answerUnreadable(form: (refusal: Refusal) => Form) {
     refused.add(socket);
     const text = textOf(form, refusalOf(error));
     const requests = [...(underWay.get(socket) ?? [])];
-    // The last one may be what is unreadable, by its body. It gets one answer.
+    // The last request may be the unreadable one, by its body. It gets one answer.
     const broken = requests.find(([{ complete }]) => !complete)?.[1];
     const before = requests.filter(([{ complete }]) => complete).map(([, response]) => response);
     const answer = () => {
-      // What is still on its way is not read.
+      // Input that has not arrived yet is not read.
       socket.end(broken?.headersSent ? undefined : text, () => socket.destroy());
     };
     if (before.length === 0) answer();
@@ -172,7 +172,7 @@ function refusalOf({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
   return badRequest('malformed', 'the request is malformed');
 }
 
-/** Otherwise no method was meant: TLS on a port without, or what is left of a body. */
+/** Whether the input begins like a request. If not, it is TLS on a port without, or the rest of a body. */
 function isRequestLine(packet: unknown, failedAt = 0): boolean {
   if (!Buffer.isBuffer(packet)) return false;
   const from = packet.subarray(0, failedAt).lastIndexOf('\n') + 1;

@@ -1,8 +1,10 @@
-/** Who saw what: one JSON line for each access, on its own way. Never a value. */
+/**
+ * The audit log: one JSON line for each access, apart from other logs. It says who saw which record, and never a value.
+ */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { pino } from 'pino';
 
-/** Where the lines go. A file is opened for appending, and made for its owner alone. */
+/** The destination of the lines. A file is opened for appending, and made for its owner alone. */
 export type AuditDestination = { file: string } | { write(line: string): void };
 
 export interface AccessRecord {
@@ -12,12 +14,12 @@ export interface AccessRecord {
   /** The peer's, or what a trusted proxy says of it. */
   address: string;
   route: string;
-  /** As the caller gave it, or made here: it is in the answer, too. */
+  /** From the caller, or made here. The answer has it, too. */
   requestId?: string;
   namespace?: string;
   journeyId?: string;
   productCode?: string;
-  /** Of the report, or list of changes, that was given out, as the ledger has it: never a caller's own words. */
+  /** From the ledger, for the report or list of changes that was given out: never the caller's own words. */
   customerTraceNumber?: string;
   /** How many payloads, reports or references. */
   count?: number;
@@ -25,7 +27,7 @@ export interface AccessRecord {
   undecodable?: number;
   /** The report was served again, for a purpose that the ledger has. */
   reissued?: true;
-  /** Whether what is personal was given out. */
+  /** Whether personal data was given out. */
   revealed?: boolean;
   status: number;
   /** Why it was refused. */

@@ -1,4 +1,4 @@
-/** What bounds an HTTP service: its figures, slots for requests at once, and buckets for requests per second. */
+/** Limits of an HTTP service: its figures, slots for requests at once, and buckets for requests per second. */
 
 export interface HttpLimits {
   bodyBytes: number;
@@ -20,15 +20,13 @@ export interface HttpLimits {
 }
 
 /**
- * How many requests are read, or worked on, at once. The others wait. Callers share the slots: one caller has no more than
- * its own part of them, and the next slot goes to the caller that has the fewest.
+ * Limits on requests that are read, or worked on, at once. The others wait. Callers share the slots: one caller has at
+ * most its own part of them, and the next slot goes to the caller that has the fewest.
  */
 export interface SlotLimits {
   running: number;
-  /** Of one caller. */
   runningPerCaller: number;
   waiting: number;
-  /** Of one caller. */
   waitingPerCaller: number;
   waitMs: number;
 }
@@ -136,7 +134,7 @@ export class TokenBuckets {
     return true;
   }
 
-  /** What was taken did not count. */
+  /** Returns a token whose use did not count. */
   giveBack(key: string): void {
     const bucket = this.#filled(key);
     bucket.tokens = Math.min(this.#burst, bucket.tokens + 1);

@@ -10,7 +10,7 @@ import { badRequest, Refusal } from './refusal.ts';
 export interface PayloadJson {
   metadata: Record<string, string>;
   data: string;
-  /** Sizes of what is stored elsewhere: passed on as it came. */
+  /** Sizes of payloads that are stored elsewhere, passed on unchanged. */
   externalPayloads?: unknown;
 }
 
@@ -49,7 +49,7 @@ function readPayload(value: unknown, path: string, problems: Problem[]): { json:
     problems.push({ path, rule: 'must be an object' });
     return { json: { metadata: {}, data: '' }, payload: {} };
   }
-  // In proto3 JSON null stands for a field that is not set.
+  // In proto3 JSON null means that a field is not set.
   const metadata = readMetadata(member(value, 'metadata') ?? {}, `${path}/metadata`, problems);
   const data = member(value, 'data') ?? '';
   if (!isBase64(data)) problems.push({ path: `${path}/data`, rule: 'must be base64' });

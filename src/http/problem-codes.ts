@@ -29,7 +29,7 @@ export const PROBLEMS = {
   slow: { title: 'The request came too slowly', about: 'Send the same again.' },
   bodyTooLarge: { title: 'The body is too large' },
   contentType: { title: 'The body must be application/json' },
-  // Who calls.
+  // The caller.
   noToken: { title: 'A token is needed' },
   tokenMalformed: { title: 'The token is not a JWT' },
   expired: { title: 'The token has expired' },
@@ -50,7 +50,7 @@ export const PROBLEMS = {
   crossSite: { title: 'Only the page of this server may send this' },
   role: { title: 'The token lacks the role' },
   namespace: { title: 'The token does not say for which namespace it calls' },
-  // What it is about.
+  // The target of the request.
   notFound: {
     title: 'There is nothing of this name',
     about: 'Or the token does not reach it: the answer is the same.',
@@ -64,7 +64,7 @@ export const PROBLEMS = {
     title: 'The content breaks rules',
     about: '`problems` names each place that is wrong, and the rule.',
   },
-  // How the run stands.
+  // The state of the run.
   idTaken: { title: 'This id is taken', about: 'By a run that the token does not reach: choose another.' },
   differs: {
     title: 'This id was used with other content',
@@ -87,7 +87,7 @@ export const PROBLEMS = {
   shareAfterEnd: { title: 'The journey has finished', about: 'Share its report by itself: `POST /v1/shares`.' },
   runFailed: { title: 'The run has ended without a result' },
   resultNotReady: { title: 'The run has not ended yet' },
-  // What serves it.
+  // The server, and the programs behind it.
   rate: { title: 'Too many requests at once' },
   waiting: { title: 'Too many callers wait for a change' },
   busy: { title: 'Too many requests are waiting' },
@@ -105,7 +105,7 @@ export const PROBLEMS = {
   closed: { title: 'The server is stopping its connections', about: 'Send it again.' },
   aborted: { title: 'The call was given up' },
   failed: { title: 'The request failed', about: 'A bug, or something that was not foreseen.' },
-  // Of the codec server alone.
+  // The codec server alone.
   reveal: { title: '`reveal` is true or false' },
   tooManyPayloads: { title: 'The request has too many payloads' },
   decoded: { title: 'The payloads are too large once decoded' },
@@ -122,7 +122,7 @@ export function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(PROBLEMS, code);
 }
 
-/** Where the reference page explains it, as an address of the server itself. */
+/** Returns the code's place on the reference page, as an address of the server itself. */
 export function problemAddress(code: ProblemCode): string {
   return `/v1/reference#problem-${code}`;
 }

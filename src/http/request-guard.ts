@@ -1,6 +1,6 @@
 /**
- * What every request passes, in this order: address, origin, who, what, whether there is room for its body. Then its body
- * is read, in a time of its own, and only then it takes a slot: a caller whose bodies drip holds up no other.
+ * Checks each request in this order: address, origin, caller, permission, room for its body. Then its body is read, in
+ * a time of its own, and only then it takes a slot. So a caller whose bodies drip holds up no other.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRecord } from './audit.ts';
@@ -11,20 +11,20 @@ import type { Identity } from './token-verifier.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** As the audit log names the route. */
+    /** The route's name in the audit log. */
     route?: string;
-    /** What the service's own policy asks of a caller. A route with a name and without needs is open to anybody. */
+    /** The needs that the service's own policy checks. A route with a name and without needs is public. */
     needs?: unknown;
     /** Its answer may wait long for another program. It takes a slot of those alone that do, as many as of the others. */
     waitsForOthers?: boolean;
   }
 }
 
-/** What differs between services: who a caller is, and what a route takes. */
+/** The policy of one service: how to find the caller, and the needs of a route. */
 export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
   /** @throws Refusal 401, or 404 where nothing is to be told */
   callerOf(request: FastifyRequest): Promise<Caller>;
-  /** What every line of the audit log has of the request. */
+  /** Returns members for every audit line of the request. */
   describe?(request: FastifyRequest): Partial<AccessRecord>;
   /** Further parts of the key that a caller's requests are counted under. */
   countedBy?(request: FastifyRequest): readonly unknown[];
@@ -48,11 +48,11 @@ interface GuardSettings<Needs, Caller extends Identity, Permission> {
   limits: HttpLimits;
 }
 
-/** What is known of a request so far: for the audit log, and for its handler. */
+/** Facts about a request so far: for the audit log, and for its handler. */
 interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
-  /** As `callerKey` has it. */
+  /** The key from `callerKey`. */
   caller: string;
   /** Makes room for another request, before the answer: for one that only waits from here on. */
   giveUpSlot(): void;
@@ -63,7 +63,7 @@ interface Access<Permission> {
 /** An access that was let in. */
 interface Granted<Permission> {
   permission: Permission;
-  /** What is known of the caller. */
+  /** Facts about the caller. */
   record: Partial<AccessRecord>;
   /** Notes the target: it goes into the audit line even when the request is refused after all. */
   noted(target: Partial<AccessRecord>): void;
@@ -78,7 +78,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
   readonly #lane: Lane;
-  /** Of requests whose answer waits for another program. */
+  /** For requests whose answer waits for another program. */
   readonly #waitingLane: Lane;
   readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
@@ -91,7 +91,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     this.#waitingLane = laneFor(limits);
   }
 
-  /** `undefined` for what is no access: an unknown address, `/healthz`, a browser's question. */
+  /** Returns `undefined` if the request is no access: an unknown address, `/healthz`, a browser's preflight. */
   accessOf(request: FastifyRequest): Access<Permission> | undefined {
     return this.#accesses.get(request);
   }
@@ -143,7 +143,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     if (hasBody(request)) access.giveUpBody = await takeSlot(this.#laneOf(request).bodies, access.caller, reply);
   }
 
-  /** The stream of a body that has its place: it ends in a refusal where the body comes too slowly. */
+  /** Returns the stream of a body that has its place. The stream ends in a refusal if the body arrives too slowly. */
   limitBody<Payload extends NodeJS.ReadableStream>(request: FastifyRequest, payload: Payload): Payload {
     if (this.accessOf(request)?.permission === undefined || !hasBody(request)) return payload;
     const tooSlow = new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
@@ -221,7 +221,7 @@ export function addGuard(app: FastifyInstance, guard: AnyGuard): void {
   app.addHook('preHandler', (request, reply) => guard.admit(request, reply));
 }
 
-/** What the Temporal UI sends; `authorization-extras` is its id token, which is let through and not read. */
+/** Headers that the Temporal UI sends; `authorization-extras` is its id token, which is let through and not read. */
 const ALLOWED_HEADERS = 'authorization, authorization-extras, content-type, x-namespace';
 
 /** How long a browser may remember the answer; Chromium's own maximum is two hours. */

@@ -1,6 +1,6 @@
 /**
- * What an HTTP service has answered, for Prometheus, at an address of its own: the service's port is for callers with a
- * token. Labels are of closed lists: operations as the route table names them, and status codes.
+ * Counts the answers of an HTTP service for Prometheus, at an address of its own: the service's port is for callers
+ * with a token. Labels are of closed lists: operations as the route table names them, and status codes.
  */
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ListenAddress } from '../config/variables.ts';
@@ -12,7 +12,7 @@ export const HTTP_METRICS = {
   seconds: 'credit_journey_http_request_seconds',
 } as const;
 
-/** The same as a worker's: one alert watches all. */
+/** Workers use this name, too: one alert watches all. */
 const STARTED = 'credit_journey_started_timestamp_seconds';
 
 /** Seconds. Most are milliseconds; an update waits for a worker for up to 15 s; a feed of statuses stays open. */
@@ -21,7 +21,7 @@ const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 interface Answered {
   /** By status code. */
   counts: Map<number, number>;
-  /** As many as there are buckets, each counting what took no longer, and all. */
+  /** One count for each bucket, of the answers that took no longer than its bound. */
   within: number[];
   all: number;
   sumSeconds: number;

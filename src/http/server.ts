@@ -10,7 +10,7 @@ import fastify, {
 import type { HttpLimits } from './limits.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** What a service may choose of its server. */
+/** Options that a service may choose for its server. */
 export type OwnServerOptions = Pick<
   FastifyServerOptions,
   'forceCloseConnections' | 'routerOptions' | 'genReqId' | 'clientErrorHandler' | 'return503OnClosing'
@@ -21,11 +21,9 @@ interface HttpServerOptions {
   /** PEM. */
   tls?: { cert: string; key: string } | undefined;
   isTrustedProxy?: ProxyCheck | undefined;
-  /** Counts what is answered. */
   metrics?: RequestMetrics | undefined;
   /** Answers 400 to an address that cannot be read. */
   onMalformedAddress(request: FastifyRequest, reply: FastifyReply): void;
-  /** Of the service's own. */
   options?: OwnServerOptions;
 }
 
@@ -50,7 +48,7 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
     ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
     ...options,
   };
-  // Node looks every 30 s by default: whoever sends slowly would stay that long.
+  // Node checks every 30 s by default: a slow sender would stay that long.
   const connectionsCheckingInterval = Math.min(LONGEST_CHECK_MS, limits.requestTimeoutMs / 2);
   const app = (
     tls
@@ -61,15 +59,15 @@ export function createHttpServer(about: HttpServerOptions): FastifyInstance {
   if (metrics) app.addHook('onResponse', async (request, reply) => metrics.onResponse(request, reply));
   // Node takes the shorter of the two for the headers and the longer, by default a minute, for the body.
   app.server.headersTimeout = limits.requestTimeoutMs;
-  // Node would answer 417 past all hooks. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
+  // Node would answer 417 past all hooks. An unknown expectation may be passed over (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // As text: how deep it nests and what it gives twice is seen there alone.
+  // A body is parsed as text: only the text shows its depth and its duplicate members.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   return app;
 }
 
-/** Of every answer. */
+/** Adds security headers to every answer. */
 export function protectAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({
@@ -81,7 +79,7 @@ export function protectAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Where a server listens: `url` without a slash at its end. */
+/** Returns the address of a listening server: `url` without a slash at its end. */
 export function addressOf(app: FastifyInstance, host: string, isSecure: boolean): { url: string; port: number } {
   const { port } = app.server.address() as AddressInfo;
   return { url: `${isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
@@ -104,7 +102,7 @@ export function proxyCheck(proxies: readonly string[]): ProxyCheck {
     else list.addSubnet(address, Number(bits), family);
   }
   return (address = '') => {
-    // As a socket that listens on :: names IPv4 peers.
+    // A socket that listens on :: names IPv4 peers in this form.
     const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
     const version = isIP(plain);
     return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');

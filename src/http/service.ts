@@ -1,4 +1,4 @@
-/** What the API and the codec server have alike: their options, and a server whose requests pass guard and audit log. */
+/** The common part of the API and the codec server: options, and a server whose requests pass guard and audit log. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerRefusals } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
@@ -17,7 +17,7 @@ import {
 import type { Identity } from './token-verifier.ts';
 
 export interface HttpServiceOptions {
-  /** Default: lines on standard error. */
+  /** Default: lines on stderr. */
   audit?: AuditDestination | undefined;
   /** Default: 127.0.0.1. */
   host?: string;
@@ -27,13 +27,12 @@ export interface HttpServiceOptions {
   tls?: { cert: string; key: string } | undefined;
   /** Addresses or CIDR blocks; where there are any, only they may connect, and `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
-  /** Counts what is answered. */
   metrics?: RequestMetrics;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
 }
 
-/** What a service adds. */
+/** The parts of one service alone. */
 interface OwnParts<Needs, Caller extends Identity, Permission> {
   limits: HttpLimits;
   policy(isTrustedProxy: ProxyCheck | undefined): AccessPolicy<Needs, Caller, Permission>;
@@ -45,7 +44,7 @@ interface OwnParts<Needs, Caller extends Identity, Permission> {
   /** A refusal for an error of what the service works with; `undefined` for any other. */
   translate?(error: unknown): Refusal | undefined;
   server: OwnServerOptions;
-  /** Adds what comes before the guard. */
+  /** Called before the guard is added. */
   prepare?(app: FastifyInstance): void;
 }
 

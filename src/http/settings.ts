@@ -36,7 +36,10 @@ function checkKeySet(reader: EnvironmentReader, variable: string, file: string):
   }
 }
 
-/** Where a service listens, who may connect (beyond this machine by TLS, or from named proxies alone), and how often. */
+/**
+ * Reads the address of a service, its rates, and who may connect: beyond this machine by TLS, or from named proxies
+ * alone.
+ */
 export function readService(reader: EnvironmentReader, prefix: Prefix, host: string, defaults: HttpLimits) {
   const tls = readTls(reader, prefix);
   const trustedProxies = reader.get(`${prefix}_TRUSTED_PROXIES`);

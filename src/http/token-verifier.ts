@@ -12,7 +12,7 @@ export interface TokenSettings {
   algorithms?: readonly string[];
 }
 
-/** Who calls, as the token says. */
+/** The caller that the token names. */
 export interface Identity {
   /** `sub` of the token. */
   subject: string;

@@ -7,7 +7,6 @@ import type { GrantFault } from '../consent/consent-record.ts';
 import type { DecisionAction } from '../model/failure-types.ts';
 import { type Answer, type AttemptState, isKnownNotPosted } from '../model/inquiry.ts';
 
-/** One attempt in the ledger. */
 export interface KnownAttempt {
   attempt: number;
   /** The written state; `standing` gives its present meaning. */
@@ -20,11 +19,10 @@ export interface KnownAttempt {
   answerKind?: Answer['kind'];
   /** It was never claimed: a look-up has closed it, and its state is `notSent`. */
   closed?: true;
-  /** An answer came after the attempt was given up: it was posted. Beside the state, which stays as it was judged. */
+  /** An answer arrived after the attempt was given up: it was posted. `state` keeps its judged value. */
   answeredLate?: true;
 }
 
-/** A decision on the inquiry, in the ledger. */
 export interface KnownDecision {
   decisionId: string;
   action: DecisionAction;
@@ -58,7 +56,7 @@ export interface KnownInquiry {
   share?: KnownShare;
 }
 
-/** What a share's claim depends on, read under the lock that every writer of consents takes. */
+/** The facts that decide a share's claim, read under the lock that every writer of consents takes. */
 export interface KnownShare {
   /** The platform has taken it back: it is never sent again. */
   isWithdrawn?: boolean;
@@ -83,7 +81,7 @@ export type ClaimDecision =
   /** Send nothing; answer with the state of the latest attempt. */
   | { kind: 'latest' }
   | { kind: 'requestDiffers' }
-  /** For a share: what permits it is missing, or no longer stands. */
+  /** For a share: its authorization is missing or no longer valid. */
   | { kind: 'notPermitted' }
   /** The run ends as withdrawn, also where it does not know of that. */
   | { kind: 'withdrawn' }
@@ -196,7 +194,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
     forbids: (known) => (known.isWithdrawn ? { kind: 'withdrawn' } : null),
   },
   ...SHARE_RULES,
-  // This one comes last: what was made already is reported all the same.
+  // This rule is last: the ledger reports an attempt that was made already even during a pause.
   {
     name: 'paused',
     forbids: (known) => (known.isPaused ? { kind: 'paused' } : null),
@@ -232,8 +230,8 @@ export function latestOf(known: KnownInquiry): KnownAttempt | undefined {
 }
 
 /**
- * The attempt that decides how the inquiry stands: an accepted one, else the latest. Where the latest may be followed by
- * another attempt, an earlier one that was answered late comes first.
+ * The attempt that decides the state of the inquiry: an accepted one, else the latest. If another attempt may follow
+ * the latest, an earlier one that was answered late has priority.
  */
 export function effectiveAttempt(known: KnownInquiry): KnownAttempt | undefined {
   return known.attempts.find(isAccepted) ?? lateToJudge(known) ?? latestOf(known);

@@ -25,7 +25,7 @@ export class LedgerSchemaError extends CreditJourneyError {
 }
 
 /**
- * Thrown when an older copy of the ledger, which no operator has accepted, may lack what was asked for. It counts as an
+ * Thrown when an older copy of the ledger, which no operator has accepted, may lack the requested data. It counts as an
  * unreachable ledger: the question waits for a person.
  */
 export class LedgerRestoredError extends LedgerUnavailableError {

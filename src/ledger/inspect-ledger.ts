@@ -1,4 +1,4 @@
-/** What `doctor` reads from a ledger: needs no key, and makes or migrates nothing. */
+/** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
 import { utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
@@ -59,7 +59,7 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
 }
 
 /**
- * Whether the ledger is an older copy of itself, judged by what was seen outside of it.
+ * Returns whether the ledger is an older copy of itself, judged by an attempt seen outside of it.
  *
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */

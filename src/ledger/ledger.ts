@@ -1,11 +1,11 @@
 /**
- * The ledger: the project's own record of what was sent, decided and consented to, outside Temporal. docs/protocol.md and
+ * The ledger: the project's own record of inquiries, decisions and consents, outside Temporal. docs/protocol.md and
  * docs/decisions/ledger.md. One contract suite holds for both of its engines.
  *
  * Most methods are functions of one transaction. Each lies with its subject, which says what it does; here it gets its
  * name. Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time; a
- * commit without an answer counts as not done. Throws `LedgerChangedError` where `ledgerId` is not this ledger's. Every
- * method that writes throws `WriterTooOldError` where the ledger asks for a newer program. Two are exceptions: `claim`
+ * commit without an answer counts as not done. Throws `LedgerChangedError` if `ledgerId` is not this ledger's. Every
+ * method that writes throws `WriterTooOldError` if the ledger asks for a newer program. Two are exceptions: `claim`
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
 import { utcInstant } from '../base/instants.ts';
@@ -135,7 +135,6 @@ const RETENTION_WRITES = { begin: beginDisposal, recordDeletion, dispose, setLeg
 
 export type Ledger = ReturnType<typeof makeLedger>;
 
-/** Makes the methods of a ledger that is there. */
 export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
   const transactions = new Transactions(engine, cipher);
   const ledger = new SqlLedger(engine, cipher, identity, transactions, keys);
@@ -160,7 +159,7 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
   });
 }
 
-/** What of a ledger is more than one transaction. */
+/** The methods of a ledger that take more than one transaction. */
 export class SqlLedger extends SealedReports {
   readonly #engine: SqlEngine;
   readonly #cipher: LedgerCipher;
@@ -207,7 +206,7 @@ export class SqlLedger extends SealedReports {
         await this.#transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
       }
       if (verdict.kind !== 'paused' || races >= MAX_RACES) return verdict;
-      // Where the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
+      // If the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
       if (await this.#transactions.write((tx) => noteWaiting(tx, request))) return verdict;
     }
   }
@@ -230,8 +229,8 @@ export class SqlLedger extends SealedReports {
   }
 
   /**
-   * How the database keeps what it confirms, as far as it shows that. Reads only, on one of the connections that are
-   * there. What a role or a database is set to shows once it is a newer one.
+   * Returns how the database keeps confirmed commits, as far as it shows that. Reads only, on one of the open
+   * connections. A new setting of a role or a database shows only on a newer connection.
    */
   async durability(): Promise<Durability> {
     // SQLite needs no row locks.

@@ -25,16 +25,15 @@ export function isReview(runKey: string): boolean {
   return kind === 'portfolio' && accountId === undefined;
 }
 
-// Whose rows a reader may see. What is absent does not limit it, and an empty list finds nothing.
+// Limits the rows that a reader may see. An absent field sets no limit, and an empty list finds nothing.
 
 export interface ReadersReach {
-  /** Names of gateway profiles. */
   profiles?: readonly string[];
   /** End users, by code or name. */
   endUsers?: readonly string[];
 }
 
-// What a reader may see, as SQL: rows of runs that are for these gateway profiles and end users alone.
+// SQL for the rows that a reader may see: of runs that are for these gateway profiles and end users alone.
 
 export function isOneOf(column: string, places: readonly string[]): string {
   return places.length === 0 ? '1 = 0' : `${column} IN (${places.join(', ')})`;

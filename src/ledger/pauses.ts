@@ -9,7 +9,7 @@ import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
 import type { Authorization } from './retention/retention.ts';
 
-/** What a pause covers: one gateway profile, or all of them. */
+/** The scope of a pause: one gateway profile, or all of them. */
 export interface PauseScope {
   /** Absent: all profiles. */
   profile?: string;
@@ -23,7 +23,7 @@ export interface Pause extends PauseScope, Authorization {
   ended?: Authorization & { at: string };
 }
 
-/** `duplicate`: the scope was paused already; that pause stands, and nothing was written. */
+/** `duplicate`: the scope was paused already. That pause remains, and nothing was written. */
 export interface PauseVerdict {
   kind: 'paused' | 'duplicate';
   pause: Pause;
@@ -46,7 +46,7 @@ export function scopeWords({ profile }: PauseScope): string {
   return profile === undefined ? 'inquiries of all profiles' : `inquiries of the profile ${profile}`;
 }
 
-/** The pause as one sentence without its full stop: what is paused, since when, by whom and why. */
+/** Words the pause as one sentence without its full stop: scope, time, person and reason. */
 export function pauseWords(pause: Pause): string {
   return `${scopeWords(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
 }

@@ -58,10 +58,10 @@ export type ClaimVerdict =
       /** The number to send, where it is not the inquiry's own. */
       sentTraceNumber?: string;
     }
-  /** Nothing may be sent. `latest` is the state of the latest attempt (never `sending` past its time). */
+  /** The caller may send nothing. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
-  /** The inquiry stands under this number for another customer: a decision may permit one more. */
+  /** The inquiry exists under this number for another customer: a decision may permit one more. */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   /** The run was withdrawn: nothing is claimed for it any more. The asking run may not know of that. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
@@ -130,14 +130,14 @@ export interface DecisionRecord {
 }
 
 export type DecisionVerdict =
-  /** It was written, or the same decision stood already. */
+  /** The decision was written, or the ledger had it already. */
   | { kind: 'recorded' }
-  /** Another decision on this attempt, or an answer that came meanwhile, stands; nothing was written. */
+  /** Another decision on this attempt, or an answer that came meanwhile, has priority; nothing was written. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The decision breaks a rule: a path and a rule. Nothing was written, and the inquiry still waits for a decision. */
   | { kind: 'refused'; reason: string };
 
-/** `paths`: where a consent differs from the one that stands under its key; empty for a duplicate. */
+/** `paths`: differences from the consent recorded under the same key; empty for a duplicate. */
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
@@ -151,7 +151,7 @@ export interface InquiryView extends InquiryDescription {
   runId?: string;
   abandonedAt?: string;
   /**
-   * When an answer came too late, and below when a consent was withdrawn. Both need a person although no run waits for
+   * The time of a late answer, and below of a withdrawn consent. Both need a person although no run waits for
    * one.
    */
   lateAnswerAt?: string;
@@ -202,7 +202,7 @@ export interface SeenRecord {
   runIsGone?: true;
 }
 
-/** `paths`: where it differs from the earlier record under its id, which stands; empty for a duplicate. */
+/** `paths`: differences from the earlier record under its id, which remains; empty for a duplicate. */
 export type SeenVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] } | { kind: 'nothingToSee' };
 
 /** The attempt that a report came from. */
@@ -214,7 +214,6 @@ export interface ReportOrigin {
 /** A document that is derived from reports and sealed like one. */
 export interface DerivedDocument {
   kind: 'changes';
-  /** The report that it is about. */
   of: ReportOrigin;
   /** The other report in it: the document is destroyed with either. */
   from: ReportOrigin;
@@ -240,13 +239,11 @@ export type ReportToCompare =
   | { report: StoredReport; applicantIds: ReadonlyMap<string, string> }
   | { gap: ComparisonGap };
 
-/** What the ledger knows of a run that begins. */
 export interface StartFacts {
   /** When a disposal of the owner was begun. */
   disposedAt?: string;
-  /** The newest attempt of all. */
   newest?: SeenAttempt;
-  /** Whether a consent to a share of the owner is there: it may be for the run. */
+  /** Whether the ledger has a consent to a share of the owner: it may be for the run. */
   hasConsents: boolean;
   /** Whether something of the owner needs a person. */
   hasOpenWork: boolean;
@@ -280,14 +277,13 @@ export interface ShareWithdrawal {
   reason: string;
 }
 
-/** A withdrawal as the ledger has it. */
 export interface StandingShareWithdrawal extends Pick<ShareWithdrawal, 'replacedBy' | 'by' | 'reason'> {
   /** RFC 3339, by the ledger's clock. */
   recordedAt: string;
 }
 
 /**
- * `withdrawn`: from now on nothing is claimed for the share; `standing` may be an earlier withdrawal. `claimed`: that
+ * `withdrawn`: from now on no claim for the share succeeds; `standing` may be an earlier withdrawal. `claimed`: that
  * attempt may have been sent, and nothing was written.
  */
 export type ShareWithdrawalVerdict =
@@ -302,7 +298,6 @@ export interface ConsentsQuery {
   reportReferenceNumber?: string;
 }
 
-/** What the ledger has about sharing one report. */
 export interface ShareFacts {
   /** The owners whose consents may count: the share's, and the report's where the ledger has it. */
   owners: string[];
@@ -310,24 +305,21 @@ export interface ShareFacts {
   stored: StoredConsent[];
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
-  /** The share was withdrawn. */
   withdrawn?: StandingShareWithdrawal;
   /** By the database's clock. */
   nowMs: number;
 }
 
-/** A consent in the ledger. */
 export interface StoredConsent {
   consent: ConsentRecord;
   /** The owner of another share that was, or may have been, posted under it. */
   usedBy?: string;
 }
 
-/** The result of `rewrapDataKeys`. */
 export interface RewrapResult {
   /** The key of the key ring that now wraps everything readable. */
   keyId: string;
-  /** The number of rewrapped data keys, of reports and of what was derived from them. */
+  /** The number of rewrapped data keys, of reports and of data derived from them. */
   reports: number;
   /** Whether the ledger's own secret was rewrapped. */
   secret: boolean;
@@ -364,25 +356,25 @@ export interface ChainReport {
   findings: ChainFinding[];
 }
 
-/** An operator's decision to go on with a ledger that was restored from an older copy. */
+/** An operator's decision to continue with a ledger that was restored from an older copy. */
 export interface RestoreAcceptance {
   acceptanceId: string;
   by: string;
   reason: string;
 }
 
-// What people decide about a run itself, and not about one of its inquiries: shapes. Nothing personal.
+// Shapes of decisions that people make about a run itself, and not about one of its inquiries. Nothing personal.
 
 /**
- * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`: `stage`
- * is never pulled. `acceptAge`: the gate before `stage` is passed with a report that is too old.
- * `seen`: a person has seen to what was flagged about the run. `withdraw`: nothing more is ever sent for the run; its
- * claims read that. `pause`, `resume` and `cancel`: of a portfolio review.
+ * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`:
+ * `stage` is never pulled. `acceptAge`: the run passes the gate before `stage` with a report that is too old.
+ * `seen`: a person has seen the run's flags. `withdraw`: nothing more is ever sent for the run; its claims read that.
+ * `pause`, `resume` and `cancel`: of a portfolio review.
  */
 export interface RunDecision {
   /** The run's owner (model/run-key.ts). */
   runKey: string;
-  /** The same message has the same one. */
+  /** A repeated message has the same id. */
   decisionId: string;
   action: 'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'pause' | 'resume' | 'cancel';
   stage?: StageCode;
@@ -395,7 +387,7 @@ export interface RunDecision {
   decidedAt: string;
 }
 
-/** A withdrawal that stands in the ledger: who withdrew the run, and why. */
+/** A withdrawal in the ledger: who withdrew the run, and why. */
 export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;
 
 /** A message that ends a run, or takes back a share: whether the ledger has this very one. */

@@ -25,7 +25,7 @@ const LOSS = `found.position AS found_position, found.claimed_at AS found_claime
   (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there`;
 
 /**
- * The newest attempt, and what is known to be missing.
+ * Reads the newest attempt, and the attempt that is known to be missing.
  *
  * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
@@ -44,7 +44,7 @@ export async function readRestore(
   return defined({ newest, lost: lostIn(row, seen) });
 }
 
-/** As `lost` of `readRestore`. */
+/** Reads the `lost` attempt of `readRestore`. */
 export async function readLost(session: SqlSession, seen?: SeenAttempt): Promise<SeenAttempt | undefined> {
   const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(seen));
   return row && lostIn(row, seen);
@@ -103,7 +103,7 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
   return { keep: true, value: state };
 }
 
-/** Permits claims again, on the basis of this ledger; returns as `lost` what was missing, where that was known. */
+/** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
 export async function acceptRestore(
   tx: Transaction,
   { acceptanceId, by, reason }: RestoreAcceptance,

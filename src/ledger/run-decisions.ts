@@ -11,14 +11,14 @@ import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /**
- * Append-only, idempotent by (runKey, decisionId) and content: other content under the two is kept beside the first,
- * since a run that was reset takes the same message anew.
+ * Append-only, idempotent by (runKey, decisionId) and content: other content under the same key is kept beside the
+ * first, since a run that was reset takes the same message again.
  */
 export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<Written<void>> {
   return { keep: await insertRunDecisions(tx, decisions), value: undefined };
 }
 
-/** As `recordRunDecisions`, as a part of a transaction; returns whether a row was written. */
+/** Like `recordRunDecisions`, as a part of a transaction; returns whether a row was written. */
 export async function insertRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<boolean> {
   const { session, dialect } = tx;
   let isNew = false;

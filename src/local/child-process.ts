@@ -16,9 +16,8 @@ const owned = new Set<ChildProcess>();
 let exitHandlerIsSet = false;
 
 /**
- * Starts a program that must not outlive this process. It gets a process group of its own, so that Ctrl-C reaches
- * only us and things can be stopped in order; in return it is ended when this process exits and, by a watchdog, when
- * this process is killed.
+ * Starts a program that must not outlive this process. It gets a process group of its own, so that Ctrl-C reaches only
+ * us and we can stop children in order. It ends when this process exits or, by a watchdog, when this process is killed.
  */
 export async function startOwnedChild(
   command: string,

@@ -10,7 +10,7 @@ const LOOPBACK = '127.0.0.1';
 const CHOSEN_FROM = { first: 20_000, count: 12_000 };
 const TRIES = 20;
 
-/** As many ports on loopback as asked for, all different: each is held until all are found. */
+/** Finds `count` different ports on loopback, and holds each until all are found. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere));
   const ports = servers.map((server) => (server.address() as { port: number }).port);

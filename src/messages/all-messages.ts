@@ -20,7 +20,7 @@ function statusWords(name: string): string {
   return `Where the ${name} stands, what it waits for, what is on hold, what was refused. No input. Nothing personal.`;
 }
 
-/** What each query, and each signal without content, is for: the forms of the Temporal UI show it. */
+/** The purpose of each query, and of each signal without content. The forms of the Temporal UI show it. */
 export const QUERIES = {
   journey: { status: statusWords('journey'), references: REFERENCES },
   pull: { status: statusWords('pull'), references: REFERENCES },

@@ -19,7 +19,7 @@ const schema = z.strictObject({
   /** A journey's id; of a share by itself `share:<shareId>`. */
   journeyId: fields.consentOwner,
   shareId: fields.shareId,
-  /** Who decided, as the journey's `applicants` have it. Each consents alone. */
+  /** The applicant who decided, by the id in the journey's `applicants`. Each consents alone. */
   applicantId: fields.applicantId,
   /** The consent system's own id of this decision: another decision takes another id. */
   consentId: fields.consentId,

@@ -4,7 +4,7 @@ import { defineMessage, type MessageOf, sharedFields } from './message.ts';
 
 const { journeyId, shareId, stage, instant, signature } = sharedFields();
 
-/** What every extension says: who makes which wait longer, and until when. */
+/** The members of every extension: who makes which wait longer, and until when. */
 const extension = {
   /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
   until: instant,

@@ -16,8 +16,8 @@ export function ledgerWatchId(ledgerId: string, taskQueue: string): string {
 }
 
 /**
- * An attempt of any inquiry by its place in the ledger's sequence. The instant tells it apart in a restored ledger,
- * which counts anew.
+ * An attempt of any inquiry by its place in the ledger's sequence. A restored ledger may give that place again, to an
+ * attempt of another instant.
  */
 export interface SeenAttempt {
   position: number;
@@ -25,7 +25,7 @@ export interface SeenAttempt {
   claimedAt: string;
 }
 
-/** What a ledger reports about itself. */
+/** A ledger's report about itself. */
 export interface RestoreState {
   /** The newest attempt in the ledger. */
   newest?: SeenAttempt;

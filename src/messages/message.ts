@@ -1,7 +1,7 @@
 /**
- * The definition of a message, or of a workflow's input: one object in one file. Its type, its checks outside and inside a
- * run, its update ids, its words in the Temporal UI, its published JSON Schema and whether it may come in the clear follow
- * from it.
+ * Defines a message, or a workflow's input, as one object in one file. All else follows from that object: the type, the
+ * checks outside and inside a run, the update ids, the words in the Temporal UI, the published JSON Schema, and whether
+ * the message counts although it is not encrypted.
  *
  * Workflow bundles preload the definitions: their schemas are built once for a worker's thread and not for each run.
  * Preloaded exports are frozen, and a schema defines its methods when they are first used; so schemas leave no module but
@@ -21,14 +21,14 @@ export type Loose = Record<string, unknown>;
 /** The schema, given that of `applicants`: workflow code does without the interface's table. */
 type Form = (applicants: never) => z.ZodType;
 
-/** What the client, the API, the command line and activities check by (inputs/parse-message.ts). */
+/** Rules that the client, the API, the command line and activities check by (inputs/parse-message.ts). */
 export interface Checked {
   /** `schemas/<file>.json`. Rules that JSON Schema cannot express are in the description. */
   published?: { file: string; description: string; allOf?: readonly object[] };
   /** The table that its applicants follow. */
   applicants?: 'report' | 'failsafe';
   schema: Form;
-  /** Where it has several forms: the one that the sender means, so that each problem is one of that form. */
+  /** If there are several forms, `formOf` picks the one that the sender means. Each problem is one of that form. */
   forms?: readonly Form[];
   formOf?: (value: Loose) => Form;
   /** The rules between fields. A rule stays silent where a field that it needs is malformed. */
@@ -44,10 +44,10 @@ interface MessageDefinition extends Checked {
   to: RunKind;
   /** The member that names the run. Default: the one of its kind (model/run-key.ts). */
   address?: string;
-  /** What each update is for, by its wire name: the forms of the Temporal UI show it. Wire names are never changed. */
+  /** The purpose of each update, by its wire name. The Temporal UI shows it. Wire names are never changed. */
   updates: Readonly<Record<string, string>>;
   signals?: Readonly<Record<string, string>>;
-  /** The business key: what it is about. It is part of the update id, which lies in the clear. Default: the update's name. */
+  /** The business key: the subject. It is part of the update id, which is not encrypted. Default: the update's name. */
   key?: (message: never) => string;
   /**
    * Whether it counts although it came in the clear, where payloads are encrypted: it only stops something. Default: no.
@@ -66,7 +66,7 @@ interface MessageChecks {
   address: string;
   /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
   problemOf(value: unknown, via?: Via): string | null;
-  /** The same, and whether it is for this run. */
+  /** Returns the problem of its shape, or says that it names another run. */
   objection(run: object, value: unknown, via?: Via): string | null;
   keyOf(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
@@ -184,7 +184,7 @@ const SHARED = {
   secondaryUserFields,
   share,
   reference,
-  /** Who says so, and why. */
+  /** The person who decides, and the reason. */
   signature: { by: text(100), reason: text(500) },
 };
 
@@ -201,7 +201,7 @@ export function secondaryUserProblems(user: unknown, path: string): Problem[] {
   ];
 }
 
-/** Who and why go with these members, and with no other. */
+/** Requires `by` and `reason` with any of these members, and refuses them without. */
 export function signatureProblems(message: Loose, ...members: string[]): Problem[] {
   const { by, reason } = message;
   const decided = members.findLast((member) => message[member] !== undefined);
@@ -238,7 +238,7 @@ export function implies(condition: object, conclusion: object, otherwise?: objec
   return { if: condition, then: conclusion, ...(otherwise && { else: otherwise }) };
 }
 
-/** JSON Schema: the member is there, and has this value. */
+/** JSON Schema: the member is present, and has this value. */
 export function hasValue(member: string, value: string): object {
   return { required: [member], properties: { [member]: { const: value } } };
 }

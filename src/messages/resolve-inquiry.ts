@@ -25,7 +25,7 @@ const action = z.enum(HOLD_ACTIONS);
 const identity = {
   /** Your own id of this decision. The same again is the same decision; a corrected one takes another id. */
   decisionId: fields.decisionId,
-  /** As the hold names it. */
+  /** The trace number in the hold. */
   customerTraceNumber: fields.customerTraceNumber,
   /** The attempt that the decision is about, as the hold names it. */
   attempt: z.int().min(1).max(MAX_ATTEMPT),
@@ -34,8 +34,8 @@ const identity = {
 const reasons = {
   ...fields.signature,
   /**
-   * What the gateway's provider said of the inquiry when you asked. Which word permits which action:
-   * docs/protocol.md, "What a person may decide".
+   * The answer of the gateway's provider when you asked about the inquiry. docs/protocol.md, "What a person may
+   * decide", says which answer permits which action.
    */
   providerSaid: z.enum(PROVIDER_SAID),
   /** For `accept`. */

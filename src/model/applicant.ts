@@ -12,7 +12,7 @@ export interface Applicant {
   /** `phoneNumber` is ten digits, without formatting. */
   phones: { phoneNumber: string; phoneType?: 'HOME' | 'MOBL' | 'WORK' }[];
   emailAddress: string;
-  /** IPv4 or IPv6, of the consumer's device: not that of your server. */
+  /** IPv4 or IPv6 of the consumer's device, not of your server. */
   ipAddress: string;
   addresses: {
     addressIdentifier: 'C' | 'P';
@@ -28,8 +28,6 @@ export interface Applicant {
   }[];
 }
 
-/**
- * What FAILSAFE needs of an applicant (interface 4.3), and the caller's id, which ties each outcome to an applicant.
- */
+/** An applicant of FAILSAFE (interface 4.3). The caller's id ties each outcome to an applicant. */
 export type FailsafeApplicant = Omit<Applicant, 'emailAddress' | 'ipAddress'> &
   Partial<Pick<Applicant, 'emailAddress' | 'ipAddress'>>;

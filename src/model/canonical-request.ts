@@ -1,7 +1,7 @@
 /**
- * The canonical text of an inquiry's request, of which the ledger makes its digest: equal texts mean the same inquiry.
- * The text comes from what the run carries and not from the gateway's request. So no profile, limit or changed builder
- * can alter it. Pure. Personal: only its digest is kept.
+ * The canonical text of an inquiry's request, from which the ledger makes its digest. Equal texts mean the same
+ * inquiry. The text comes from the run's content and not from the gateway's request, so no profile, limit or changed
+ * builder can alter it. Pure. Personal: only its digest is kept.
  */
 
 import type { FailsafeApplicant } from './applicant.ts';
@@ -54,9 +54,7 @@ function failsafePartV1({ names, dob, ssn, phones, addresses }: FailsafeApplican
   };
 }
 
-/**
- * JSON with members in one order, without those that are `undefined`: Temporal drops them on the way to an activity.
- */
+/** JSON with members in one order. Leaves out `undefined` members, which Temporal drops on the way to an activity. */
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

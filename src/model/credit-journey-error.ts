@@ -3,11 +3,11 @@
  * client. Messages, members and causes hold no secret and nothing personal.
  */
 export abstract class CreditJourneyError extends Error {
-  /** Says what went wrong, for programs. Messages may change, a code does not (docs/integrating.md). */
+  /** The kind of error, for programs. Messages may change, a code does not (docs/integrating.md). */
   abstract readonly code: string;
 }
 
-/** Thrown when a report is asked for another end user than the one that it was pulled for: that takes a share. */
+/** Thrown when a report is requested for another end user than the one it was pulled for: that takes a share. */
 export class OtherEndUserError extends CreditJourneyError {
   override readonly name = 'OtherEndUserError';
   override readonly code = 'otherEndUser';

@@ -1,6 +1,6 @@
 /**
- * The content that a proof of a decision signs. It is enough to prove exactly one decision, and nothing in it is
- * personal: personal parts stand in it as digests. Pure. docs/journeys.md, "Decisions that can be proved".
+ * The content that a proof of a decision signs. It is enough to prove exactly one decision. Personal parts appear only
+ * as digests. Pure. docs/journeys.md, "Decisions that can be proved".
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -28,7 +28,7 @@ export interface DecisionContent {
   contentDigest?: string;
 }
 
-/** The members of a decision that its proof is about. */
+/** The members of a decision that its proof covers. */
 export type ProvableDecision = Omit<DecisionContent, 'environment' | 'contentDigest'> & {
   reference?: ReportReference;
   applicants?: readonly FailsafeApplicant[];

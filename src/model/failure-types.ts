@@ -1,6 +1,6 @@
 /**
- * The failure types of the inquiry protocol, and what a person may decide about each. The one table of reason × allowed
- * actions: docs/protocol.md prints it. Pure.
+ * The failure types of the inquiry protocol, and the decisions that are allowed about each. docs/protocol.md prints
+ * this table of reason × allowed actions. Pure.
  */
 
 export const FAILURE_TYPES = [
@@ -31,14 +31,14 @@ export type FailureType = (typeof FAILURE_TYPES)[number];
 export const HOLD_ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
 export type HoldAction = (typeof HOLD_ACTIONS)[number];
 
-/** A decision that the ledger keeps: about a hold, or that a stage is pulled once more. */
+/** A decision that the ledger keeps: about a hold, or to pull a stage once more. */
 export type DecisionAction = HoldAction | 'repeat';
 
 /**
  * The decisions that are allowed about a hold, by its reason.
  *
- * - `resend`: try again under the same trace number. Where nothing was claimed, the run only goes on.
- * - `accept`: the provider has said what the outcome is; go on with that outcome.
+ * - `resend`: try again under the same trace number. If nothing was claimed, the run only continues.
+ * - `accept`: the provider has reported the outcome; continue with it.
  * - `amend`: a new inquiry under a new trace number, with corrected applicants, or with the same ones.
  * - `abandon`: nothing more is ever sent under this trace number.
  */
@@ -70,7 +70,7 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   Paused: ['resend', 'abandon'],
 };
 
-/** What these hold may have been posted: a person decides about it also where no run waits. */
+/** Holds whose inquiry may have been posted: an operator decides about them even if no run waits. */
 export const MAY_BE_POSTED: readonly FailureType[] = [
   'OutcomeUnknown',
   'AnsweredLate',
@@ -78,7 +78,7 @@ export const MAY_BE_POSTED: readonly FailureType[] = [
   'ReturnCodeUnknown',
 ];
 
-/** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no person. */
+/** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no operator. */
 export const RETRIED_BY_THEMSELVES = [
   'TokenUnavailable',
   'LedgerUnavailable',

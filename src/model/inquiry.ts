@@ -5,13 +5,13 @@ import type { Problem } from './problems.ts';
 import type { Environment, ProductCode } from './products.ts';
 import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } from './report-outcome.ts';
 
-/** `NeedsAttention` of a run that goes on with a report in which a consumer's SSN is none of the request's. */
+/** `NeedsAttention` if a run continues with a report in which a consumer's SSN matches none of the request's. */
 export const SSN_MISMATCH = 'ssnMismatch';
 
-/** A preclose report has more changes than the journey's input lets pass, or could not be compared. */
+/** `NeedsAttention` if a preclose report has more changes than the input permits, or could not be compared. */
 export const REPORT_CHANGED = 'reportChanged';
 
-/** What these say of a report does not end with its run: they stand until a person has seen them. */
+/** Flags of a report that outlast its run: they remain until an operator has acknowledged them. */
 export const LASTING_FLAGS: readonly string[] = [SSN_MISMATCH, REPORT_CHANGED];
 
 /** The outcome of an attempt that was answered over HTTP. Small, and without the report. */
@@ -20,27 +20,27 @@ export type Answer =
       kind: 'outcome';
       /** `record` if any applicant has one. For SECONDUSE `record` means posted. */
       outcome: ReportOutcome;
-      /** As the gateway wrote it; absent where a person accepted the outcome. */
+      /** The gateway's own code; absent if an operator accepted the outcome. */
       returnCode?: string;
       /** The provider's code for the reason, of at most four letters and digits. */
       returnReasonCode?: string;
-      /** The provider's words beside them. May name a person. */
+      /** The provider's words beside the codes. They may name a person. */
       said?: ProviderText;
       /** The reference number of an answer without a record: nothing can be shared under it. */
       noRecordReference?: string;
       /**
-       * With `record`, except where FAILSAFE's entries have a number each or cannot be told apart. Its `consumerId`s are
-       * those of the applicants that have a record.
+       * Present with `record`, unless FAILSAFE's entries have separate numbers or cannot be distinguished. Its
+       * `consumerId`s are those of the applicants that have a record.
        */
       reference?: ReportReference;
       /**
-       * Present where the gateway answers per applicant; for FAILSAFE with the fields that identify its entry
-       * (interface 2.8), unless two entries cannot be told apart. A `consumerId` without a record is here too (2.4).
+       * Present if the gateway answers per applicant; for FAILSAFE with the fields that identify its entry (interface
+       * 2.8), unless two entries cannot be distinguished. A `consumerId` without a record is here too (2.4).
        */
       applicants?: AnsweredApplicant[];
-      /** What entries say that cannot be told from one another: the answer does not show whose it is. */
+      /** The contents of entries that cannot be distinguished: the answer does not show whose they are. */
       unattributed?: Omit<AnsweredApplicant, 'applicantId' | 'outcome'>[];
-      /** What the caller should know of the answer, by path and rule, never by value. Nothing in it decides. */
+      /** Notes on the answer for the caller, as paths and rules, never values. They decide nothing. */
       remarks?: Problem[];
       /** A consumer's SSN matches no SSN of the request, and the profile says `flag`. */
       flagged?: typeof SSN_MISMATCH;
@@ -75,17 +75,14 @@ export const ATTEMPT_STATES = [
 ] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** The states of an attempt that is known to have posted nothing: it was not sent, or the gateway did not process it. */
+/** States of an attempt that certainly posted nothing: it was not sent, or the gateway did not process it. */
 export const NOT_POSTED_STATES = ['notSent', 'notProcessed'] as const satisfies readonly AttemptState[];
 
 export function isKnownNotPosted(state: AttemptState): boolean {
   return (NOT_POSTED_STATES as readonly AttemptState[]).includes(state);
 }
 
-/**
- * The description of an inquiry: its name, its end user and its purpose. The ledger's row without its digest.
- * Nothing personal.
- */
+/** The name, end user and purpose of an inquiry: the ledger's row without its digest. Nothing personal. */
 export interface InquiryDescription {
   customerTraceNumber: string;
   environment: Environment;
@@ -106,7 +103,7 @@ export interface InquiryDescription {
   amends?: string;
 }
 
-/** Everything that a run carries of one inquiry. The gateway's request is built from it. */
+/** Everything that a run carries for one inquiry. The gateway's request is built from it. */
 export interface InquiryContent {
   inquiry: InquiryDescription;
   /** The applicants; FAILSAFE's may lack what its request does not need. */
@@ -115,27 +112,22 @@ export interface InquiryContent {
   reference?: ReportReference;
 }
 
-/** What the gateway wrote beside a status that is no success. Personal, as far as anyone knows (interface 7.5). */
+/** The gateway's text beside an unsuccessful status. Presumably personal (interface 7.5). */
 export interface RefusalBody {
   text: string;
-  /** Otherwise it broke off, was too large, or is no UTF-8: it is kept as far as it could be read. */
+  /** `false` if it broke off, was too large, or is not UTF-8. The readable part is kept. */
   isWhole: boolean;
 }
 
 /** An attempt as the ledger knows it. */
 export interface AttemptView {
   attempt: number;
-  /** The number of the inquiry's latest attempt, where this is an earlier one that decides how the inquiry stands. */
+  /** The number of the inquiry's latest attempt, if this is an earlier one that decides the inquiry's state. */
   latest?: number;
   state: AttemptState;
-  /**
-   * Absent where the attempt was never claimed: it was closed, or the inquiry was abandoned before its first attempt.
-   */
+  /** Absent if it was never claimed: it was closed, or the inquiry was abandoned before its first attempt. */
   claimedAt?: string;
-  /**
-   * A look-up found no claim of this attempt and closed it, so that no worker can claim it any more. Its state is
-   * `notSent`.
-   */
+  /** A look-up found no claim of this attempt and closed it, so that no worker can claim it. Its state is `notSent`. */
   closedAt?: string;
   /** For `sending`: how long its answer may still come, by the database's clock. */
   waitMs?: number;
@@ -146,19 +138,19 @@ export interface AttemptView {
    */
   resendFrom?: string;
   httpStatus?: number;
-  /** The ledger keeps what the gateway wrote beside that status. */
+  /** The ledger keeps the gateway's text beside that status. */
   refusalKept?: true;
   retryAfterMs?: number;
   answer?: Answer;
-  /** The number under which it was sent, where that is not the inquiry's own (profile: `resendTraceNumber`). */
+  /** The number under which it was sent, if not the inquiry's own (profile: `resendTraceNumber`). */
   sentTraceNumber?: string;
   /** The run that claimed or closed it. */
   runId?: string;
-  /** A decision to resend exactly this attempt stands unspent: the next attempt needs no further decision. */
+  /** A decision to resend exactly this attempt is unspent: the next attempt needs no further decision. */
   resendStands?: true;
 }
 
-/** States in words what the ledger has that overtook a decision. */
+/** Describes the fact in the ledger that superseded a decision. */
 export function whatStands({ attempt, state, failureType, resendStands }: AttemptView): string {
   if (failureType === 'AnsweredLate') return `by now its attempt ${attempt} was answered late`;
   if (resendStands) return `by now another resend of its attempt ${attempt} stands`;

@@ -44,7 +44,7 @@ export function opaqueIdProblem(text: string, maxLength: number): string | null 
 /** The time that a Temporal Schedule adds to the workflow id of each run that it starts. */
 const SCHEDULED_TIME = /-\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
-/** The rule that `text` breaks as a `reviewId`, or `null`. No other id may hold a colon, and this one only in such a time. */
+/** The rule that `text` breaks as a `reviewId`, or `null`. Only this id may hold a colon, and only in such a time. */
 export function reviewIdProblem(text: string): string | null {
   return opaqueIdProblem(
     text.replace(SCHEDULED_TIME, (time) => time.replaceAll(':', '.')),

@@ -11,7 +11,7 @@ export interface Problem {
 
 const MOST_SHOWN = 20;
 
-/** Those that a hold shows; the run's history has all. */
+/** Returns the problems that a hold shows; the run's history has all. */
 export function problemsShown(problems: readonly Problem[]): Problem[] {
   return problems.slice(0, MOST_SHOWN);
 }
@@ -22,7 +22,7 @@ export function problemIn(text: string): Problem {
   return { path: path === '/' ? '' : path, rule };
 }
 
-/** For a line or a sentence. */
+/** Formats a problem for a line or a sentence. */
 export function problemWords({ path, rule }: Problem): string {
   return `${path || '/'} ${rule}`;
 }

@@ -1,12 +1,12 @@
 /**
- * What the provider must have said before a person may take a decision: the third column of the table of reason ×
- * action (failure-types.ts). Pure. docs/protocol.md prints both as one table, and a test compares them.
+ * The provider's statements that a decision requires: the third column of the table of reason × action
+ * (failure-types.ts). Pure. docs/protocol.md prints both as one table, and a test compares them.
  */
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { ProductCode } from './products.ts';
 
 export const PROVIDER_SAID = ['posted', 'notPosted', 'unknown', 'notAsked'] as const;
-/** What the provider says about the attempt, as the deciding person reports it. */
+/** The provider's statement about the attempt, as the deciding operator reports it. */
 export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 
 /** The gateway's own answer came and says what exists, although the software could not use it. */
@@ -19,7 +19,7 @@ export interface Judgment {
   outcome?: 'record' | 'noRecord' | 'noReport' | undefined;
 }
 
-/** What the provider must have said for this decision to be taken: any one of these. */
+/** Returns the provider's statements that permit this decision; one of them is enough. */
 export function wordsThatPermit(
   { failureType, productCode }: { failureType: FailureType; productCode: ProductCode },
   { action, outcome }: Judgment,
@@ -27,14 +27,14 @@ export function wordsThatPermit(
   if (action === 'resend')
     return failureType === 'OutcomeUnknown' ? said('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
   if (action !== 'accept') return PROVIDER_SAID;
-  // Where a record exists there was a posting, and only the provider can say whose record it is.
+  // A record means a posting, and only the provider can say whose record it is.
   if (outcome === 'record') return said('posted');
-  // A share without a record was not posted: a share is posted only where the answer is a record.
+  // A share without a record was not posted: a share is posted only if the answer is a record.
   const words = productCode === 'SECONDUSE' ? said('notPosted') : said('posted', 'notPosted');
   return ANSWERED_BY_ITSELF.includes(failureType) ? [...words, 'unknown', 'notAsked'] : words;
 }
 
-/** Why the provider's statement does not permit the decision, as a path and a rule; or `null`. */
+/** Returns why the provider's statement does not permit the decision, as a path and a rule; or `null`. */
 export function wordProblem(
   hold: Parameters<typeof wordsThatPermit>[0],
   decision: Judgment & { providerSaid: ProviderSaid },
@@ -54,9 +54,7 @@ export function resendRule(resendFrom: string): string {
   return `the first request may still arrive: resend is taken from ${resendFrom} on`;
 }
 
-/**
- * Why this decision comes too early, or `null`. The ledger decides by its own clock; this check only answers sooner.
- */
+/** Returns why the decision is too early, or `null`. The ledger decides by its own clock; this only answers sooner. */
 export function resendProblem(
   { resendFrom }: { resendFrom?: string },
   { action }: { action: HoldAction },

@@ -29,9 +29,9 @@ export function workflowTypesFilter(types: readonly string[]): string {
 export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
- * The `runKey`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`,
- * such as `pull:P-1`. No journey's id holds a colon, so a pull and a journey of one name never mix. No id holds a
- * slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
+ * Makes a `runKey`, which the command line takes as a journey's id. A journey keeps its own id; other runs have
+ * `<kind>:<id>`, such as `pull:P-1`. No journey's id contains a colon, so a pull and a journey of one name never mix.
+ * No id contains a slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */
 export function toRunKey(kind: RunKind, id: string): string {
   return kind === 'journey' ? id : `${kind}:${id}`;
@@ -72,12 +72,11 @@ export function workflowIdOf(runKey: string): string {
   return `${kind}-${id}`;
 }
 
-/** The run key of one row of a portfolio. */
 export function rowRunKey(reviewId: string, accountId: string): string {
   return `${toRunKey('portfolio', reviewId)}/${accountId}`;
 }
 
-/** The run key that a workflow id stands for; `null` for another kind of workflow. */
+/** Returns the run key of a workflow id; `null` for another kind of workflow. */
 export function runKeyFromWorkflowId(workflowId: string): string | null {
   const kind = KINDS.find((one) => workflowId.startsWith(`${one}-`));
   return kind ? toRunKey(kind, workflowId.slice(kind.length + 1)) : null;

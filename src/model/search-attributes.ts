@@ -10,11 +10,11 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
-/** What a run waits for beside a person, as the search attribute `WaitsFor` and all lists have it. */
+/** The waits of a run other than for an operator, as the search attribute `WaitsFor` and all lists name them. */
 export const WAITS_FOR = ['gate', 'consents', 'gateway', 'pause', 'ledger', 'requests'] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
-/** After "waits for". */
+/** The words after "waits for". */
 export const WAITS_WORDS: Readonly<Record<WaitsFor, string>> = {
   gate: 'a gate',
   consents: 'consent',

@@ -1,4 +1,4 @@
-/** End users: for whom a journey pulls each of its stages, and with whom a report is shared. Pure. */
+/** End users: those for whom a journey pulls its stages, and those with whom a report is shared. Pure. */
 
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
@@ -11,7 +11,7 @@ export function endUserOf(
   return endUserCodes?.[stage] ?? endUserCode;
 }
 
-/** What a journey asks for in a stage. The run and its first activity make the same request of it, with the same digest. */
+/** Describes a stage's inquiry. The run and its first activity make the same request of it, with the same digest. */
 export function stageInquiry(
   {
     journeyId: runKey,
@@ -28,7 +28,7 @@ export function stageInquiry(
   return { runKey, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
 }
 
-/** All for whom a journey may pull. */
+/** Returns every end user for whom a journey may pull. */
 export function endUsersOf({ endUserCode, endUserCodes = {} }: Parameters<typeof endUserOf>[0]): string[] {
   return [...new Set([endUserCode, ...Object.values(endUserCodes)])];
 }
@@ -37,7 +37,7 @@ export function endUsersOf({ endUserCode, endUserCodes = {} }: Parameters<typeof
 export const OWN_END_USER = 'must not be the journey’s own end user';
 
 /**
- * The end users that the report shared may be of: where the share does not say which, of each of `stages`.
+ * Returns the possible end users of the shared report: if the share does not name its stage, those of all `stages`.
  *
  * @param input of the journey, not checked yet
  */
@@ -62,8 +62,8 @@ export function nameOfUser({ endUserCode, endUser }: Partial<SecondaryUser>): st
 }
 
 /**
- * Whether a consent names this secondary user. Where either side has a code, the code decides, since several users may
- * have one name. A name beside the code is compared where both sides have one.
+ * Whether a consent names this secondary user. If either side has a code, the code decides, since several users may
+ * have one name. A name beside the code is compared if both sides have one.
  */
 export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
   if (named.endUserCode !== user.endUserCode) return false;

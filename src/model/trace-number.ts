@@ -28,8 +28,8 @@ export type TraceNumberParts = Pick<
 
 /**
  * `customerTraceNumber` (AN 30, interface 2.3): two letters, 24 base-32 characters (120 bits of SHA-256), and two
- * digits that count amendments and deliberate repeats, or say whom a share leaves out. A pure function of what is asked
- * for, never of the order of events: a re-run of the same step finds the same ledger row.
+ * digits. The digits count amendments and deliberate repeats, or identify a share's omitted applicants. A pure function
+ * of the request, never of the order of events: a re-run of the same step finds the same ledger row.
  */
 export function traceNumber(parts: TraceNumberParts): string {
   if (!Number.isInteger(parts.ordinal) || parts.ordinal < 0 || parts.ordinal > MAX_ORDINAL) {
@@ -50,9 +50,9 @@ export function traceNumber(parts: TraceNumberParts): string {
 }
 
 /**
- * The number under which an attempt is sent that a person's `resend` permits, where the profile wants a new one: that of
- * the inquiry, and the attempt in the two characters that the interface's 30 leave (to the base of 36, so that it
- * repeats after 1,296 attempts). The inquiry keeps its own number, under which the ledger finds it.
+ * The number of an attempt that an operator's `resend` permits, if the profile wants a new one. It is the inquiry's
+ * number and the attempt, in the two characters that the interface's 30 leave. Base 36 makes it repeat after 1,296
+ * attempts. The inquiry keeps its own number, under which the ledger finds it.
  */
 export function resentNumber(customerTraceNumber: string, attempt: number): string {
   return customerTraceNumber + (attempt % 1_296).toString(36).toUpperCase().padStart(2, '0');
@@ -89,7 +89,7 @@ type AskedInquiry = Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId
 };
 
 /**
- * What the ledger keeps about an inquiry, with its trace number.
+ * Describes an inquiry as the ledger keeps it, with its trace number.
  *
  * @param amends the trace number of the inquiry that it corrects
  */

@@ -1,4 +1,4 @@
-/** The queues of work, and its order in one that is longer than its limit: priorities, fairness. Pure. docs/operating.md */
+/** The queues of work, and the order in a full one: priorities, fairness. Pure. docs/operating.md */
 import type { Priority } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
 
@@ -6,7 +6,7 @@ import { defined } from '../base/defined.ts';
 export const WORK_CLASSES = ['interactive', 'batch'] as const;
 export type WorkClass = (typeof WORK_CLASSES)[number];
 
-/** Of Temporal's five levels the middle one, which is the server's default, and the last. */
+/** The middle one of Temporal's five levels, which is the server's default, and the last one. */
 const DEFAULT_KEY = 3;
 const BATCH_KEY = 5;
 
@@ -42,7 +42,7 @@ export function isBatch(workflowType: string, priorityKey: number | undefined): 
   return workflowType === BATCH_WORKFLOW_TYPE || (priorityKey ?? DEFAULT_KEY) > DEFAULT_KEY;
 }
 
-/** The queue on which `submitInquiry` of one profile waits for its turn: the only one with a rate limit (docs/operating.md). */
+/** The queue of one profile's `submitInquiry`: the only one with a rate limit (docs/operating.md). */
 export function gatewayQueueOf(taskQueue: string, profile: string): string {
   return `${taskQueue}-gateway-${profile}`;
 }

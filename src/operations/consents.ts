@@ -1,4 +1,4 @@
-/** What applicants have consented to: every consent, and those that match nothing. */
+/** Listings of the applicants' consents: all of them, and the unmatched ones. */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import type { AuditedConsent } from '../ledger/audit/audited.ts';
@@ -46,7 +46,7 @@ export const consents = defineListing({
   describe: describeConsent,
 });
 
-/** A proof's content is the consent system's, and long: it is given out on demand. */
+/** The content of a proof belongs to the consent system, and is long. The reader gets it only on request. */
 async function* readConsents(
   ledger: Ledger,
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },

@@ -1,4 +1,4 @@
-/** Who decided what, and who read what. */
+/** Listings of operators' decisions, and of readings from the ledger. */
 import { z } from 'zod';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
 import { PRODUCTS } from '../model/products.ts';

@@ -1,4 +1,4 @@
-/** What was asked of the gateway, attempt by attempt, and how often it was posted. */
+/** Listing of attempts at inquiries, with totals of sent and posted attempts. */
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { AUDIT_OUTCOMES, InquiryTotals } from '../ledger/audit/audited.ts';
@@ -23,7 +23,7 @@ const answer = {
   noRecordReference: text.exactOptional(),
 };
 
-/** What listings of attempts have in common, but for the consents. */
+/** Fields that all listings of attempts share, except the consents. */
 export const attemptFields = {
   claimedAt: instant,
   requestedAt: instant.exactOptional(),

@@ -42,7 +42,7 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
   totals?: Totals<Row>;
 }
 
-/** What the ledger keeps of one kind, in pages over HTTP, and as a stream on the command line. */
+/** A listing of one kind of ledger record. HTTP serves it in pages, and the command line streams it. */
 // biome-ignore lint/suspicious/noExplicitAny: a table has listings of any row
 export type Listing = ListingOf<z.ZodObject, z.ZodObject, any>;
 
@@ -92,7 +92,7 @@ export function instantOfRow({ order: [at] }: Listing, row: Record<string, unkno
   return String(row[at]);
 }
 
-/** What tells a row apart from the others of its instant. */
+/** Returns a key that tells a row apart from the others of its instant. */
 export function keyOfRow({ order }: Listing, row: Record<string, unknown>): string {
   return JSON.stringify(order.map((name) => row[name] ?? null));
 }

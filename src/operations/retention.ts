@@ -1,4 +1,4 @@
-/** Who disposed of what, and who set or released legal holds. */
+/** Listings of disposals, and of legal holds that operators set or released. */
 import { z } from 'zod';
 import { PRODUCTS } from '../model/products.ts';
 import { describeDisposal } from '../words/records.ts';

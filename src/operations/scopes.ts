@@ -1,4 +1,4 @@
-/** What a token may permit: one scope for each kind of message, and for each kind of reading (docs/http-api.md). */
+/** Scopes of tokens: one for each kind of message, and one for each kind of reading (docs/http-api.md). */
 
 export const SCOPES = {
   'journeys:start': 'Start journeys',

@@ -1,4 +1,4 @@
-/** Who shared what with whom, and which shares were taken back before they were sent. */
+/** Listings of shares with their recipients, and of shares that were withdrawn before posting. */
 import { z } from 'zod';
 import { PRODUCTS } from '../model/products.ts';
 import { describeShare, describeShareWithdrawal } from '../words/records.ts';

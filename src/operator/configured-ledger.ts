@@ -1,11 +1,10 @@
-/** Opens the ledger that the environment names, as a client may. */
 import type { ClientUse } from '../config/client.ts';
 import { loadClientLedgerAccess } from '../config/config.ts';
 import type { LedgerAccess } from '../config/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /**
- * Opens the ledger that the environment names, as a client may: neither a ledger nor a key ring is ever made here.
+ * Opens the ledger that the environment names, as a client may. It never creates a ledger or a key ring.
  *
  * @throws ConfigError, KeyRingError, and what `openLedger` throws
  */

@@ -56,7 +56,7 @@ export async function readDecidable(
   const known = { ...(inquiry ? describeAttempt(inquiry, attempt) : {}), ...hold } as Omit<DecidableHold, 'heldBy'>;
   if (isRunning) return { ...known, heldBy: 'run' };
   const isUndecided = kind === 'held' && inquiry?.undecided !== undefined && inquiry.undecided.attempt === attempt;
-  // Once its run is gone, nobody waits for what was never sent, or was answered after all.
+  // When the run has closed, no run waits for an inquiry that was never sent or already has an answer.
   return isUndecided
     ? { ...known, ...readLeftBehind(inquiry) }
     : { ...known, heldBy: 'ledger', allowedActions: ['seen'] };
@@ -64,17 +64,17 @@ export async function readDecidable(
 
 export interface DecisionMade {
   accepted: true;
-  /** The same decision stood already. */
+  /** An equal decision was made before. */
   duplicate: boolean;
-  /** Whether the ledger has it. */
+  /** Whether the ledger has the decision. */
   recorded: boolean;
-  /** Who goes on with it: the open run, or the run's next start. */
+  /** The open run takes the decision up, or else the run's next start. */
   heldBy: 'run' | 'ledger';
-  /** Of the open run, right after it. */
+  /** Status of the open run right after the decision. */
   status?: AnyStatus;
 }
 
-/** What the handles of every kind of run have in common. */
+/** The method that the handles of all kinds of runs share. */
 interface DecidingRun {
   resolve(
     decision: Decision,
@@ -83,7 +83,7 @@ interface DecidingRun {
 }
 
 /**
- * Tells the run, or decides in the ledger about an inquiry of this run where the run is gone.
+ * Sends the decision to the run. If the run has closed, writes a decision about its inquiry into the ledger.
  *
  * @throws InvalidInputError, UpdateRefusedError, DecisionRefusedError, JourneyNotFoundError, JourneyFinishedError
  */
@@ -119,12 +119,12 @@ export async function isOwnInquiry(
   return found !== null && isOwnRun(runKey, found.runKey);
 }
 
-/** Rows of a review are its own. */
+/** Rows of a review belong to the review's run. */
 function isOwnRun(runKey: string, found: string): boolean {
   return found === runKey || (runKey.startsWith('portfolio:') && found.startsWith(`${runKey}/`));
 }
 
-/** Another decision about the attempt, which stands. */
+/** The decision about the attempt that was made earlier and remains in force. */
 export interface EarlierDecision {
   decisionId: string;
   action: string;
@@ -133,15 +133,15 @@ export interface EarlierDecision {
   at: string;
 }
 
-/** What came of one of many decisions. */
+/** Outcome of one decision in a batch. */
 export type Decided<Named> = Named & ({ made: DecisionMade } | { error: Error; earlier?: EarlierDecision });
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
 
 /**
- * Decides about each by itself: one that is refused keeps none of the others. The second of two operators is told what the
- * first has decided.
+ * Decides about each inquiry separately, so that one refusal affects no other. If another operator decided first, the
+ * result names that decision.
  *
  * @param prepare makes the decision about one of them, or throws why there shall be none
  */
@@ -165,7 +165,7 @@ export function decideMany<Named extends { runKey: string }>(
   });
 }
 
-/** What one of many decisions would come to. */
+/** Judgment on one decision in a batch, before it is made. */
 export type Previewed<Named> = Named &
   (
     | { hold: DecidableHold; problem: null }
@@ -179,7 +179,7 @@ export function previewMany<Named extends { runKey: string }>(
   prepare: (named: Named) => Promise<JudgedDecision & { customerTraceNumber: string }>,
 ): Promise<Previewed<Named>[]> {
   const client = sdkClientOf(journeys);
-  // All may be rows of one review.
+  // All inquiries may be rows of one review.
   const open = new Map<string, Promise<boolean>>();
   return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
     const { runKey } = named;

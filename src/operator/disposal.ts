@@ -22,7 +22,7 @@ export type DisposalSelection =
   | {
       olderThanMs: number;
       productCode?: ProductCode;
-      /** At most so many journeys are planned; those that are refused are not counted. */
+      /** Maximum of planned journeys. Refused journeys are not counted. */
       limit: number;
     };
 
@@ -36,9 +36,9 @@ export interface PlannedDisposal {
   /** Events wait for an endpoint: they are dropped. */
   delivering?: true;
   newestAt?: string;
-  /** Begun before, and not finished. */
+  /** When an unfinished disposal began. */
   begunAt?: string;
-  /** As below. */
+  /** See `FinishedDisposal`. */
   shares?: string[];
 }
 
@@ -59,7 +59,7 @@ export interface DisposalPlan {
   unfinished: { journeyId: string; productCode?: ProductCode }[];
   /** By id, where nothing is left: when it was disposed of. */
   disposedAt?: string;
-  /** With `disposedAt`, as below. */
+  /** Present with `disposedAt`; see `FinishedDisposal`. */
   shares?: string[];
 }
 
@@ -178,7 +178,7 @@ function obstaclesOf(
 }
 
 /**
- * Disposes of one thing that was planned; everything is checked anew. May be stopped anywhere and done again.
+ * Disposes of one planned item, and repeats every check first. The caller may stop it anywhere and run it again.
  *
  * @throws TemporalUnavailableError, LedgerUnavailableError: nothing of the ledger was destroyed
  */

@@ -1,4 +1,4 @@
-/** What a run's history speaks of: the attempts, consents and decisions that its decoded payloads name. */
+/** Reads a run's history: the attempts, consents and decisions that its decoded payloads name. */
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { type Timestamp, tsToMs } from '@temporalio/common/lib/time.js';
@@ -9,7 +9,7 @@ export interface HistoryWords {
   hasConsent(one: { shareId: string; applicantId: string; consentId: string; decision: string }): boolean;
   hasDecision(decisionId: string): boolean;
   hasWithdrawal(one: { shareId: string; by: string; reason: string }): boolean;
-  /** An activity about this inquiry has ended since that instant (RFC 3339): the run knows what stood in the ledger by then. */
+  /** If an activity about this inquiry ended after `instant` (RFC 3339), the run knows the ledger's state then. */
   hasAskedSince(customerTraceNumber: string, instant: string): boolean;
 }
 
@@ -17,7 +17,7 @@ type NamedAttempt = Pick<AuditedAttempt, 'customerTraceNumber' | 'productCode' |
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
-/** A run hands over to a next one: what an earlier one has heard is not always in the next one's input. */
+/** After continue-as-new, a run's input does not always repeat the messages that an earlier run received. */
 const MOST_RUNS = 50;
 
 /**
@@ -51,7 +51,7 @@ async function readEvents(
   events: readonly HistoryEvent[],
   { names, askedAtMs }: { names: Set<string>; askedAtMs: Map<string, number> },
 ): Promise<void> {
-  /** Of each activity, by its event's number: the trace numbers in its input. */
+  /** Trace numbers in the input of each activity, by the id of the event that scheduled it. */
   const scheduled = new Map<string, Set<string>>();
   for (const event of events) {
     const payloads: Payload[] = [];

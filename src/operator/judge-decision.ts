@@ -1,4 +1,4 @@
-/** What may be decided about a hold, and why a decision makes no sense, by the rules that its run keeps too. Pure. */
+/** Lists the allowed actions of a hold, and judges decisions about it. The run applies these rules too. Pure. */
 import { defined } from '../base/defined.ts';
 import type { OpenInquiry } from '../ledger/records.ts';
 import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
@@ -31,7 +31,7 @@ export function readLeftBehind(inquiry: OpenInquiry): DecidableHold {
   };
 }
 
-/** What the ledger knows about one attempt, as a hold shows it. */
+/** Describes the ledger's knowledge of one attempt, in the fields of a hold. */
 export function describeAttempt({ attempts, applicantIds }: OpenInquiry, attempt: number | undefined) {
   const { httpStatus, refusalKept, answer, resendFrom } = attempts.find((one) => one.attempt === attempt) ?? {};
   const problems = answer?.kind === 'unexpectedResponse' ? problemsShown(answer.problems.map(problemIn)) : undefined;
@@ -49,7 +49,7 @@ export interface JudgedDecision {
   reference?: ReportReference | undefined;
 }
 
-/** By now, in words; `null` where it may be taken. */
+/** Returns, in words, why the decision is invalid now; `null` if the hold may take it. */
 export function decisionProblem(hold: DecidableHold, decision: JudgedDecision): string | null {
   const { reason, attempt, allowedActions, productCode, applicantIds } = hold;
   const { action, outcome, providerSaid, reference } = decision;

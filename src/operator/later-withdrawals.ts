@@ -1,4 +1,4 @@
-/** What the status of an ended run cannot know: consents that were withdrawn after its end. */
+/** Marks, in the status of an ended run, consents that applicants withdrew after its end. */
 import type { JourneyStatus } from '../messages/journey/shapes.ts';
 import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
 import type { PullStatus } from '../messages/pull/shapes.ts';
@@ -16,8 +16,8 @@ interface Share {
 const OPEN_STATES = new Set<string>(['running', 'waitingAtGate', 'waitingForConsent', 'held']);
 
 /**
- * Marks posted shares as `revokedAfterPosting` where the ledger has a withdrawal that no person has seen to. Returns the
- * status as it is while the run is open, and where the environment names no ledger that can be read.
+ * Marks posted shares as `revokedAfterPosting` if the ledger has a withdrawal that no operator has seen. Returns the
+ * status unchanged while the run is open, and if the environment names no readable ledger.
  */
 export async function withLaterWithdrawals(status: AnyStatus, env: NodeJS.ProcessEnv): Promise<AnyStatus> {
   if (OPEN_STATES.has(status.state)) return status;
@@ -43,7 +43,7 @@ function isUnmarked({ state, attention }: Share): boolean {
   return state === 'posted' && attention === undefined;
 }
 
-/** Those of the trace numbers that the ledger lists for this reason. */
+/** Returns the trace numbers that the ledger flags with `lateConsent`. */
 async function withdrawnSince(customerTraceNumbers: readonly string[], env: NodeJS.ProcessEnv): Promise<Set<string>> {
   const withdrawn = new Set<string>();
   try {
@@ -57,7 +57,7 @@ async function withdrawnSince(customerTraceNumbers: readonly string[], env: Node
       await ledger.close();
     }
   } catch {
-    // As pauses-in-force.ts: no status fails for that.
+    // An unreadable ledger must not fail a status (as in pauses-in-force.ts).
   }
   return withdrawn;
 }

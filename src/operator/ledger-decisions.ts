@@ -1,6 +1,6 @@
 /**
  * Decisions about inquiries whose run is gone, written straight into the ledger. A new start of the journey finds them
- * there. It goes on with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
+ * there. It continues with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ import { runName, workflowIdOf } from '../model/run-key.ts';
 import type { DecisionJudge } from './decision-judge.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
 
-/** As to a run, without `amend`: a new inquiry takes a run. */
+/** Has no `amend`, unlike a decision for a run: only a run can make a new inquiry. */
 export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
 
 type CheckedDecision = MessageOf<typeof decisionDefinition>;
@@ -30,7 +30,7 @@ export interface LedgerDecisionAnswer {
   /** The run key (model/run-key.ts). */
   journeyId: string;
   customerTraceNumber: string;
-  /** The same decision stood already. */
+  /** The ledger already had the same decision. */
   duplicate: boolean;
 }
 
@@ -38,7 +38,7 @@ interface LedgerDecisionContext {
   client: Client;
   ledger(): Promise<Ledger>;
   maxApplicants: number;
-  /** Judges whether the decision needs a proof, and has one, by the same variables as a worker. */
+  /** Judges whether the decision needs a proof and has one, by the same variables as a worker. */
   judgeProof: DecisionJudge;
 }
 
@@ -72,8 +72,8 @@ export async function decideInLedger(
 }
 
 /**
- * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person. Where the run is gone,
- * also what it has flagged, and its hold where nothing was sent.
+ * Marks late messages (an answer, a withdrawn consent) as seen, so that they leave the work queue. If the run is gone,
+ * also clears the flags that it set, and its hold if nothing was sent.
  *
  * @throws DecisionRefusedError where there is nothing to see to
  */
@@ -100,15 +100,15 @@ export interface RunSeenBy {
   runKey: string;
   by: string;
   reason: string;
-  /** Only what was flagged for this reason. */
+  /** Clears only flags with this reason. */
   flag?: FlagReason;
-  /** Default: one of its own. */
+  /** Default: a generated id. */
   decisionId?: string;
 }
 
 /**
- * Takes what was flagged about a run, and about none of its inquiries, off the list; of an open run only what does not end
- * with it. Returns whether there was any.
+ * Clears the flags of a run that concern none of its inquiries. If the run is open, clears only the flags that do not
+ * end with it. Returns whether any flag was cleared.
  *
  * @throws InvalidInputError
  */

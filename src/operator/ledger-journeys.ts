@@ -76,8 +76,8 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /**
-   * What the ledger has taken since then and Temporal has not: after Temporal's database went back in time. Changes
-   * nothing, and needs no worker.
+   * Finds records that the ledger has taken since then and Temporal lacks, after Temporal's database went back in time.
+   * Changes nothing, and needs no worker.
    *
    * @param since RFC 3339
    * @throws LedgerUnavailableError, TemporalUnavailableError
@@ -96,7 +96,7 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /**
-   * Takes what was flagged about a run, and about none of its inquiries, off the list. Returns whether there was any.
+   * Clears the flags of a run that concern none of its inquiries. Returns whether any flag was cleared.
    *
    * @throws InvalidInputError
    */
@@ -104,14 +104,14 @@ export class LedgerJourneys extends CreditJourneys {
     return markRunSeen(this.context(), seen);
   }
 
-  /** Takes an owner's consents that match nothing off the list of what needs a person; returns how many there were. */
+  /** Takes an owner's unmatched consents off the work queue. Returns their number. */
   async markConsentsSeen(seen: { runKey: string; by: string; reason: string }): Promise<number> {
     const ledger = await this.#ledger.open();
     return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
   }
 
   /**
-   * The ledger that this client opens: stays its to close.
+   * The ledger that this client opens. The client closes it.
    *
    * @internal
    */

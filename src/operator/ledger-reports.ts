@@ -22,14 +22,14 @@ export interface JourneyReport extends ReportOrigin {
   report: unknown;
 }
 
-/** What changed between two reports of a journey; its origin is the later one. */
+/** Changes between two reports of a journey. Its origin is the later report. */
 export interface JourneyChanges extends ReportOrigin {
   /** RFC 3339. */
   storedAt: string;
   changes: SealedChanges;
 }
 
-/** Who reads, and for what. The ledger keeps a row of each reading. */
+/** The reader and the reason for reading. The ledger keeps a row of each reading. */
 export interface ReportReader {
   /** The person or program. Default: the system's user. */
   by?: string;
@@ -40,13 +40,13 @@ export interface ReportReader {
 }
 
 /**
- * Thrown when the ledger does not have what the caller asks for: no such report, no list of changes, no inquiry of such a
- * run, nothing that the gateway wrote beside a refusal; or it was disposed of for good (docs/retention.md).
+ * Thrown when the ledger does not have the requested record: report, list of changes, inquiry or refusal text. Thrown
+ * also when the record was disposed of for good (docs/retention.md).
  */
 export class NotInLedgerError extends CreditJourneyError {
   override readonly name = 'NotInLedgerError';
   override readonly code: keyof typeof MISSING;
-  /** Of the run, or the trace number of an inquiry. */
+  /** The key of the run, or the trace number of an inquiry. */
   readonly runKey: string;
 
   constructor(code: keyof typeof MISSING, runKey: string, what = '') {
@@ -66,7 +66,7 @@ const MISSING = {
 };
 
 /**
- * The newest report of a product, or that of one inquiry.
+ * Returns the newest report of a product, or the report of one inquiry.
  *
  * @throws NotInLedgerError, OtherEndUserError, InvalidInputError
  */
@@ -83,7 +83,7 @@ export async function readReport(
 }
 
 /**
- * What the gateway wrote beside the refusal of an attempt: JSON where it is JSON, else the text.
+ * Returns the gateway's text beside the refusal of an attempt: parsed if it is JSON, else plain text.
  *
  * @throws NotInLedgerError, OtherEndUserError, InvalidInputError
  */
@@ -101,7 +101,7 @@ export async function readRefusal(
 }
 
 /**
- * What changed between the newest report that was compared and the report before it.
+ * Returns the changes between the newest compared report and the report before it.
  *
  * @throws NotInLedgerError, InvalidInputError
  */
@@ -117,7 +117,7 @@ export async function readChanges(
 }
 
 /**
- * What has to be stored for later shares.
+ * Returns the references that the caller has to store for later shares.
  *
  * @throws NotInLedgerError
  */

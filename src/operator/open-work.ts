@@ -1,4 +1,4 @@
-/** Lists what needs a person: the ledger's rows, and the little that no row can say. Every surface reads it here. */
+/** Lists work for operators: the ledger's rows, and items that no row can show. Every surface reads it here. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
@@ -15,11 +15,11 @@ import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { type FailingRun, listFailingRuns, whereKnown } from '../temporal/failing-runs.ts';
 import { type OpenDeliveries, openDeliveries } from './webhook-deliveries.ts';
 
-/** A row of the ledger with what may be decided about it. */
+/** A row of the ledger with the actions that an operator may take. */
 export interface OpenHold extends Omit<WorkRow, 'workId' | 'gatewayProfile' | 'details'>, WorkDetails {
   holdId: string;
   profile: string;
-  /** By its reason. A list asks no run whether it is still open: `readDecidable` (decide.ts) does, about one row. */
+  /** By reason. A list asks no run whether it is still open: `readDecidable` (decide.ts) does, about one row. */
   allowedActions: (HoldAction | 'seen')[];
 }
 
@@ -44,7 +44,7 @@ function listActions({
     const mayAmend = productCode !== 'SECONDUSE' && Number(customerTraceNumber?.slice(-2)) < MAX_ORDINAL;
     return ALLOWED_ACTIONS[reason].filter((action) => action !== 'amend' || mayAmend);
   }
-  // Of the other flags of a run, the cause has to be mended.
+  // For the other flags of a run, an operator has to fix the cause.
   return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen' as const] : [];
 }
 
@@ -63,11 +63,11 @@ export async function* readOpenWork(
   }
 }
 
-/** What needs a person and is no row of the ledger. */
+/** Work for operators that is no row of the ledger. */
 export interface OtherWork {
-  /** Open runs whose workflow tasks fail: they stand still. `null` where the server does not tell. */
+  /** Open runs whose workflow tasks fail, so that they make no progress. `null` if the server cannot list them. */
   failing: FailingRun[] | null;
-  /** Open runs that say that they need a person, and of which this ledger has no row: it may be another ledger than theirs. */
+  /** Open runs that need an operator but have no row in this ledger. They may belong to another ledger. */
   unlisted: { runKey: string; reason: string }[];
   /** Events of webhooks that were given up. */
   deliveries: OpenDeliveries['deliveries'];
@@ -106,7 +106,7 @@ export async function readOtherWork(
 
 const AT_ONCE = 8;
 
-/** By visibility, and then by what the server says of each run: visibility may lag behind a decision. */
+/** Lists runs by visibility, and then reads each from the server: visibility may lag behind a decision. */
 async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): Promise<OtherWork['unlisted']> {
   const name: SearchAttributeName = 'NeedsAttention';
   const query = [
@@ -134,7 +134,7 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
         throw error;
       });
     const reason = run?.status.name === 'RUNNING' ? run.searchAttributes[name]?.[0] : undefined;
-    // The run goes on saying what a person has seen.
+    // The run's search attribute still names the reason after an operator has seen it.
     const isSeen = (row: WorkRow & { closed?: WorkEnd }) => row.reason === reason && row.closed?.how === 'seen';
     if (typeof reason !== 'string' || (await ledger.work.of(runKey)).some(isSeen)) return [];
     return [{ runKey, reason }];

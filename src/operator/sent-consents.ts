@@ -1,4 +1,4 @@
-/** Tells runs the consents that the ledger has and they have lost: the same messages, which the ledger finds again. */
+/** Sends runs the consents that the ledger has and the runs have lost. The ledger recognizes the repeated messages. */
 import { defined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import type { CreditJourneys } from '../client/credit-journeys.ts';
@@ -16,8 +16,8 @@ export interface SentConsents {
 const AT_ONCE = 8;
 
 /**
- * A run's own in the order in which the ledger took them; runs beside one another. A refusal stands in the ledger, and
- * counts in each claim, whether or not its run hears of it again.
+ * Sends the consents of one run in the order in which the ledger took them, and serves several runs in parallel. The
+ * ledger keeps a refusal and applies it to each claim, even if the run never receives it again.
  */
 export async function sendConsents(journeys: CreditJourneys, behind: readonly BehindRun[]): Promise<SentConsents> {
   const told: SentConsents = { sent: 0, failed: [] };
@@ -32,7 +32,7 @@ export async function sendConsents(journeys: CreditJourneys, behind: readonly Be
   return told;
 }
 
-/** Why it was not taken, or `undefined`. */
+/** Returns why the run did not take the consent, or `undefined` if it did. */
 async function send(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
   const { kind, id } = parseRunKey(consent.journeyId);
   const message = messageOf(consent);

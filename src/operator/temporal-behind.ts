@@ -1,7 +1,7 @@
 /**
- * What the ledger has and Temporal has not: runs, and what was done in them, that are gone because Temporal's database
- * went back in time (a backup, a region's replica that was behind). It asks no worker: it reads the ledger's rows since
- * an instant, and the histories of their runs. The other direction is the ledger's watch (docs/protocol.md).
+ * Finds runs, and events in runs, that the ledger has and Temporal has lost. Temporal's database may go back in time (a
+ * backup, a region's replica that was behind). The comparison asks no worker: it reads the ledger's rows since an
+ * instant, and the histories of their runs. The ledger's watch covers the other direction (docs/protocol.md).
  */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
@@ -16,7 +16,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { parseRunKey, runKeyFromWorkflowId, workflowIdOf } from '../model/run-key.ts';
 import { type HistoryWords, wordsOfRun } from './history-words.ts';
 
-/** What the ledger has of one run, or of a part of it. */
+/** The ledger's records of one run, or some of them. */
 export interface KnownOfRun {
   attempts: AuditedAttempt[];
   consents: AuditedConsent[];
@@ -26,7 +26,7 @@ export interface KnownOfRun {
 
 /**
  * - `noRun`: Temporal has no run that has done this, and none is open
- * - `behind`: the run is open, and its history lacks what stands in the ledger
+ * - `behind`: the run is open, and its history lacks records of the ledger
  */
 export interface BehindRun extends KnownOfRun {
   kind: 'noRun' | 'behind';
@@ -73,7 +73,7 @@ export async function compareWithTemporal(
   return { since, compared: known.size, behind };
 }
 
-/** By workflow id. What was disposed of is left out: nothing is ever sent for it again, and its runs are gone rightly. */
+/** By workflow id, without disposed records: these are never sent again, and their runs are rightly gone. */
 async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
   const of = (runKey: string): KnownOfRun => {
@@ -87,7 +87,7 @@ async function knownSince(ledger: Ledger, from: string): Promise<Map<string, Kno
   }
   for await (const one of ledger.consentsBetween({ from })) of(one.journeyId).consents.push(one);
   for await (const one of ledger.decisionsBetween({ from })) {
-    // What a person has seen is no message to a run.
+    // `seen` is no message to a run.
     if (one.action !== 'seen') of(one.runKey).decisions.push(one);
   }
   for await (const one of ledger.withdrawnSharesBetween({ from })) of(one.runKey).withdrawnShares.push(one);
@@ -107,7 +107,7 @@ async function kindOf(
   }
   const lacking = lackingIn(await wordsOfRun(client, { workflowId, runId: run.runId }), rows, workflowId);
   if (run.isOpen) return sizeOf(lacking) > 0 ? { kind: 'behind', ...lacking } : undefined;
-  // A run that has closed hears nothing more: the ledger alone has what came later. But who made these attempts?
+  // The ledger alone has messages after a run's end. But attempts claimed after its end belong to a lost run.
   const attempts = lacking.attempts.filter(({ claimedAt }) => Date.parse(claimedAt) > run.closedAtMs);
   return attempts.length > 0 ? { kind: 'noRun', ...lacking, attempts } : undefined;
 }
@@ -120,7 +120,7 @@ async function hasInquiries(ledger: Ledger, workflowId: string): Promise<boolean
 interface LatestRun {
   runId: string;
   isOpen: boolean;
-  /** Of one that has closed: milliseconds since the epoch. */
+  /** Milliseconds since the epoch, if the run has closed. */
   closedAtMs: number;
 }
 
@@ -138,7 +138,7 @@ async function latestRun(client: Client, workflowId: string): Promise<LatestRun 
 function lackingIn(words: HistoryWords, rows: KnownOfRun, workflowId: string): KnownOfRun {
   const { kind } = parseRunKey(runKeyFromWorkflowId(workflowId) ?? '');
   return {
-    // A review reads its rows anew and asks the ledger about each: it needs nobody for that.
+    // A review reads its rows again and asks the ledger about each, so it needs no operator.
     attempts:
       kind === 'portfolio'
         ? []

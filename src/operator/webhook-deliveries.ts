@@ -18,7 +18,7 @@ import { registeredSearchAttributes } from '../temporal/registered-search-attrib
 const AT_ONCE = 8;
 
 interface OpenDelivery extends WebhookDeliveryStatus {
-  /** Of the run that the events are of: its run key (model/run-key.ts). */
+  /** The key (model/run-key.ts) of the run that the events are about. */
   journeyId: string;
 }
 
@@ -28,14 +28,14 @@ export interface OpenDeliveries {
   unanswered: string[];
 }
 
-/** There is no delivery run of its events: every event was delivered, dropped, or kept until its time was over. */
+/** Thrown when no run delivers these events: all were delivered, dropped, or kept until their time was over. */
 export class NothingToDeliverError extends CreditJourneyError {
   override readonly name = 'NothingToDeliverError';
   override readonly code = 'nothingToDeliver';
 }
 
 /**
- * The deliveries of this task queue that have not come to an end, the oldest first.
+ * Lists the unfinished deliveries of this task queue, the oldest first.
  *
  * @param failed only those that have given an event up
  * @throws TemporalUnavailableError
@@ -50,7 +50,7 @@ export async function openDeliveries(
     const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
     const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
       const journeyId = runKeyFromDelivery(workflowId);
-      // Each time-out takes long: after so many without an answer, no worker is assumed to answer.
+      // Each time-out takes long. After this many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {
         try {
           const handle = client.workflow.getHandle(workflowId);
@@ -90,7 +90,7 @@ async function runningDeliveries(
     `WorkflowType = '${WEBHOOK_DELIVERY}'`,
     "ExecutionStatus = 'Running'",
     `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
-    // Where it is not registered all are asked.
+    // If the attribute is not registered, every delivery is asked.
     ...(registered.includes('NeedsAttention') ? [`NeedsAttention = '${WEBHOOK_ATTENTION}'`] : []),
   ].join(' AND ');
   const workflowIds: string[] = [];
@@ -102,7 +102,7 @@ async function runningDeliveries(
 }
 
 /**
- * Sends again what was given up, and now what waits for its next attempt; or forgets what was given up.
+ * Sends failed events again, and waiting events now; or drops the failed events.
  *
  * @param runKey of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
  * @param endpoint its name; default: all of the run's

@@ -1,4 +1,4 @@
-/** Reads a portfolio file once, from end to end, before anything is sent for it; and later rows of it, from any place. */
+/** Reads a portfolio file once, from end to end, before anything is sent for it. Later reads rows from any place. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
@@ -36,11 +36,11 @@ export interface PortfolioExamination {
   /** The number of valid rows. */
   rows: number;
   badRows: number;
-  /** The lines of the bad rows. No later reading takes them for rows, and each other line has one or is empty. */
+  /** The lines of the bad rows. Later readings take no row from them; each other line has one or is empty. */
   badLines: number[];
   /** For CSV. */
   columns?: Column[];
-  /** Where the first row begins. */
+  /** The place of the first row. */
   first: { offset: number; line: number };
 }
 
@@ -117,7 +117,7 @@ async function examineLines(
       ids.set(accountId, line.line);
       continue;
     }
-    // Which of them is right cannot be known here.
+    // The right one of the two cannot be determined here.
     for (const one of [before, line.line]) {
       if (duplicates.has(one)) continue;
       duplicates.add(one);
@@ -194,7 +194,7 @@ class BadRowsReport {
     if (this.#unwritten.length >= 1_000) await this.#write();
   }
 
-  /** A file without bad rows leaves no report, and removes that of an earlier run. */
+  /** A file without bad rows leaves no report, and removes an earlier run's report. */
   async finish(): Promise<void> {
     try {
       await this.#write();
@@ -207,7 +207,7 @@ class BadRowsReport {
     }
   }
 
-  /** A finished report stays: it says why the file is refused. */
+  /** A finished report remains, since it says why the file is refused. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
     await rm(temporary(this.#path), { force: true }).catch(() => undefined);
@@ -229,12 +229,12 @@ export interface Place {
   line: number;
 }
 
-/** Rows are encrypted and in a history, twice each: far below the 2 MB that Temporal takes at once. */
+/** A history contains each row twice, encrypted: this is far below the 2 MB that Temporal takes at once. */
 const MAX_BYTES = 256 * 1024;
 
 interface RowsAtOnce {
   rows: PortfolioRow[];
-  /** Where the next rows begin; absent at the file's end. */
+  /** The place of the next rows; absent at the file's end. */
   next?: Place;
 }
 

@@ -1,4 +1,4 @@
-/** A portfolio's files: where they are, what goes wrong with them, their lines, and whether one is still the same. */
+/** A portfolio's files: their places, errors and lines, and the check that one is still the same. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import {
 import { InvalidInputError } from '../model/problems.ts';
 
 /**
- * The absolute path of an end user's folder. `PORTFOLIO_DIR` has one in a folder of each profile.
+ * The absolute path of an end user's folder, which is in its profile's folder of `PORTFOLIO_DIR`.
  *
  * @param folder as `portfolioFolder` names it
  * @throws PortfolioUnavailableError where this worker has no directory
@@ -27,8 +27,8 @@ export function folderPath(directory: string | undefined, folder: string): strin
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
 
 /**
- * Refuses a file that is not there. A review that has begun waits for its file; one that begins does not. A file of another
- * end user is not there either.
+ * Refuses a missing file, and a file of another end user. A review that has begun waits for its file; one that begins
+ * does not.
  *
  * @throws InvalidInputError; PortfolioUnavailableError where the directory itself cannot be reached
  */
@@ -44,7 +44,7 @@ export async function requirePortfolio(directory: string | undefined, folder: st
 }
 
 /**
- * The file itself, opened for reading.
+ * Opens the file itself for reading.
  *
  * @param directory the end user's folder
  * @throws InvalidInputError where it may not be read as a portfolio; PortfolioUnavailableError
@@ -71,7 +71,7 @@ export async function outputPaths(directory: string, file: string, reviewId: str
 }
 
 /**
- * One of the files of `outputPaths`, opened for reading.
+ * Opens one of the files of `outputPaths` for reading.
  *
  * @throws PortfolioUnavailableError
  */
@@ -110,8 +110,8 @@ export class PortfolioChangedError extends Error {
 export class PortfolioUnavailableError extends Error {
   override readonly name = 'PortfolioUnavailableError';
   /**
-   * Such as `ENOENT`; `PORTFOLIO_DIR` where this worker has no directory; `ROW` where this worker takes a row for none
-   * that the worker which examined the file took for one.
+   * For example `ENOENT`. `PORTFOLIO_DIR` if this worker has no directory. `ROW` if this worker rejects a row that the
+   * worker which examined the file accepted.
    */
   readonly code: string;
   constructor(code: string) {
@@ -125,7 +125,7 @@ const OF_THIS_WORKER: Partial<Record<string, string>> = {
   ROW: 'this worker cannot read a row that another worker has examined',
 };
 
-/** Throws an error of the file system as ours, without its path. */
+/** Throws an error of the file system as `PortfolioUnavailableError`, without its path. */
 export function throwUnavailable(error: unknown): never {
   const { code } = error as { code?: unknown };
   throw new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
@@ -152,8 +152,8 @@ export function isSameMark(one: FileMark, other: FileMark): boolean {
 }
 
 /**
- * Checks the file. Called after the rows were read, so that the check covers what was read. A file whose mark differs,
- * such as a copy on another worker, is read whole and compared by its digest.
+ * Checks the file after its rows were read, so that the check covers them. A file whose mark differs, such as a copy on
+ * another worker, is read whole and compared by its digest.
  *
  * @returns the mark that it has now
  * @throws PortfolioChangedError, PortfolioUnavailableError
@@ -192,7 +192,7 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 export interface Line {
-  /** Without its line end; `null` where it is longer than {@link MAX_LINE_BYTES}. */
+  /** Without its line end; `null` if it is longer than {@link MAX_LINE_BYTES}. */
   bytes: Buffer | null;
   /** Counted from 1. */
   line: number;
@@ -205,7 +205,7 @@ export interface Line {
 }
 
 interface LinesOptions {
-  /** Where the first line begins. */
+  /** The place of the first line. */
   offset: number;
   line: number;
   /** Called with each block of the file in order, for example to digest it. */

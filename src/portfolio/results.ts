@@ -33,8 +33,8 @@ export async function writePart(outputs: PortfolioOutputs, part: number, results
 /**
  * Joins the first `parts` parts into one file and deletes the parts. A second call does nothing.
  *
- * A review that was reset to a point before its end writes only the parts that came after it: the others were deleted
- * when it was finished the first time. Their rows are taken from the file of that time.
+ * A review that was reset to a point before its end writes only the later parts: its first end deleted the others.
+ * Their rows are taken from the result file of that time.
  *
  * @throws PortfolioUnavailableError
  */
@@ -55,7 +55,7 @@ export async function mergeParts(outputs: PortfolioOutputs, parts: number, onPar
     }
     await sync(temporary);
     await rename(temporary, outputs.results);
-    // All at once: a worker that dies while it deletes leaves no half of them.
+    // All parts are moved at once: a worker that dies while it deletes leaves no half of them.
     if (await exists(outputs.parts)) await rename(outputs.parts, gone);
     await rm(gone, { recursive: true, force: true });
   } catch (error) {

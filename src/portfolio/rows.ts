@@ -1,4 +1,4 @@
-/** Turns a line, of JSON or CSV, into a row, or into its problems. */
+/** Turns a line of JSON or CSV into a row, or into its problems. */
 
 import { parse } from 'csv-parse/sync';
 import { isRecord } from '../base/is-record.ts';
@@ -34,7 +34,7 @@ type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
   if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
-  // A program that writes lines ends them. A last line without its end may lack more than that.
+  // A program that writes lines ends them. A last line without its end may lack more.
   if (!isTerminated) return bad('', 'has no line end: the file may be cut off');
   const text = utf8(bytes);
   if (text === null) return bad('', 'must be UTF-8');
@@ -82,7 +82,7 @@ function checkedRow(
   }
 }
 
-/** The text; `null` where it is not UTF-8. A byte-order mark in the middle of a file stays, and no name may contain one. */
+/** Returns the text, or `null` if it is not UTF-8. A later byte-order mark stays, and no name may contain one. */
 export function utf8(bytes: Buffer): string | null {
   try {
     return DECODER.decode(bytes);
@@ -132,7 +132,7 @@ export type Column = keyof typeof POINTERS;
 export const COLUMNS = Object.keys(POINTERS) as readonly Column[];
 
 /**
- * Without the column, or with an empty field, the member is left out. `applicantId` and `addressIdentifier` have
+ * Members that are left out without the column, or with an empty field. `applicantId` and `addressIdentifier` have
  * defaults.
  */
 const OPTIONAL: ReadonlySet<Column> = new Set([
@@ -145,7 +145,7 @@ const OPTIONAL: ReadonlySet<Column> = new Set([
   'zip4',
 ]);
 
-/** `null` where a quotation mark is not closed, or stands in a wrong place. */
+/** Returns `null` if a quotation mark is not closed or is misplaced. */
 export function csvFields(line: string): string[] | null {
   // Without a quotation mark a comma is the only special character of CSV.
   if (!line.includes('"')) return line.split(',');
@@ -158,7 +158,7 @@ export function csvFields(line: string): string[] | null {
   }
 }
 
-/** The problems of a header. Its words are never repeated, since a file without a header begins with a person. */
+/** The problems of a header. They never quote it, since a file without a header begins with a person. */
 export function headerProblems(fields: readonly string[]): Problem[] {
   const unknown = fields.flatMap((field, index) => (isColumn(field) ? [] : [index + 1]));
   const repeated = COLUMNS.filter((column) => fields.filter((field) => field === column).length > 1);
@@ -205,7 +205,7 @@ export function csvRow(columns: readonly Column[], fields: readonly string[]): R
   };
 }
 
-/** The column of a problem, where its JSON pointer belongs to a column. */
+/** Returns the column of a problem, if its JSON pointer belongs to a column. */
 export function columnOf(pointer: string): Column | undefined {
   return COLUMNS.find((column) => POINTERS[column] === pointer);
 }

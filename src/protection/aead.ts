@@ -5,7 +5,10 @@ import { SealBrokenError } from './errors.ts';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts under a fresh nonce; `bound` is authenticated and not stored. A key as bytes would cost Node ten times the cipher. */
+/**
+ * Encrypts under a fresh nonce. Authenticates `bound` without storing it. A key as bytes would cost Node ten times the
+ * cipher.
+ */
 export function encrypt(key: KeyObject, plaintext: Uint8Array, bound: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
@@ -13,9 +16,7 @@ export function encrypt(key: KeyObject, plaintext: Uint8Array, bound: Uint8Array
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/**
- * Decrypts what `encrypt` made. Throws `SealBrokenError` where key, bytes or `bound` differ from those of the sealing.
- */
+/** Decrypts bytes of `encrypt`. Throws `SealBrokenError` if key, bytes or `bound` differ from those of the sealing. */
 export function decrypt(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw new SealBrokenError('sealed bytes are too short');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

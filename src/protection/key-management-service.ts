@@ -10,7 +10,6 @@ export interface KeyManagementService {
    */
   wrap(plain: Uint8Array, context: Record<string, string>): Promise<{ wrapped: Uint8Array; kms: string }>;
   unwrap(wrapped: Uint8Array, context: Record<string, string>): Promise<Uint8Array>;
-  /** Closes the connections. */
   close(): void;
 }
 

@@ -22,7 +22,7 @@ import { parseJson } from '../base/json-safety.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { DecisionContent, RepeatContent } from '../model/decision-content.ts';
 
-/** Why a proof is refused. Constant words: they appear in histories, in `status` and in answers. */
+/** Reasons to refuse a proof. Constant words: they appear in histories, in `status` and in answers. */
 export type ProofRefusal =
   /** The message has no proof, and needs one. */
   | 'missing'
@@ -37,7 +37,7 @@ export type ProofRefusal =
   /** No keys to check it with are configured. */
   | 'notCheckable';
 
-/** What was signed, before any comparison, and the key that signed it: its `kid`, else its thumbprint (RFC 7638). */
+/** The signed content, before any comparison, and the key that signed it: its `kid`, else its thumbprint (RFC 7638). */
 interface SignedContent {
   content: unknown;
   keyId: string;
@@ -170,7 +170,7 @@ export function readKeySet(file: string): JSONWebKeySet {
   return { keys } as unknown as JSONWebKeySet;
 }
 
-/** Keys of unknown kinds may stand beside the others: no signature of theirs is accepted here. */
+/** Checks a key of a known kind. Others may be in the file, but no signature of theirs is accepted here. */
 function checkKey(jwk: Record<string, unknown>): void {
   if (typeof jwk.kty !== 'string') throw new Error('a key set must hold keys that can be used');
   if (!['RSA', 'EC', 'OKP'].includes(jwk.kty)) return;
@@ -213,12 +213,12 @@ export function createConsentProofVerifier(keySet: string | undefined): ConsentP
   };
 }
 
-// Proofs of people's decisions about inquiries. docs/journeys.md, "Decisions that can be proved".
+// Proofs of operators' decisions about inquiries. docs/journeys.md, "Decisions that can be proved".
 
 export type DecisionProofVerdict =
   /** The key that signed it; absent where a proof is missing and not needed. */
   | { accepted: true; keyId?: string }
-  /** The rule that `/proof` breaks, for people. */
+  /** The rule that `/proof` breaks, for operators. */
   | { accepted: false; rule: string };
 
 /**

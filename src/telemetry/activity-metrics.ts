@@ -1,7 +1,4 @@
-/**
- * Counts attempts and inquiries from the input and result of the worker's activities. The activities themselves do not
- * know it.
- */
+/** Counts attempts and inquiries from the input and result of the worker's activities, which do not know this file. */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { BegunJourney, SubmitFailureDetails, SubmitInquiryResult } from '../activities/contract.ts';
 import type { DecisionRecord, DecisionVerdict } from '../ledger/records.ts';

@@ -4,8 +4,8 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 
 /**
- * An interceptor that uses the provider that the program has registered. Queries are not traced: they change nothing,
- * and are polled. Headers are stored in the clear, so they never contain the program's own baggage.
+ * Makes an interceptor that uses the provider that the program has registered. Queries are not traced: they change
+ * nothing, and are polled. Headers are stored in the clear, so they never contain the program's own baggage.
  */
 export function clientTracing(): WorkflowClientInterceptor {
   const sdk = new OpenTelemetryWorkflowClientInterceptor();

@@ -71,13 +71,13 @@ export function fieldsOf(meta: object): Record<string, unknown> {
   return fields;
 }
 
-/** Never an object, under any field name: its content is unknown. */
+/** Puts a scalar. Drops objects under any field name, since their content is unknown. */
 function putScalar(fields: Record<string, unknown>, name: string, value: unknown): void {
   if (typeof value === 'number' || typeof value === 'boolean') fields[name] = value;
   if (typeof value === 'string') fields[name] = withoutSsn(value.slice(0, MAX_TEXT));
 }
 
-/** Our own constant message, without the parts that could quote a value. */
+/** Returns our own constant message, without the parts that could quote a value. */
 export function messageOf(message: unknown): string {
   return shown(message, /["{\n]/);
 }
@@ -92,7 +92,7 @@ function shown(message: unknown, end: RegExp): string {
   return withoutSsn((message.split(end, 1)[0] ?? '').slice(0, MAX_TEXT).trimEnd());
 }
 
-/** Our own ids are checked where they are accepted. Runs of other programs may have any id. */
+/** Masks SSNs. Our own ids are checked on acceptance, but runs of other programs may have any id. */
 function withoutSsn(text: string): string {
   return mayHoldSsn(text) ? '(not shown)' : text;
 }
@@ -134,7 +134,7 @@ function typeOf(error: Error): Record<string, unknown> {
   return {};
 }
 
-/** The first frame. The stack begins with the message, which may have lines that look like a frame. */
+/** Finds the first frame. The stack begins with the message, which may have lines that look like a frame. */
 function thrownAt({ stack, name, message }: Error): string | undefined {
   if (typeof stack !== 'string') return undefined;
   const frames = stack.startsWith(`${name}: ${message}`)

@@ -1,6 +1,6 @@
 /**
- * One logger for our own lines, the SDK's and its native core's: JSON on standard error. Every line, of any author,
- * contains only what log-fields.ts permits.
+ * Logs our own lines, the SDK's and its native core's as JSON on standard error. Every line, of any author, contains
+ * only the fields and texts that log-fields.ts permits.
  */
 export type { LogLevel } from '../config/variables.ts';
 
@@ -35,7 +35,7 @@ export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = s
   return logger;
 }
 
-/** Where the reader of standard error is gone, the work goes on without logs. */
+/** Ignores errors of standard error: if its reader is gone, the process continues without logs. */
 function standardError(): DestinationStream {
   const stream = destination({ fd: 2, sync: true });
   stream.on('error', () => {});
@@ -56,8 +56,8 @@ function logMethod(this: Logger, [first, second]: Parameters<LogFn>, method: Log
 const OWN_COMPONENTS: readonly unknown[] = ['workflow', 'activity'];
 
 /**
- * Sends the logs of the SDK and its native core through our logger, and makes the SDK serve its metrics where they are
- * configured. To be called before anything of the SDK's worker is made.
+ * Sends the logs of the SDK and its native core through our logger, and makes the SDK serve its metrics if they are
+ * configured. Must be called before anything of the SDK's worker is made.
  */
 export function installLogger(logger: Logger, level: LogLevel = 'INFO', metricsAddress?: ListenAddress): void {
   // Not `Runtime.install`. A runtime that forwards the core's logs keeps the process alive until the last worker and

@@ -12,7 +12,7 @@ import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS } from '../model/undecodable.ts';
 import type { VersionState } from '../temporal/worker-deployment.ts';
 
-/** Why something needs a person: in the ledger, or as a search attribute. */
+/** Reasons for work for operators: in the ledger, or as a search attribute. */
 export const ATTENTION_REASONS = [
   ...FAILURE_TYPES,
   'lateAnswer',
@@ -35,7 +35,7 @@ const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as c
 
 const WORK_KINDS = ['held', 'flagged'] as const satisfies readonly WorkKind[];
 export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
-/** What a queue is for; the gateway queues of all profiles together. */
+/** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
 const VERSION_STATES = [
@@ -54,7 +54,7 @@ interface MetricDefinition {
   help: string;
   /** Never an id: by name the words that it may have; `null` for names of the configuration. */
   labels: Readonly<Record<string, readonly string[] | null>>;
-  /** Its series begin with what is known, and not at 0. */
+  /** Its series begin with the first known value, and not at 0. */
   unknownAtFirst?: true;
 }
 
@@ -262,9 +262,7 @@ export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
   workflow_task_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
 };
 
-/**
- * The name without the endings that the SDK's exporter adds by itself: to counters and histograms, and not to gauges.
- */
+/** Returns the name without the endings that the SDK's exporter adds to counters and histograms, but not to gauges. */
 export function baseName({ name, kind }: MetricDefinition): string {
   switch (kind) {
     case 'counter':
@@ -303,7 +301,7 @@ export class Metrics {
       for (const profile of 'profile' in labels ? names : ['']) this.setEach(key, () => 0, { profile });
     }
     this.put('started', performance.timeOrigin / 1_000, {});
-    // Until the server has answered, nothing is known to be amiss.
+    // Assumes the good state until the server has answered.
     if (buildId === undefined) this.version('unversioned', { state: 'current', hasCurrent: true });
     else this.version(buildId, { state: 'unknown', hasCurrent: true });
   }

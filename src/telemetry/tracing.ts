@@ -126,12 +126,12 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'namespace',
 ]);
 
-/** Names, words and ids: no text that a person wrote has this form. */
+/** Matches names, words and ids. No text that a person wrote has this form. */
 const SAFE_TEXT = /^[\w./:~-]{1,200}$/;
 /** For example `RunActivity:submitInquiry`. */
 const SAFE_NAME = /^[A-Za-z][\w .-]{0,63}(:[A-Za-z][\w.-]{0,63})?$/;
 
-/** An exporter that passes only the safe part to `exporter`. */
+/** Wraps `exporter`, and passes it only the safe part of spans. */
 export function safeExporter(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(safeSpan), done),
@@ -148,11 +148,11 @@ function safeSpan(span: ReadableSpan): ReadableSpan {
     ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
     startTime: span.startTime,
     endTime: span.endTime,
-    // Without the status's message, which is an error's.
+    // Omits the status's message, which is an error's.
     status: { code: span.status.code },
     attributes: safeAttributes(span.attributes),
     links: [],
-    // Without events, which contain exceptions with message and stack.
+    // Omits events, which contain exceptions with message and stack.
     events: [],
     duration: span.duration,
     ended: span.ended,

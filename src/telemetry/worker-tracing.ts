@@ -1,7 +1,4 @@
-/**
- * A worker's part of traces: spans of activities and exchanges, and the way out for the workflows' spans. Loaded on
- * demand.
- */
+/** Traces a worker: spans of activities and exchanges, and the way out for the workflows' spans. Loaded on demand. */
 import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   makeWorkflowExporter,

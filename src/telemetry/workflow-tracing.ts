@@ -1,7 +1,7 @@
 /**
- * The workflows' part of traces: part of the workflow bundle of a tracing worker, and of no other.
+ * Traces workflows. Only the workflow bundle of a tracing worker contains this file.
  *
- * A run must go on, and replay, under either bundle, because operators switch traces on and off under it. So nothing
+ * A run must continue, and replay, under either bundle, because operators switch traces on and off under it. So nothing
  * here makes a command or puts a step between one promise and the next: the workflow awaits the very promise that it
  * would await without traces. The SDK's own interceptors wait in between, and a run that had an update under them no
  * longer replays without. So this file uses only their tracer, and their way out of the sandbox.
@@ -23,10 +23,10 @@ import {
 import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import { WORKFLOW_TRACING_MARK } from './bundle-mark.ts';
 
-/** The worker looks for it in the bundle's text. */
+/** The worker looks for this mark in the bundle's text. */
 export const mark = WORKFLOW_TRACING_MARK;
 
-/** Where the SDK's interceptors of every language keep the context. */
+/** The header in which the SDK's interceptors of every language keep the context. */
 const TRACE_HEADER = '_tracer-data';
 const TRACE_PARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/;
 const MAX_TRACE_STATE = 512;
@@ -91,8 +91,8 @@ function headersOf(active: Context): Headers {
 }
 
 /**
- * The context that came with a message, or none. Any sender may put any bytes there, and an error in the workflow's
- * task would stop the run for good.
+ * Returns the context that came with a message, or none. Any sender may put any bytes there, and an error in the
+ * workflow's task would stop the run for good.
  */
 function contextIn({ [TRACE_HEADER]: payload }: Headers): Context {
   const active = context.active();

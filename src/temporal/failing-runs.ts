@@ -1,6 +1,6 @@
 /**
- * Runs whose workflow tasks fail again and again: they stand still, and take no message, until what they fail on is mended.
- * The server (1.30 or newer) lists them by a search attribute of its own, which goes with the first task that succeeds.
+ * Runs whose workflow tasks fail again and again. They make no progress, and take no message, until the cause is fixed.
+ * The server (1.30 or newer) lists them by its own search attribute, which the first successful task removes.
  */
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 
@@ -10,7 +10,7 @@ export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
 /** gRPC's `INVALID_ARGUMENT`. */
 const INVALID_ARGUMENT = 3;
 
-/** Runs of any workflow type: deliveries of webhooks and the ledger's watch may stand still as well. */
+/** Returns a filter for runs of any workflow type, since webhook deliveries and the ledger's watch may fail as well. */
 function failingRunsFilter(taskQueue: string): string {
   return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
 }
@@ -22,7 +22,7 @@ export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: st
 
 export interface FailingRun {
   workflowId: string;
-  /** As the server says it, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
+  /** The server's own word, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
   cause: string | null;
 }
 

@@ -1,4 +1,6 @@
-/** Which of the project's search attributes are registered on a server, under their names and with their types. */
+/**
+ * Reads which of the project's search attributes are registered on a server, under their names and with their types.
+ */
 import type { OperatorService, WorkflowService } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 

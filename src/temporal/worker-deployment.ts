@@ -21,7 +21,7 @@ export type VersionState = 'current' | 'ramping' | 'draining' | 'drained' | 'ina
 export interface DeploymentView {
   /** Absent where unversioned workers get the work. */
   currentBuildId?: string;
-  /** Who alone may promote, such as Temporal's Worker Controller; absent where everybody may. */
+  /** The only identity that may promote, such as Temporal's Worker Controller. Absent if all may. */
   manager?: string;
   /** The newest first. */
   versions: { buildId: string; state: VersionState }[];
@@ -64,7 +64,7 @@ export async function describeDeployment(
     const manager = info?.managerIdentity;
     return { ...(currentBuildId ? { currentBuildId } : {}), ...(manager ? { manager } : {}), versions };
   } catch (error) {
-    // Of a namespace that is not there the server says the same.
+    // The server gives the same code if the namespace does not exist.
     if (isGrpcServiceError(error) && error.code === NOT_FOUND && !/^namespace\b/i.test(error.details)) return null;
     throw error;
   }

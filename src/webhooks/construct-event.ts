@@ -1,4 +1,4 @@
-/** For receivers of events: makes a typed event of a message whose signature is right. */
+/** For receivers of events: makes a typed event from a message with a valid signature. */
 import { isRecord } from '../base/is-record.ts';
 import { parseJson } from '../base/json-safety.ts';
 import type { WebhookBodies } from '../messages/webhooks/events.ts';
@@ -7,7 +7,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { type SignatureFault, secretProblem, signatureFault } from './signature.ts';
 
-/** What `credit-journey webhooks test` sends; it is of no run. */
+/** The event that `credit-journey webhooks test` sends. It belongs to no run. */
 interface Ping {
   type: 'ping';
   timestamp: string;
@@ -22,7 +22,7 @@ type WithId<Body> = Body extends unknown
   : never;
 
 /**
- * An event as a receiver has it; `type` tells them apart. Later versions may send further types and members, so that a
+ * An event as a receiver has it; `type` distinguishes them. Later versions may send further types and members, so a
  * `switch` needs a `default`.
  */
 export type ReceivedEvent = WithId<WebhookBodies[keyof WebhookBodies] | Ping>;
@@ -35,7 +35,7 @@ export type ReceivedEvent = WithId<WebhookBodies[keyof WebhookBodies] | Ping>;
  */
 export type WebhookEventErrorCode = SignatureFault | 'bodyUnreadable';
 
-/** Thrown when a message is not to be believed: answer it with 400. Holds nothing of it. */
+/** Thrown when a message must not be trusted: answer it with 400. Contains no part of the message. */
 export class WebhookEventError extends CreditJourneyError {
   override readonly name = 'WebhookEventError';
   override readonly code: WebhookEventErrorCode;
@@ -89,7 +89,7 @@ export function constructEvent(
   if (!isRecord(event) || typeof event.type !== 'string' || !isRecord(event.data)) {
     throw new WebhookEventError('bodyUnreadable');
   }
-  // Of a type that this version knows nothing more is checked: the worker that signed it has.
+  // A type that this version does not know is not checked further: the worker that signed it has checked it.
   return { ...event, id: signed.id } as ReceivedEvent;
 }
 

@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** The body is not used. This is enough for a page that says "ok", so that the connection can be used again. */
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Messages to one endpoint at a time: an endpoint that hangs must leave the worker's slots to the others. */
+/** Messages to one endpoint at a time: a hanging endpoint must leave the worker's slots to the others. */
 export const MOST_AT_ONCE = 8;
 const IDLE_CONNECTION_MS = 4_000;
 
@@ -120,7 +120,7 @@ function judged({ statusCode, headers }: Dispatcher.ResponseData): number {
 
 const TIME_OUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
 
-/** Errors of TLS, by the names of OpenSSL and Node. */
+/** Error codes of TLS, by the names of OpenSSL and Node. */
 const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
 
 function translated(error: unknown): WebhookError {
@@ -163,13 +163,13 @@ export class WebhookError extends Error {
 // The addresses that events may be sent to. A name can lead to any address, and to another one a moment later (DNS
 // rebinding). So the guard checks the very address that the worker connects to.
 
-/** Inner services of a cloud within a public range: Azure's, for its virtual machines. */
+/** Internal services of a cloud within a public range: Azure's, for its virtual machines. */
 const INNER_SERVICES = ['168.63.129.16'];
 
 /** The IPv6 range that the Internet routes. The rest is private, reserved, or leads to IPv4. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether an IP address is one of the public Internet: not private, loopback, link-local, CGNAT, metadata, reserved. */
+/** Whether an IP address is on the public Internet: not private, loopback, link-local, CGNAT, metadata, reserved. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // `::ffff:10.0.0.1` means 10.0.0.1.

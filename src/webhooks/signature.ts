@@ -13,7 +13,7 @@ export function secretProblem(secret: string): string | null {
   return isRight ? null : `must be ${PREFIX} and ${MIN_BYTES} to ${MAX_BYTES} random bytes in base 64`;
 }
 
-/** The headers of one message, signed with each of the secrets. `body` is sent unchanged, to the byte. */
+/** Returns the headers of one message, signed with each of the secrets. `body` is sent unchanged, to the byte. */
 export function signedHeaders(
   secrets: readonly string[],
   { id, body, sentAt }: { id: string; body: string; sentAt: Date },
@@ -25,10 +25,10 @@ export function signedHeaders(
   };
 }
 
-/** Why a message is not to be believed. */
+/** Why a message must not be trusted. */
 export type SignatureFault = 'headersMissing' | 'signatureWrong' | 'tooOld' | 'tooNew';
 
-/** `null` where one of the secrets has signed the message within 5 minutes of now. */
+/** Returns `null` if one of the secrets has signed the message within 5 minutes of now. */
 export function signatureFault(
   secrets: readonly string[],
   { id, sentAt, signature, body }: { id: string; sentAt: string; signature: string; body: string },

@@ -1,6 +1,6 @@
 /**
- * What each hold means, what may be on the consumer's file, and what each decision leads to, in words. The one source of
- * these words: the Temporal UI, the command line and the runbook show them, and a test compares the docs. Pure.
+ * Words for each hold: its meaning, the possible effect on the consumer's file, and the effect of each decision. Their
+ * one source: the Temporal UI, the command line and the runbook show them, and a test compares the docs. Pure.
  */
 
 import type { AnsweredInquiry, HoldStatus } from '../messages/journey/shapes.ts';
@@ -14,7 +14,7 @@ import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../m
 import type { RunKind } from '../model/run-key.ts';
 import { capitalize, inWords, type Writer } from './writer.ts';
 
-/** Each kind of run as people name it, and the page that has its input and states. */
+/** The name of each kind of run in texts, and the page that has its input and states. */
 export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
   journey: { name: 'journey', page: 'docs/journeys.md' },
   pull: { name: 'pull', page: 'docs/pulls.md' },
@@ -22,7 +22,7 @@ export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
   portfolio: { name: 'review', page: 'docs/portfolio.md' },
 };
 
-/** A run that is ending takes only these. */
+/** The only decisions that an ending run takes. */
 export const SENDS_NOTHING: readonly DecisionAction[] = ['accept', 'abandon'];
 export const ENDING_RULE = `the run is ending: only ${SENDS_NOTHING.join(' and ')} send nothing`;
 
@@ -37,7 +37,7 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
   notAsked: 'the provider was not asked',
 };
 
-/** What needs a person although no run waits for a decision. */
+/** Cases that an operator must look at although no run waits for a decision. */
 export const ATTENTION_GUIDE = {
   lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
   lateConsent: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
@@ -51,12 +51,12 @@ export function runbookPage(failureType: FailureType): string {
   return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
 }
 
-/** What a run that waits for a person shows as a row of the Temporal UI's timeline. */
+/** The row that a run on hold shows in the Temporal UI's timeline. */
 export function onHoldRow(reason: string, what: string): string {
   return `ON HOLD · ${reason} · ${what} · see User Metadata`;
 }
 
-/** Of one inquiry on hold. Nothing personal. */
+/** The row of one inquiry on hold. Nothing personal. */
 export function holdRow({
   failureType,
   ...inquiry
@@ -78,7 +78,7 @@ export function inquiryWords({
   return accountId === undefined ? productCode : `${productCode} of account ${accountId}`;
 }
 
-/** What needs a person, as the ledger, a run or a list knows it. */
+/** A case that needs an operator, as the ledger, a run or a list has it. */
 export interface HeldInquiry
   extends Pick<
     HoldStatus,
@@ -88,7 +88,7 @@ export interface HeldInquiry
   /** A failure type, or a name of `ATTENTION_GUIDE`. */
   reason: string;
   problems?: readonly Problem[];
-  /** RFC 3339. Unknown of a share that a running journey flags. */
+  /** RFC 3339. Unknown for a share that a running journey flags. */
   since?: string;
   /** The attempt that a decision judges. */
   attempt?: number;
@@ -103,7 +103,7 @@ export function holdTitle(hold: HeldInquiry, w: Writer): string {
 /** The query `status` has the rest. */
 const PROBLEMS_LISTED = 5;
 
-/** All that is known of it, each fact under its name. */
+/** Returns all known facts of the hold, each under its name. */
 export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
   const { reason, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
   const { otherTraceNumber, resendFrom } = hold;
@@ -141,7 +141,7 @@ interface Answered extends AnsweredInquiry {
   httpStatus?: number;
 }
 
-/** What the gateway answered: its codes, the outcomes of several applicants, the number of an answer without a record. */
+/** Returns the codes, the outcomes of several applicants, and the number of an answer without a record. */
 export function answerParts(answered: Answered, { plain, reference }: Writer): string[] {
   const { httpStatus, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
   return [
@@ -167,21 +167,20 @@ export function findPage(reason: string): string | undefined {
     : undefined;
 }
 
-/** The reason in a few words. */
 export function reasonWords(reason: string): string {
   return Object.hasOwn(ATTENTION_GUIDE, reason)
     ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE].words
     : reason;
 }
 
-/** What happened, as a sentence. */
+/** Describes the event behind a hold or a flag in a sentence. */
 export function meaningSentence(reason: string): string {
   if (isFailureType(reason)) return capitalize(HOLD_GUIDE[reason].happened);
   if (reason !== PORTFOLIO_UNAVAILABLE) return `${capitalize(reasonWords(reason))}.`;
   return 'The file of a portfolio review cannot be read or written. The review goes on once it can be.';
 }
 
-/** What to ask the provider. `undefined` where the provider cannot know anything about the inquiry. */
+/** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */
 export function questionSentences(hold: HeldInquiry, w: Writer, customerId?: string): string | undefined {
   const { reason, productCode, customerTraceNumber, endUserCode, since } = hold;
   const ask = isFailureType(reason) ? HOLD_GUIDE[reason].ask : undefined;
@@ -196,19 +195,18 @@ export function questionSentences(hold: HeldInquiry, w: Writer, customerId?: str
   return `${ask[0]} our ${productCode} request with customerTraceNumber ${customerTraceNumber}${about}. ${ask[1]}`;
 }
 
-/** The inquiry that a decision is about. */
 export interface DecidedInquiry {
   run: RunKind;
-  /** Whether a run waits for the decision. Otherwise the next start goes on from the ledger. */
+  /** Whether a run waits for the decision. Otherwise the next start continues from the ledger. */
   isRunning: boolean;
-  /** `null`: no failure, but an answer or a consent that came too late. */
+  /** `null` for an answer or a consent that came too late, which is no failure. */
   failureType: FailureType | null;
   productCode: ProductCode;
   shareId?: string | undefined;
   attempt: number;
 }
 
-/** What a decision leads to, in a few words for a list to choose from. */
+/** Describes a decision's effect in a few words, for a list of choices. */
 function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
   switch (action) {
     case 'resend':
@@ -227,7 +225,7 @@ function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedI
   }
 }
 
-/** What the provider may say came of it, in a few words for a list to choose from. */
+/** Describes an outcome that the provider may report in a few words, for a list of choices. */
 function outcomeWords(outcome: ReportOutcome, productCode: ProductCode | undefined): string {
   switch (outcome) {
     case 'record':
@@ -239,7 +237,7 @@ function outcomeWords(outcome: ReportOutcome, productCode: ProductCode | undefin
   }
 }
 
-/** What a decision leads to, as sentences. */
+/** Describes a decision's effect in sentences. */
 export function consequences(
   action: HoldAction | 'seen',
   inquiry: DecidedInquiry,
@@ -277,13 +275,13 @@ export function consequences(
 export interface DescribedAction {
   action: HoldAction | 'seen';
   words: string;
-  /** What follows, as sentences. */
+  /** The decision's effect, in sentences. */
   does: string;
-  /** The words of the provider with which the decision may be taken. */
+  /** The provider's statements that permit the decision. */
   providerSaid: ProviderSaid[];
   needsProviderSaid: boolean;
   needs?: 'outcome'[];
-  /** Of `accept`: one for each. */
+  /** For `accept`: one entry for each outcome. */
   outcomes?: {
     outcome: ReportOutcome;
     words: string;
@@ -293,7 +291,7 @@ export interface DescribedAction {
   }[];
 }
 
-/** What a person may decide, what it leads to and what it takes. */
+/** Describes a decision that an operator may make: its effect, and the facts that it requires. */
 export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInquiry): DescribedAction {
   const words = actionWords(action, inquiry);
   const { failureType, productCode } = inquiry;
@@ -358,9 +356,9 @@ function afterAbandon({ run, shareId }: DecidedInquiry): string {
 
 interface HoldMeaning {
   happened: string;
-  /** What may have been posted by this attempt: in short, as the runbook has it, and the rest of the sentence. */
+  /** The possible postings of this attempt: in short, as the runbook has it, and the rest of the sentence. */
   file: readonly [brief: string, more: string];
-  /** What to ask the provider, before and after what names the request. Absent where the provider cannot know. */
+  /** The question for the provider, before and after the request's name. Absent if the provider cannot know. */
   ask?: readonly [string, string];
 }
 

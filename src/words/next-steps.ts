@@ -1,4 +1,4 @@
-/** What passes a gate, grants a share or takes it back, as commands and as inputs of updates. Pure. */
+/** Commands and update inputs that open a gate, grant a share or revoke its grant. Pure. */
 
 import type { StageCode } from '../model/products.ts';
 import { ID_NAMES, parseRunKey } from '../model/run-key.ts';
@@ -7,7 +7,7 @@ import { type RunView, runKeyIn } from './runs.ts';
 
 export interface NextStep {
   title: string;
-  /** The update that does it. */
+  /** The name of the update. */
   update: string;
   ways: { words?: string; command: string; input: object }[];
 }
@@ -15,7 +15,7 @@ export interface NextStep {
 const DECISION = { by: '', reason: '' };
 const SIGNED = '--by WHO --reason WHY';
 
-/** The steps that end what the run waits for, unless that is a decision. */
+/** Returns the steps that end the run's wait, unless it waits for a decision. */
 export function findNextSteps(view: RunView): NextStep[] {
   const { status, holds, isEnding = false } = view;
   const runKey = runKeyIn(status);

@@ -1,4 +1,4 @@
-/** What the ledger's records say, in words: for the command line's lists and for the story of a run. Nothing personal. Pure. */
+/** Describes the ledger's records for the command line's lists and for a run's story. Nothing personal. Pure. */
 
 import { defined } from '../base/defined.ts';
 import type {
@@ -21,7 +21,7 @@ import { AS_TEXT, countWords, inSeconds } from './writer.ts';
 
 const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'perhaps posted' };
 
-/** A record of the ledger in words: a line of its run's story, and of the command line's list of its kind. */
+/** A record of the ledger in words: a line of its run's story, and of the command line's list of such records. */
 export interface RecordLine {
   at: string;
   text: string;
@@ -31,13 +31,13 @@ export interface RecordLine {
   attempt?: number;
 }
 
-/** With what the story leaves out. */
+/** A record with the facts that the story leaves out. */
 export interface ListedRecord extends RecordLine {
   runKey: string;
   facts: string[];
 }
 
-/** What a person does to a run as a whole; every other decision is about a part of it. */
+/** Words for an operator's actions on a whole run; every other decision concerns a part of it. */
 const RUN_WORDS: Partial<Record<AuditedDecision['action'], string>> = {
   withdraw: 'It was withdrawn: nothing more is sent.',
   pause: 'It was paused.',
@@ -155,7 +155,7 @@ function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }
   return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
 }
 
-/** Absent where no answer came late. */
+/** Returns `undefined` if no answer came late. */
 export function describeLateAnswer(one: AuditedAttempt): RecordLine | undefined {
   const { customerTraceNumber, attempt, late } = one;
   if (!late) return undefined;
@@ -190,7 +190,7 @@ export function workWords({ kind, reason, productCode, shareId }: NamedWork): st
   return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${reasonWords(reason)}.`;
 }
 
-/** Absent where a decision of its own says it. */
+/** Absent if a decision's own record says it. */
 const ENDED: Record<WorkEnd['how'], string | undefined> = {
   decided: undefined,
   overtaken: undefined,

@@ -1,6 +1,6 @@
 /**
- * A run in words: where it stands, what it waits for, what it has done and what needs a person. The command line, the API
- * and the Temporal UI print these. Nothing personal is in them. Pure.
+ * Describes a run in words: its state, its waits, its work so far, and the parts that need an operator. The command
+ * line, the API and the Temporal UI print these. Nothing personal is in them. Pure.
  */
 import type {
   AnsweredInquiry,
@@ -21,34 +21,33 @@ import { nameOfUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import { ATTENTION_GUIDE, answerParts, endingSentence } from './holds.ts';
 import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
 
-/** The status of a run of any kind. */
 export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
 
 export interface Gate {
   before: StageCode;
-  /** Where it is known. */
+  /** Absent if unknown. */
   since?: string;
   until: string;
 }
 
-/** A run's status, and what its workflow knows besides. */
+/** A run's status, and further facts from its workflow. */
 export interface RunView<Status extends AnyStatus = AnyStatus> {
   status: Status;
   holds: readonly (HoldStatus & { isDecided?: boolean })[];
-  /** Nothing more is sent: withdrawn, or a stage was abandoned. */
+  /** The run sends nothing more: it was withdrawn, or a stage was abandoned. */
   isEnding?: boolean;
   stages?: readonly (StageStatus & { since?: string })[];
   shares?: readonly (ShareStatus & { since?: string; sharedWith?: SecondaryUser })[];
   gate?: Gate | undefined;
-  /** Everything has settled; further shares are taken until then. */
+  /** Everything has settled; the run takes further shares until then. */
   openUntil?: string | undefined;
-  /** Since when a pull has been in its state. */
+  /** When the pull entered its state. */
   since?: string | undefined;
-  /** With whom a share by itself shares. */
+  /** The secondary user of a `shareReport` run. */
   sharedWith?: SecondaryUser;
   /** The answer of FAILSAFE. */
   consumers?: readonly ConsumerResult[] | undefined;
-  /** The file of a review, and why it cannot be reached. */
+  /** A review's file, and why it cannot be reached. */
   files?: { path: string; away: string } | undefined;
 }
 
@@ -58,14 +57,13 @@ export function runKind(status: AnyStatus): RunKind {
   return 'shareId' in status ? 'share' : 'journey';
 }
 
-/** The run key of the run that the status is about. */
 export function runKeyIn(status: AnyStatus): string {
   if ('reviewId' in status) return toRunKey('portfolio', status.reviewId);
   if ('pullId' in status) return toRunKey('pull', status.pullId);
   return 'shareId' in status ? toRunKey('share', status.shareId) : status.journeyId;
 }
 
-/** Whether a person has to act before the run goes on, or after it did. */
+/** Whether an operator must act before the run continues, or after it has. */
 export function needsPerson(
   status: Pick<AnyStatus, 'state' | 'holds'> &
     Partial<Pick<JourneyStatus, 'shares' | 'stages'>> &
@@ -79,7 +77,7 @@ export function needsPerson(
   );
 }
 
-/** All that a status says by itself. */
+/** Makes a view from a status alone. */
 export function viewStatus<Status extends AnyStatus>(status: Status): RunView<Status> {
   return { status, holds: status.holds, ...('stages' in status ? { gate: findGate(status) } : {}) };
 }
@@ -91,16 +89,16 @@ function findGate({ state, waitingFor, waitingUntil }: JourneyStatus): Gate | un
 
 type JudgedHold = Pick<HoldStatus, 'productCode' | 'failureType' | 'since'>;
 
-/** @param others how many more wait for a person */
+/** @param others how many more wait for an operator */
 export function decisionSentence(hold: JudgedHold, { plain, time }: Writer, others = 0): string {
   const more = others > 0 ? `, and about ${others} more` : '';
   return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
 }
 
-/** Of a run whose check went to a worker without its gateway profile. */
+/** For a run whose check reached a worker without its gateway profile. */
 export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: others are asked for half a minute.';
 
-/** Where the run stands and what it waits for, in a sentence or two. */
+/** Describes the run's state and its wait in a sentence or two. */
 export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const { status, holds } = view;
   const kind = runKind(status);
@@ -109,7 +107,7 @@ export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const ending = view.isEnding && end === null ? ` ${endingSentence(kind)}` : '';
   const decision = hold ? decisionSentence(hold, w, holds.length - 1) : 'A decision is being recorded.';
   const isWaiting = holds.length > 0;
-  // A review goes on beside what it holds.
+  // A review continues beside its holds.
   const standing = isWaiting && kind !== 'portfolio' ? decision : (end ?? describeProgress(view, w));
   return `${isWaiting && kind === 'portfolio' ? `${decision} ` : ''}${standing}${ending}`;
 }
@@ -163,13 +161,13 @@ export function consentSentence(share: NonNullable<RunView['shares']>[number], w
   return `Waits for ${who} to share ${w.plain(shareId)}${user}${untilWords(until, w)}.`;
 }
 
-/** A list of what the run consists of: the first cell of a row is its name, and a cell may be empty. */
+/** A list of the run's parts. The first cell of a row is the part's name, and a cell may be empty. */
 export interface RunSection {
   title: string;
   rows: string[][];
 }
 
-/** The parts of the run, those that need a person first. */
+/** Lists the run's parts; those that need an operator come first. */
 export function describeParts(view: RunView, w: Writer): RunSection[] {
   const { status, sharedWith } = view;
   if ('reviewId' in status) return [{ title: 'Rows', rows: reviewRows(status, w) }];
@@ -261,7 +259,7 @@ function timeLeft(seconds: number): string {
   return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 6) / 10} h`;
 }
 
-/** What the answers said beside a record of everyone, what changed between reports, and consents without a share. */
+/** Describes answers beyond a record of everyone, changes between reports, and consents without a share. */
 export function describeNews({ status, stages }: RunView, w: Writer): string[] {
   if ('reviewId' in status) return [];
   if ('pullId' in status) return answerSentences(status, w);
@@ -285,7 +283,7 @@ function answerSentences(answered: AnsweredInquiry & { productCode: string }, w:
   ];
 }
 
-/** Counts alone: the list is personal, and has a command of its own. */
+/** Shows only counts: the list is personal, and has its own command. */
 function changeSentences({ productCode, changes }: StageStatus): string[] {
   if (!changes) return [];
   const since = `${productCode} since ${changes.comparedWith}:`;
@@ -305,7 +303,7 @@ function earlySentence({ count, shareIds }: NonNullable<JourneyStatus['earlyCons
   return `${many} kept for shares that nobody has requested: ${shown}${more}. Is a \`shareId\` misspelt?`;
 }
 
-/** What a person should look at, although no inquiry waits for it. */
+/** Describes the parts that an operator should look at, although no inquiry waits for one. */
 export function describeAttention({ status, files }: RunView, w: Writer): string[] {
   if ('reviewId' in status) {
     const { flagged = 0 } = status.progress;
@@ -344,7 +342,7 @@ function filesSentences({ path, away }: { path: string; away?: string }, w: Writ
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
 
-// The words of each state. `null` stands for a state that has not ended.
+// The words of each state. `null` means that the run has not ended.
 
 interface States {
   journey: JourneyState;
@@ -416,7 +414,7 @@ export function endSentence<Kind extends RunKind>(kind: Kind, state: States[Kind
 
 type OpenReview = Exclude<PortfolioState, 'completed' | 'withdrawn' | TerminalState>;
 
-/** Without their full stops. */
+/** The sentences lack their full stops. */
 const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {
   examining: 'The file is being examined',
   running: 'The review is running',

@@ -1,11 +1,11 @@
 /**
- * How each surface writes what a sentence names: as text for the command line and the API, as Markdown for the Temporal
- * UI. The sentences are the same.
+ * Writes the names and values of a sentence for each surface: as text for the command line and the API, as Markdown for
+ * the Temporal UI. The sentences are the same.
  */
 export interface Writer {
   plain(text: string): string;
   strong(sentence: string): string;
-  /** A value that is to be copied. */
+  /** A value to be copied. */
   code(text: string): string;
   /** `2026-01-02T03:04:05.678Z` → `2026-01-02 03:04 UTC` */
   time(instant: string): string;
@@ -34,7 +34,7 @@ export function asMarkdown(runbookUrl?: string): Writer {
     strong: (sentence) => `**${sentence}**`,
     code: (text) => `\`${text.replaceAll(/[`\r\n|]/g, ' ')}\``,
     time,
-    // A whole reference is half of what posts a share.
+    // A whole reference is half of the data that posts a share.
     reference: (text) => `reference …${escapeMarkdown(text.slice(-4))}`,
     page: (path) => {
       const name = path.slice(path.lastIndexOf('/') + 1);
@@ -47,7 +47,7 @@ function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[\\`*_{}[\]()<>#|~!&]/g, '\\$&');
 }
 
-/** Text that is copied as it stands. Backticks in it would end the block. */
+/** Writes text to be copied, unchanged. Backticks in it would end the block. */
 export function codeBlock(text: string): string {
   return `\`\`\`\n${text.replaceAll('```', "'''")}\n\`\`\``;
 }

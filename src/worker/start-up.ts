@@ -1,4 +1,4 @@
-/** What must be right before a worker polls: each of its parts, its keys, and its ledger. */
+/** Checks a worker's parts, keys and ledger before it polls. */
 
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -30,8 +30,8 @@ type Values<T> = { -readonly [K in keyof T]: Awaited<T[K]> };
 /**
  * Waits for every part, by the variable that configures it.
  *
- * @throws what the one part threw that failed, or StartRefusedError with all that did. What they threw is shown: their
- *   messages hold no values
+ * @throws the error of the one part that failed, or StartRefusedError with all errors. Their messages are shown, since
+ * they hold no values
  */
 export async function allParts<T extends Record<string, Promise<unknown>>>(parts: T): Promise<Values<T>> {
   const names = Object.keys(parts);
@@ -53,9 +53,9 @@ function messageOf(reason: unknown): string {
 }
 
 /**
- * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere. Where a fleet runs with
- * them already, a worker that joins it is let in: on a key's birthday the machines that are being replaced would take one
- * worker after the other with them, and none would come back. The alert `KeysNearLastDay` tells people long before.
+ * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere. If a fleet runs with
+ * them already, a worker may still join it. Otherwise, after a key's last day, each machine that is replaced would take
+ * its worker with it, and none would come back. The alert `KeysNearLastDay` warns operators long before.
  *
  * @param isFleetRunning asked only where it decides; what it throws counts as no
  * @throws KeyRingError
@@ -76,10 +76,10 @@ export async function requireFreshKeys(
   for (const key of ages) if (key.verdict === 'overdue' || key.verdict === 'due') warn(key);
 }
 
-// A ledger whose confirmed commits can be lost when another server takes over: production does not start on it, and is
-// not ready once it has become one.
+// Checks that another server can take over the ledger without losing confirmed commits. Production does not start on a
+// ledger that can lose them, and is not ready once it has become one.
 
-/** Thrown where a claim that was confirmed can be lost, and the inquiry then sent twice. */
+/** Thrown when a confirmed claim can be lost, and the inquiry then sent twice. */
 class LedgerNotDurableError extends Error {
   override readonly name = 'LedgerNotDurableError';
 }
@@ -91,8 +91,8 @@ function isJudged({ environment, ledger }: JudgedConfig): boolean {
 }
 
 /**
- * Looks before the worker claims anything. What a person has accepted is logged at each
- * start, with the name that was given.
+ * Checks the ledger before the worker claims anything. Logs at each start what an operator has accepted, with the given
+ * name.
  *
  * @throws LedgerNotDurableError in production
  */
@@ -117,7 +117,7 @@ export async function requireDurableLedger(
 }
 
 /**
- * Whether confirmed commits can be lost by now. The ledger of the sandbox, and one in a file, is not judged.
+ * Returns true if confirmed commits can be lost by now. The ledger of the sandbox, and one in a file, is not judged.
  *
  * @throws LedgerUnavailableError
  */
@@ -126,7 +126,7 @@ export async function losesCommits(ledger: Pick<Ledger, 'durability'>, config: J
 }
 
 // Checks a worker's ledger before the worker polls. Asks the watch for the newest attempt it has seen, and stops all
-// claims where the ledger lacks it. Starts the watch where none runs.
+// claims if the ledger lacks it. Starts the watch if none runs.
 
 interface WatchedLedger {
   connection: ConnectionLike;

@@ -32,8 +32,8 @@ import {
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 
-// Figures that every worker reads alike, at intervals: of the ledger what needs a person and whether it is an older
-// copy, of Temporal which runs there are and what waits on the queues, of the key ring how long its keys may still
+// Figures that every worker reads alike, at intervals. The ledger gives the work for operators, and whether it is an
+// older copy. Temporal gives the runs and the backlogs of the queues. The key ring gives how long its keys may still
 // encrypt.
 
 interface Watched {
@@ -41,9 +41,8 @@ interface Watched {
   taskQueue: string;
   metrics: Metrics;
   everyMs: number;
-  /** Ends it. */
   signal: AbortSignal;
-  /** Whether runs can be searched by the attribute. */
+  /** Returns true if runs can be searched by the attribute. */
   knows(name: SearchAttributeName): Promise<boolean>;
 }
 
@@ -53,7 +52,10 @@ interface FleetFigures extends Watched {
   profiles: readonly string[];
 }
 
-/** Reads at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
+/**
+ * Reads at once and then every `everyMs`, until the signal. Never rejects: a figure that cannot be read keeps its
+ * value.
+ */
 async function repeat({ everyMs, signal }: Watched, read: () => Promise<unknown>): Promise<void> {
   while (!signal.aborted) {
     await read().catch(() => {});
@@ -104,7 +106,10 @@ async function readFailingRuns({ client, taskQueue, metrics }: FleetFigures): Pr
   if (count !== null) metrics.put('failingRuns', count, {});
 }
 
-/** The SDK's own count of pollers stays as it was while the server is away: its polls are tried again and again. */
+/**
+ * Shows whether the server answers. The SDK's own count of pollers does not change while it is away, since polls are
+ * retried.
+ */
 async function readBacklogs(figures: FleetFigures): Promise<void> {
   await countBacklogs(figures).then(
     () => figures.metrics.put('temporalUp', true, {}),
@@ -142,7 +147,7 @@ function readKeys({ keys, metrics }: FleetFigures): void {
   }
 }
 
-// Counts what needs a person, at intervals: from the ledger, and from the search attribute of journeys. Every worker
+// Counts the work for operators at intervals, from the ledger and from the search attribute of journeys. Every worker
 // of a ledger counts the same, so that alerts take the greatest.
 
 interface OpenWorkOptions extends Watched {
@@ -154,15 +159,15 @@ interface OpenWorkOptions extends Watched {
 /** More than operators can handle in a day. Above it the counts stop growing; the oldest stays exact. */
 const MAX_ROWS = 1_000;
 const MAX_JOURNEYS = 1_000;
-/** So many runs are asked for at a time whether they are open: a server that bills calls is not billed for a flood. */
+/** Limits the look-ups of runs in one interval, since some servers bill each call. */
 const MAX_ASKED = 50;
 const AT_ONCE = 8;
-/** Asked for again this late: an open run may have ended, and a journey whose run has ended been started anew. */
+/** How long a look-up is valid. An open run may end, and a journey whose run has ended may be started again. */
 const KNOWN_FOR_MS = 5 * 60_000;
-/** Younger than this, the run may have taken its row up before it was listed. */
+/** Younger rows do not count: the run may have taken its row up before it was listed. */
 const LEFT_AFTER_MS = 5 * 60_000;
 
-/** Nothing waits for these: their run may have closed. */
+/** Reasons for which no inquiry waits, since their run may have closed. */
 const LATE_NEWS: ReadonlySet<AttentionWord> = new Set(['lateAnswer', 'lateConsent']);
 
 export function watchOpenWork(options: OpenWorkOptions): Promise<void> {
@@ -225,7 +230,7 @@ async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWor
   }
 }
 
-/** By workflow id, why each needs a person; `undefined` where the attribute is not registered. */
+/** Returns each journey's reason by workflow id; `undefined` if the attribute is not registered. */
 async function readJourneys(options: OpenWorkOptions): Promise<Map<string, AttentionWord> | undefined> {
   const { client, taskQueue } = options;
   if (!(await options.knows('NeedsAttention'))) return undefined;
@@ -249,7 +254,7 @@ function tally(items: readonly { reason: AttentionWord; ageMs?: number }[]) {
   return found;
 }
 
-/** Which runs have ended, asked for a few at a time. One that the worker has not asked for yet counts as open. */
+/** Remembers which runs have ended, and looks up a few at a time. A run that was not looked up yet counts as open. */
 class KnownRuns {
   readonly #client: Client;
   #known = new Map<string, { isOpen: boolean; askedAtMs: number }>();
@@ -271,7 +276,7 @@ class KnownRuns {
     this.#known = new Map(fresh);
     const unknown = [...wanted].filter((id) => !this.#known.has(id)).slice(0, MAX_ASKED);
     await inParallel(unknown, AT_ONCE, async (id) => {
-      // One that cannot be asked for counts as open.
+      // A run whose look-up fails counts as open.
       const isOpen = await isRunOpen(this.#client, id).catch(() => true);
       this.#known.set(id, { isOpen, askedAtMs });
     });
@@ -282,12 +287,12 @@ export interface WorkerTelemetry {
   metrics: Metrics;
   /** Outermost first. */
   activityInterceptors: ActivityInterceptorsFactory[];
-  /** Where the workflows' spans go; only with traces. */
+  /** Exports the workflows' spans; only with traces. */
   sinks?: InjectedSinks<Sinks>;
   observeGateway: ExchangeObserver;
   observeTokens: ExchangeObserver;
   observeLedger(ledger: Ledger): Ledger;
-  /** Counts what is open until it is closed; not at all where metrics are off. */
+  /** Counts open work until `close`. Does nothing if metrics are off. */
   watch(parts: WatchedParts): void;
   close(): Promise<void>;
 }
@@ -299,7 +304,7 @@ interface WatchedParts {
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
 }
 
-/** Short enough to see a pause in the minute in which it was, longer than any pause is. */
+/** Short enough to show a pause in the minute when it happened, and longer than any pause. */
 const EVENT_LOOP_EVERY_MS = 5_000;
 
 /** Call it after the SDK's runtime was made: it uses that runtime's meter. */

@@ -30,8 +30,8 @@ const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config
 };
 
 /**
- * What each workflow bundle is made with. All of it is preloaded: a thread evaluates it once, and not for each run. So no
- * module of it has state of its own, but what it keeps by run id.
+ * Options of each workflow bundle. All of it is preloaded: a thread evaluates it once, and not for each run. So its
+ * modules keep state only by run id.
  */
 export const BUNDLE_OPTIONS = {
   workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
@@ -40,7 +40,6 @@ export const BUNDLE_OPTIONS = {
 };
 
 interface WorkflowSourceOptions {
-  /** `WORKFLOW_BUNDLE_FILE`. */
   bundlePath?: string | undefined;
   isEncrypting: boolean;
   isTracing: boolean;
@@ -50,8 +49,9 @@ interface WorkflowSourceOptions {
 export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bundle-tracing.js' } as const;
 
 /**
- * The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start.
- * A bundle behaves as it was built, regardless of the worker's settings: one that does not fit them is refused.
+ * Returns the prebuilt bundle that was configured or built beside this file; in development the sources, bundled at
+ * start. A bundle keeps the behavior of its build, regardless of the worker's settings, so one that does not fit them
+ * is refused.
  *
  * @throws Error naming the bundle's file
  */

@@ -1,4 +1,4 @@
-/** Decisions over HTTP: one, the same about many, and what the same would come to. */
+/** Decisions over HTTP: about one hold, the same about many, and a preview of their effect. */
 import { z } from 'zod';
 import { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -89,7 +89,7 @@ export async function decideOne(
   throw decided ? translateRefusal(decided) : new Error('nothing was decided');
 }
 
-/** The second of two operators is told what the first has decided. */
+/** Adds the earlier decision to a refusal, for the second of two operators. */
 function translateRefusal({ error, earlier }: { error: Error; earlier?: EarlierDecision }): Error {
   if (!(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError)) return error;
   return refusedMessage(error.reason, earlier ? { decided: earlier } : {});

@@ -1,4 +1,4 @@
-/** What needs a person, by the ledger's rows: a list needs no worker, and a run that is lost is in it. */
+/** Work that needs an operator, by the ledger's rows. The list needs no worker, and it includes lost runs. */
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
@@ -24,7 +24,7 @@ import { cursorsFor, fillPage, type Page, pageOf } from '../lists/pages.ts';
 import type { ApiServices } from '../services.ts';
 import { withinReach } from './rows-in-reach.ts';
 
-// What a row means, and what each decision about it will do.
+// The meaning of a row, and the effect of each decision about it.
 
 const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision is taken with one of these alone.' });
 const deed = {
@@ -77,15 +77,15 @@ function writeGuide(hold: OpenHold): Guide {
   };
 }
 
-/** Whether its run is open, the ledger does not know: the words are those of a run that goes on. */
+/** The ledger does not know whether the run is open. So the words are those for a running one. */
 function toDecidedInquiry({ runKey, reason, productCode, shareId, attempt = 0 }: OpenHold): DecidedInquiry {
   const failureType = isFailureType(reason) ? reason : null;
-  // Every hold has its product; of what was only flagged, the words say nothing of one.
+  // Every hold has its product. The words for a row that was only flagged do not mention one.
   const product = productCode ?? 'CR';
   return { run: parseRunKey(runKey).kind, isRunning: true, failureType, productCode: product, shareId, attempt };
 }
 
-// The list of what needs a person.
+// The list of work that needs an operator.
 
 const fields = holdStatusSchema.shape;
 const instant = z.string().meta({ format: 'date-time' });
@@ -108,7 +108,7 @@ export const holdSchema = z
     shareId: z.string().exactOptional(),
     customerTraceNumber: z.string().exactOptional(),
     attempt: z.int().min(0).exactOptional().meta({ description: 'The attempt that a decision judges.' }),
-    // What the run says of it. Absent where the inquiry itself has it: GET /v1/inquiries.
+    // From the run. Absent if the inquiry itself has it: GET /v1/inquiries.
     ...{ applicantIds: fields.applicantIds, httpStatus: fields.httpStatus, returnCode: fields.returnCode },
     ...{ returnReasonCode: fields.returnReasonCode, otherTraceNumber: fields.otherTraceNumber },
     ...{ resendFrom: fields.resendFrom, problems: fields.problems },

@@ -1,4 +1,4 @@
-/** Which rows of a list are of runs that the token reaches: by the rule that judges a decision about them. */
+/** Selects the rows whose runs the token reaches, by the rule that judges a decision about them. */
 import type { Client } from '@temporalio/client';
 import { inParallel } from '../../base/in-parallel.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';

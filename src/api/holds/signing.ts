@@ -1,4 +1,4 @@
-/** The API's signature under what a person decides: under the message as it is checked, by the name in the token. */
+/** Signs operators' decisions for the API: over the checked message, in the name that the token gives. */
 
 import { type AdvanceMessage, advance } from '../../messages/advance.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -10,7 +10,7 @@ import type { ApiServices } from '../services.ts';
 type Signing = Pick<ApiServices, 'environment' | 'maxApplicants' | 'signer'>;
 
 /**
- * Unless whoever decides has signed it.
+ * Signs the decision, unless its sender has signed it.
  *
  * @throws InvalidInputError
  */

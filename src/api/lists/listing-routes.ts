@@ -17,7 +17,7 @@ import { cursorsFor, describeCursor, fillPage, limitIn, limitParameter, pageOf, 
 
 type Row = Record<string, unknown>;
 
-/** Where a page ends: behind this row. */
+/** The last row of a page: the next page begins after it. */
 interface Place {
   at: string;
   key: string;

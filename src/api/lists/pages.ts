@@ -52,7 +52,7 @@ export function describeCursor(schema: z.ZodString) {
 
 const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a page before', parameter: 'after' };
 
-/** What one list takes as a cursor: sealed by the ledger's key, for one caller and one filter. */
+/** The cursors of one list: sealed by the ledger's key, for one caller and one filter. */
 interface Cursors {
   seal(place: unknown): Promise<string>;
   /** @throws Refusal 400 where the cursor was changed, or belongs to another caller, list or filter */

@@ -103,7 +103,7 @@ export async function listRuns(
   return { asOf, ...pageOf(data, next) };
 }
 
-/** Where a page ends: behind one run of a page of Temporal's. */
+/** The end of a page: after one run of a page of Temporal's. */
 interface Place {
   /** Temporal's token for its page, base64url. Empty for the first page. */
   token: string;

@@ -1,4 +1,4 @@
-/** What the operators' page reads beside the public operations: who is signed in, a search, and what waits by itself. */
+/** Operations for the operators' page alone: the signed-in caller, a search, and runs that wait by themselves. */
 
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
@@ -69,7 +69,7 @@ function listOf(names: Reach): '*' | string[] {
   return names === '*' ? '*' : [...names];
 }
 
-// Finds runs by a name that somebody has in hand: exactly, so that nothing is learnt by trying beginnings of names.
+// Finds runs by their exact name, so that a caller learns nothing by trying beginnings of names.
 
 const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 
@@ -109,11 +109,11 @@ export const searchRoutes: readonly Route[] = [
     answers: { 200: { description: 'What has that name.', schema: searchSchema } },
     async handle(call): Promise<Reply<200>> {
       const { q } = call.query;
-      // Nothing has such a name. It may be a person's own, and is not looked for.
+      // No record has such a name. It may be a person's own, so the search does not look for it.
       if (runKeyProblem(q) !== null) return { status: 200, body: { matches: [] } };
       const sources = await Promise.allSettled([runsNamed(call, q), recordsNamed(call, q)]);
       const matches = sources.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).slice(0, MOST);
-      // One of the two is away: what the other has found is told all the same.
+      // If one source fails, the answer has the matches of the other.
       const failed = sources.find((one) => one.status === 'rejected');
       if (failed && matches.length === 0) throw failed.reason;
       call.noted({ count: matches.length });
@@ -124,14 +124,14 @@ export const searchRoutes: readonly Route[] = [
 
 type Asking = Pick<Call, 'services' | 'caller'>;
 
-/** As it stands, and as the id of each other kind. */
+/** Finds runs with this key, and runs of each other kind with this id. */
 async function runsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   const names = q.includes(':') ? [q] : KINDS.map((kind) => toRunKey(kind, q));
   const found = await inParallel(names, KINDS.length, async (runKey) => {
     const scope = await services.runScope(runKey);
     if (!scope || !reaches(caller, scope)) return [];
     const { kind, id, accountId } = parseRunKey(runKey);
-    // Of a row its review is there, which says nothing of the row.
+    // A row has the scope of its review, which does not show that the row exists.
     if (accountId !== undefined && (await rowsOf(services, runKey)) === 0) return [];
     return [{ what: kind, runKey, ...(kind === 'share' ? { shareId: id } : {}) }];
   });
@@ -145,7 +145,7 @@ async function rowsOf({ openLedger }: Asking['services'], runKey: string): Promi
 async function recordsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   if (q.includes(':')) return [];
   const records = await (await services.openLedger()).recordsNamed(q);
-  // Where there is none, one run is asked all the same: the answer about a foreign record takes no longer than this.
+  // Without a record, the API still asks about one run. So the answer about a foreign record takes no longer.
   const owners = records.length === 0 ? [q] : [...new Set(records.map(({ runKey }) => runKey))];
   const mine = new Set<string>();
   await inParallel(owners, 8, async (runKey) => {
@@ -160,7 +160,7 @@ async function recordsNamed({ services, caller }: Asking, q: string): Promise<Ma
   }));
 }
 
-// What runs wait for, as far as search attributes tell: how many, and which. By Temporal, in one call for each count.
+// Runs by the reason they wait for, counted and listed from search attributes. Each count is one call to Temporal.
 
 const RUNNING = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running'`;
 
@@ -267,7 +267,7 @@ export const waitingRoutes: readonly Route[] = [
       const { waitsFor } = query;
       const limit = limitIn(query);
       const found = await asked(services.client, { data: [], hasMore: false }, async () => {
-        // Where some are out of reach, enough are read to fill the list.
+        // If some runs are out of reach, the API reads enough to fill the list.
         const pageSize = reachesAll(caller) ? limit : MOST_JUDGED;
         const known = await whereKnown(() => reached(services, conditionOf(waitsFor), caller, pageSize));
         const { runs, isWhole } = known ?? { runs: [], isWhole: true };

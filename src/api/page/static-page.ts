@@ -48,7 +48,7 @@ interface PageFiles {
 
 interface PageOptions {
   directory?: string | undefined;
-  /** Where the proxy that signs people in begins to: the page has to know it where nobody is signed in. */
+  /** The sign-in path of the proxy. The page needs it before anyone is signed in. */
   signInPath?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export function addPage(app: FastifyInstance, options: PageOptions): void {
   });
 }
 
-/** As a member of the document, since a script in it would be forbidden. */
+/** Adds the path as an element of the document, since a script in it would be forbidden. */
 function withSignIn(index: Buffer, path: string | undefined): Buffer | string {
   if (path === undefined) return index;
   const escaped = path.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
@@ -95,7 +95,7 @@ function readPage(directory: string): PageFiles | undefined {
   }
 }
 
-/** Of every answer, also of problems: nothing here is for another page, nor for a frame of one. */
+/** Protects every answer, also problems: no other page may use it, or show it in a frame. */
 export function protectFromPages(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({

@@ -1,4 +1,4 @@
-/** All about one run, in words: where it stands, what it waits for, and what has happened to it. */
+/** All about one run, in words: its state, the events it waits for, and its history. */
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
@@ -91,7 +91,7 @@ interface RunAnswer {
   isNowhere: boolean;
 }
 
-/** Both at once, each for as long as a person waits; whatever fails is left out. */
+/** Asks for both at once, each for as long as a person waits. An answer that fails is left out. */
 async function askRun({ journeys, client }: ApiServices, runKey: string, signal: AbortSignal): Promise<RunAnswer> {
   // A row's run is its review's, whose status is about all of its rows.
   const isRow = parseRunKey(runKey).accountId !== undefined;
@@ -147,7 +147,7 @@ function storyOf(
   };
 }
 
-/** What is known without the run's own words, and why it is no more. */
+/** Returns a headline from the ledger alone. It says why the run itself adds nothing. */
 function ledgerHeadline(runKey: string, { described, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
   const [first] = held;
   const why = isNowhere
@@ -193,27 +193,29 @@ function runLines(described: RunAnswer['described']): RecordLine[] {
   ];
 }
 
-// What the ledger has of a run.
+// The ledger's records of a run.
 
 type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
 
 interface LedgerStory {
   /** The oldest first. */
   lines: RecordLine[];
-  /** Otherwise there is more of a kind than is told. */
+  /** `false` if the ledger has more records of a kind than the story. */
   isWhole: boolean;
-  /** What needs a person now. */
+  /** Work that needs an operator now. */
   open: WorkRow[];
   /** In force, of a profile of the run. */
   pauses: { since: string; text: string }[];
 }
 
-/** Of each kind of record. A journey has some dozens at most; consents may come without end. */
+/** Limit for each kind of record. A journey has some dozens at most, but consents are unlimited. */
 const MOST_OF_A_KIND = 500;
 
 const MOST_OPEN = 100;
 
-/** What happened to a review's rows is told of the rows: there may be a hundred thousand. */
+/**
+ * Reads the story of a run. The events of a review's rows are in the stories of the rows: a review may have 100,000.
+ */
 export async function ledgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
   const query = { runKey };
   const { kind, accountId } = parseRunKey(runKey);

@@ -86,7 +86,7 @@ function answerOf(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof co
   return { answer: state, duplicate, recorded, ...(unmatched === undefined ? {} : { unmatched }), ...flagged };
 }
 
-/** It was well formed: what is wrong with it is wrong here and now. */
+/** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof UpdateRefusedError) {
     return refusedMessage(error.reason);

@@ -57,7 +57,7 @@ async function decided(
   return { status: 200, body: await decideOne({ services, sending }, runKey, { ...body, by: by() }) };
 }
 
-/** The same decision about many: nothing in it belongs to one of them. */
+/** One decision about many inquiries: no field belongs to a single one. */
 const sameDecision = {
   decisionId: ofPull.shape.decisionId,
   action: ofPull.shape.action.exclude(['amend']),

@@ -1,4 +1,4 @@
-/** What needs a person: listed, counted, and marked as seen. Decisions: decisions.ts. */
+/** Work that needs an operator: lists it, counts it, and marks it as seen. Decisions: decisions.ts. */
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { DecisionRefusedError } from '../../client/connection/errors.ts';

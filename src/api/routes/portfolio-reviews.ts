@@ -96,12 +96,12 @@ async function cancel({ services, sending }: Call, reviewId: string, message: St
   return { accepted: true, duplicate, recorded: true } as const;
 }
 
-/** Of a review that has ended, one JSON document a line. */
+/** Sends a file of a review that has ended, one JSON document a line. */
 async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Promise<Reply<200>> {
   const { services, params, signal, giveUpSlot } = call;
   const { reviewId } = params;
   if (services.portfolioDirectory === undefined) {
-    // Not 503: to come again helps nobody.
+    // Not 503: a retry would not help.
     throw new Refusal(
       501,
       'NotImplemented',

@@ -103,7 +103,7 @@ interface Source {
   name: string;
   words: string;
   about(params: Readonly<Record<string, string>>): string;
-  /** Whose reports they are; of a review's row the row. */
+  /** Returns the key of the run that the reports belong to; for a review's row, the row's key. */
   parseRunKey(params: Readonly<Record<string, string>>): string;
 }
 

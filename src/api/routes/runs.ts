@@ -43,9 +43,9 @@ export interface KindOfRun<Input extends object, Result extends object> {
     /** Whether the start may say that its work gives way to other work. */
     hasWorkClass?: true;
     check(call: Call): Input;
-    /** Whose the run will be. Default: as its input says. */
+    /** Returns the scope of the new run. Default: the scope in its input. */
     scopeOf?(call: Call, input: Input): Promise<RunScope>;
-    /** Refuses what else the start needs. It is not asked where the run is there already. */
+    /** Checks the other needs of the start. Not called if the run exists already. */
     require?(call: Call, input: Input): Promise<void>;
     send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
   };
@@ -183,7 +183,7 @@ function profileProblem(known: readonly string[] | undefined, name = 'default'):
     : { path: '/profile', rule: 'must be a configured gateway profile' };
 }
 
-/** Where the run stands is in its status, which takes a scope of its own. */
+/** The answer does not say the run's state: that is in its status, which takes a separate scope. */
 const messageAnswerSchema = z.object(acceptedSchema.shape).meta({ id: 'messageAnswer' });
 
 interface Accepted {
@@ -242,7 +242,9 @@ export function messageRoute<Content extends object>(
   };
 }
 
-/** The same message is a duplicate after the run's end as before it: the ledger says whether it was taken. */
+/**
+ * Answers a repeated message as a duplicate, before and after the run's end. The ledger says whether it was accepted.
+ */
 async function endingAnswer(
   { services }: Call,
   message: EndingMessage,

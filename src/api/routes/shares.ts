@@ -59,7 +59,10 @@ export const shareRoutes: readonly Route[] = [
   }),
 ];
 
-/** By whom its report is for. A report that nobody knows, or that is another's, is for callers who reach everything. */
+/**
+ * Returns the scope by the share's report. If the report is unknown or foreign, only callers who reach everything see
+ * it.
+ */
 async function scopeOfShare({ services }: Pick<Call, 'services'>, input: ShareReportInput): Promise<RunScope> {
   const { profiles } = scopeOfInput(input);
   const { report } = input;

@@ -1,4 +1,7 @@
-/** Where a request's token comes from: a program's header, a proxy that knows the person, or the page's cookie. */
+/**
+ * Finds a request's token: in a program's header, in the header of a proxy that knows the person, or in the page's
+ * cookie.
+ */
 import type { FastifyRequest } from 'fastify';
 import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
 import type { ProxyCheck } from '../../http/server.ts';
@@ -9,13 +12,13 @@ export type SignedInBy = 'authorization' | 'header' | 'cookie';
 interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
   tokenHeader?: string;
-  /** Whose header of that name counts. */
+  /** The proxies whose `tokenHeader` counts. */
   isTrustedProxy?: ProxyCheck;
   cookieName?: string;
 }
 
 interface Credential {
-  /** As `Authorization` would have it; `undefined` where the request brings no token. */
+  /** In the form of `Authorization`; `undefined` if the request brings no token. */
   authorization: string | undefined;
   signedInBy: SignedInBy;
 }
@@ -53,7 +56,7 @@ export function credentialOf(
   return { authorization: `Bearer ${cookie}`, signedInBy: 'cookie' };
 }
 
-/** As they came: Node keeps the first of two `Authorization`, and joins others. */
+/** Returns the headers as they arrived: Node keeps the first of two `Authorization`, and joins others. */
 function headersNamed({ raw }: Headers, name: string): string[] {
   const { rawHeaders } = raw;
   const found: string[] = [];
@@ -70,7 +73,7 @@ function cookiesNamed({ headers }: Headers, name: string): string[] {
   });
 }
 
-/** Which of two would count is a matter of who reads them. */
+/** Refuses two tokens, since readers would differ in which one they take. */
 function onlyOne(values: string[]): string | undefined {
   if (values.length > 1) throw twoTokens();
   return values[0];
@@ -81,15 +84,15 @@ function twoTokens(): Refusal {
 }
 
 /**
- * A browser adds a cookie, and a proxy its header, to whatever any page makes it send. So such a request must come from
- * our own page, as the browser says; a program names its token itself, and needs to say nothing.
+ * A browser adds a cookie, and a proxy its header, to any request that any page sends. So such a request must come from
+ * our own page, as the browser says. A program names its token itself, and needs to say nothing.
  *
  * @throws Refusal 403, 415
  */
 export function requireOwnPage({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): void {
   const site = headers['sec-fetch-site'];
   const isRead = method === 'GET';
-  // `none`: somebody has typed the address.
+  // `none`: the user has typed the address.
   const isOwn = site === 'same-origin' || (isRead && (site === undefined || site === 'none'));
   if (!isOwn) throw forbidden('crossSite', 'only the page of this server may send this');
   if (isRead || method === 'DELETE') return;

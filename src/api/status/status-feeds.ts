@@ -19,11 +19,10 @@ interface TaggedStatus {
 export interface FeedLimits {
   /** Runs that are watched at once. */
   runs: number;
-  /** Of these, runs that one caller was the first to wait for. */
+  /** Watched runs that one caller was the first to wait for. */
   runsPerCaller: number;
   /** Requests that wait at once. */
   waiters: number;
-  /** Of one caller. */
   waitersPerCaller: number;
   /** A run is watched on for so long after its last caller: most ask again at once. */
   lingerMs: number;
@@ -40,7 +39,7 @@ const DEFAULT_FEED_LIMITS: FeedLimits = {
 const RETRY_SECONDS = 5;
 
 interface Feed {
-  /** Who has begun it. */
+  /** The caller that began the feed. */
   caller: string;
   latest: TaggedStatus | undefined;
   waiters: Set<() => void>;
@@ -66,8 +65,8 @@ export class StatusFeeds {
   }
 
   /**
-   * The status as soon as it is one that the caller does not know yet; the latest one once the time is over, the signal
-   * is aborted or the run has closed. `undefined` where it never came.
+   * Waits for a status that the caller does not know yet, and returns it. Returns the latest one once the time is over,
+   * the signal is aborted or the run has closed. `undefined` if no status arrived.
    *
    * @throws Refusal 429 where too many wait; what the watch throws
    */
@@ -178,7 +177,7 @@ function wake(feed: Feed): void {
 // Reads of a status at once: one question to the worker answers all that came before it was asked.
 
 interface Asked {
-  /** Never rejects. Why nobody could answer, where that holds for who asks next as well. */
+  /** Never rejects. Has the error if the next caller could not be answered either. */
   over: Promise<{ error: unknown } | undefined>;
   next: Promise<object> | undefined;
 }
@@ -192,8 +191,8 @@ export class SharedReads {
   }
 
   /**
-   * Who comes while a question is under way shares the next one, not this one: a caller whose message was answered must
-   * see what it has changed. Where the worker or Temporal is away, the next one is not asked: each may wait long in vain.
+   * Callers that arrive while a question is under way share the next one: a caller whose message was answered must see
+   * its effect. If the worker or Temporal is away, the next question is not asked, since each may wait long in vain.
    */
   read(runKey: string, ask: () => Promise<object>): Promise<object> {
     const asked = this.#runs.get(runKey);
@@ -231,7 +230,6 @@ function isAway(error: unknown): boolean {
   return (error instanceof Refusal ? error : refusalOfError(error))?.status === 503;
 }
 
-/** Of the answer's JSON. */
 export function etagOf(body: object): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
 }

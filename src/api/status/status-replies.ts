@@ -26,7 +26,7 @@ function waitSeconds({ headers }: Headers): number {
   return Math.min(Number(seconds ?? 0), LONGEST_WAIT_SECONDS);
 }
 
-/** What the documentation of each operation with `statusReply` says of its request headers. */
+/** Documents the request headers of each operation with `statusReply`. */
 export const STATUS_HEADERS = {
   'If-None-Match': 'An ETag: 304 where the status is still that one.',
   Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: beside If-None-Match, waits for another status.`,
@@ -41,8 +41,8 @@ interface StatusRun {
 type Waiting = Pick<Call, 'headers' | 'services' | 'caller' | 'signal' | 'stopping' | 'giveUpSlot'>;
 
 /**
- * As the run's worker says, asked once for all who come at once. Without a worker the callers wait, and leave the slots to
- * those who need none: the list of holds, say. They have read no body.
+ * Asks the run's worker once for all callers at the same time. Without a worker the callers wait, and leave the slots
+ * to callers who need none, such as for the list of holds. They have read no body.
  */
 function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
   giveUpSlot();
@@ -59,7 +59,9 @@ function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Pr
   });
 }
 
-/** A run's status; where the caller knows it already and says so, the next one, as long as it is ready to wait. */
+/**
+ * Returns a run's status. If the caller names the status it knows, waits for the next one as long as the caller allows.
+ */
 export async function statusReply(call: Waiting, run: StatusRun): Promise<Reply<200 | 304>> {
   const { headers, services, caller, signal, stopping, giveUpSlot } = call;
   const seconds = headers['if-none-match'] === undefined ? 0 : waitSeconds(call);

@@ -195,7 +195,7 @@ function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** As JSON: `runKey` is called `journeyId` everywhere on the command line; of a pull it is `pull:<pullId>`. */
+/** Renames `runKey` to `journeyId`, its name everywhere on the command line. For a pull it is `pull:<pullId>`. */
 function asDocument(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asDocument);
   if (typeof value !== 'object' || value === null) return value;

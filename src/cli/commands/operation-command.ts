@@ -32,37 +32,35 @@ import {
 } from '../output/schema-options.ts';
 import { statusLines } from '../output/status-lines.ts';
 
-/** An operation of the API. */
 export interface RouteName {
   /** Loads its file, for the command that is called alone. */
   routes: () => Promise<readonly Route[]>;
   operationId: string;
-  /** The message that it sends. */
   message: keyof typeof MESSAGES;
 }
 
 export interface OperationCommand {
   /** Names the run: `<id>` of any kind, or the id of the one kind that there is. */
   argument: readonly [name: string, words?: string];
-  /** By the kind of the run. Of several the first is meant whose path parameters are all given. */
+  /** By the kind of the run. If there are several, the first with all of its path parameters given counts. */
   operations: Readonly<Partial<Record<RunKind, readonly RouteName[]>>>;
-  /** What options are for, by their names, where the schema says nothing. `null`: the member has no option. */
+  /** Help for options by name, if the schema has none. `null`: the member has no option. */
   words: Readonly<Record<string, string | null>>;
   examples: readonly string[];
-  /** Adds what follows from what was typed. */
+  /** Adds members that follow from the typed ones. */
   complete?(message: Loose, runKey: string): Loose;
-  /** Of a message that `--proof` may prove. */
+  /** Present if `--proof` may prove the message. */
   proof?: ProofForm;
   /** The answer for people. Default: accepted, now or before. */
   lines?(answer: object, output: Output): string[];
 }
 
 export interface ProofForm {
-  /** The member of the payload that holds what is proved. */
+  /** The member of the payload that holds the proved content. */
   member: 'consent' | 'decision';
-  /** What of it belongs into the message. */
+  /** Returns the fields of the proof's content that belong in the message. */
   readFields(content: Loose, runKey: string): Loose;
-  /** The part of the message that must be as the proof has it. */
+  /** Returns the part of the message that must equal the proof's content. */
   readProved(message: Loose, content: Loose): Promise<object>;
 }
 
@@ -178,7 +176,7 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
   }
 }
 
-/** What the API refuses, as the client says it. */
+/** Converts a refusal of the API into the client's error. */
 async function toClientError(error: unknown, runKey: string): Promise<unknown> {
   if (!(error instanceof Error) || error.name !== 'Refusal') return error;
   const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
@@ -206,7 +204,7 @@ async function readMessage(
   return { ...message, proof: proof.text };
 }
 
-/** The parts of the message as HTTP has them: path, token and body. */
+/** Splits the message into its HTTP parts: path, token and body. */
 function callOf({ route }: Operation, { by, ...message }: Loose): LocalCall {
   const names = parametersIn(route.path);
   const params = Object.fromEntries(names.map((name) => [name, String(message[name])]));
@@ -214,7 +212,7 @@ function callOf({ route }: Operation, { by, ...message }: Loose): LocalCall {
   return { params, body, ...defined({ by: by as string | undefined }) };
 }
 
-/** An update's answer: accepted, not answered by the gateway. */
+/** The lines of an update's answer. The worker has accepted it; the gateway has not answered. */
 function acceptedLines(answer: object, { colors }: Output): string[] {
   const { duplicate, recorded } = answer as { duplicate: boolean; recorded?: boolean };
   return [

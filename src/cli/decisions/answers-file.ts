@@ -27,7 +27,7 @@ const REFERENCE_COLUMNS = ['reportReferenceNumber', 'requestedAt'] as const;
 const CONSUMER_COLUMN = /^consumerId:(?=.)/;
 
 /**
- * JSON is a list of decisions; a line of CSV stands for one of them. Options stand in for what an answer lacks.
+ * Reads a JSON list of decisions, or CSV with one decision a line. Options supply members that an answer lacks.
  *
  * @throws UsageError, InvalidInputError with every problem: its path is the answer's place, from 0, and the member
  */
@@ -108,7 +108,7 @@ function headerProblems(header: readonly string[]): Problem[] {
   return rules.map((rule) => ({ path: '', rule }));
 }
 
-/** An empty field is none. What is no number, or not true, is left for the decision's own check to refuse. */
+/** Skips empty fields. A field that is not a number, or not `true`, is left for the decision's own check to refuse. */
 function answerOf(header: readonly string[], fields: readonly string[]): Record<string, unknown> {
   const filled = new Map(header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : [])));
   const members = (names: readonly string[]) =>

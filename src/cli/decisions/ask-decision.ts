@@ -21,10 +21,9 @@ import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
 import type { DraftDecision, ResolveAction } from './decision-flags.ts';
 
-/** What is typed for an applicant of whom the provider has no record. */
+/** The operator types this for an applicant of whom the provider has no record. */
 const NO_RECORD = '-';
 
-/** Shows what the decision is about. */
 export function showHold(hold: DecidableHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
   const { kind, id } = parseRunKey(hold.runKey);
   const question = questionSentences(hold, AS_TEXT);
@@ -61,7 +60,7 @@ export async function askForTheRest(
   return decision;
 }
 
-/** Shows what will happen, and asks whether it shall. */
+/** Shows the consequences, and asks for confirmation. */
 export async function confirmed(
   hold: DecidableHold,
   decision: DraftDecision,
@@ -72,14 +71,13 @@ export async function confirmed(
   return prompter.confirm(`Decide ${decision.action}?`);
 }
 
-/** The hold as the guide takes it. */
 function toDecidedInquiry(hold: DecidableHold): DecidedInquiry {
   const { runKey, heldBy, reason, productCode, shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
   return { run: parseRunKey(runKey).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
 }
 
-/** What follows from the decision, as sentences. */
+/** Describes the consequences of the decision, as sentences. */
 export function consequencesOf(
   hold: DecidableHold,
   { action, outcome, reference, applicants }: DraftDecision,

@@ -1,4 +1,4 @@
-/** `--by`, `--reason` and `--matter` of what is kept in the ledger's log. */
+/** `--by`, `--reason` and `--matter` of entries in the ledger's log. */
 
 import type { Command } from 'commander';
 import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
@@ -11,7 +11,7 @@ export interface AuthorizationOptions {
 }
 
 const MAX_LENGTH = 500;
-/** Long enough for a name and a number; it stands in each list. */
+/** Long enough for a name and a number. Short, since each list shows it. */
 const MAX_MATTER_LENGTH = 100;
 
 export function withAuthorizationOptions(command: Command): Command {

@@ -30,7 +30,7 @@ interface DecisionFlags {
   proof?: string;
 }
 
-/** `seen` is for what was flagged, and for what a run that is gone has left unsent. */
+/** `seen` is for flags, and for unsent inquiries of a run that is gone. */
 const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
 export type ResolveAction = (typeof ACTIONS)[number];
 
@@ -50,7 +50,7 @@ export interface DraftDecision {
   proof?: string;
 }
 
-/** A decision's options with what its proof holds, where there is one: what is given beside it is compared later. */
+/** Adds the content of the proof, if there is one, to the options. Options given beside it are compared later. */
 export async function withProof<T extends DecisionFlags>(flags: T): Promise<{ flags: T; proof?: ReadProof }> {
   if (flags.proof === undefined) return { flags };
   const proof = await readProof(flags.proof, 'decision');
@@ -76,7 +76,7 @@ export function proven(draft: DraftDecision, customerTraceNumber: string, proof:
   return { ...draft, proof: proof.text };
 }
 
-/** The trace number of a proof; that it is the one which was named is compared later. */
+/** Returns the trace number of a proof. It is later compared with the one that the operator named. */
 export function tracedBy(proof: ReadProof | undefined): string | undefined {
   const traced = proof?.content.customerTraceNumber;
   return typeof traced === 'string' ? traced : undefined;

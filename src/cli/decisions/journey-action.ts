@@ -1,4 +1,4 @@
-/** What the commands that talk to one run share: connect, act, show, disconnect. */
+/** Shared steps of the commands that talk to one run: connect, act, show, disconnect. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -14,11 +14,11 @@ import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { statusLines } from '../output/status-lines.ts';
 
-// What a worker refuses of a run's input, as soon as `start` can say it; `status` says it later.
+// `start` reports a worker's refusal of a run's input if it comes soon enough. Otherwise `status` reports it.
 
 type Run = ReturnType<CreditJourneys['run']>;
 
-/** A worker checks an input in some 50 ms. Where none is free, `status` tells later. */
+/** A worker checks an input in some 50 ms. If no worker is free, `status` reports the result later. */
 const CHECK_WAIT_MS = 1_000;
 const LOOK_AGAIN_MS = 50;
 
@@ -51,7 +51,7 @@ async function standingOf(client: Client, workflowId: string): Promise<'open' | 
     // A workflow task follows the check, and ends a run whose input is refused.
     return isChecking || pendingWorkflowTask || historyLength <= EVENTS_BEFORE_CHECK ? 'open' : 'checked';
   } catch {
-    // It has been started: that the server does not answer now is no failure of the start.
+    // The run has started, so a server that does not answer now is no failure of the start.
     return 'checked';
   }
 }
@@ -88,7 +88,7 @@ async function startCommandTracing() {
   return (await import('../../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
 }
 
-/** A run of any kind, by its run key: a `journeyId`, `pull:<pullId>`, `share:<shareId>`, `portfolio:<reviewId>`. */
+/** Connects to the run with this key: a `journeyId`, `pull:<pullId>`, `share:<shareId>` or `portfolio:<reviewId>`. */
 export async function withRun<T>(
   runKey: string,
   options: ServerOptions,
@@ -120,7 +120,7 @@ function argumentProblem(problem: TypedProblem): InvalidInputError {
 }
 
 /**
- * A run that was started; with `watch` its progress too. Returns the exit code.
+ * Shows a run that was started, and with `watch` its progress. Returns the exit code.
  *
  * @throws what the worker refuses of its input
  */
@@ -156,12 +156,12 @@ export async function showProgress(run: AnyRun, output: Output, { throughHolds =
       if (output.isJson) output.event(status, () => []);
       else output.redraw(statusLines(status, output));
       attention = needsPerson(status);
-      // A review goes on beside what it holds; `held` is what it says once nothing else is left.
+      // A review continues beside its holds. Its state is `held` only when no other work is left.
       const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
       if (attention && !throughHolds && waits) return EXIT.needsPerson;
     }
     if (signal.aborted) return EXIT.interrupted;
-    // Throws what the run failed with, if it did.
+    // Throws the run's failure, if it failed.
     await run.result();
     return attention ? EXIT.needsPerson : EXIT.done;
   } finally {
@@ -173,7 +173,7 @@ function isOpen(state: string): boolean {
   return ['running', 'waitingAtGate', 'waitingForConsent', 'held'].includes(state);
 }
 
-/** Ctrl-C ends a watch in good order, and the journey goes on without it. */
+/** Lets Ctrl-C end a watch in good order. The journey continues without it. */
 function interruption(): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const abort = () => controller.abort();

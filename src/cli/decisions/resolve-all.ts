@@ -23,14 +23,12 @@ import { isAsking } from './resolve-one.ts';
 import { FOLLOWS_WITHIN_MS, whatFollowed } from './what-followed.ts';
 import { queryOf, readHolds } from './work-query.ts';
 
-/** A decision about one hold. */
 interface Planned {
   runKey: string;
   hold: DecidableHold;
   draft: DraftDecision;
 }
 
-/** A decision that is not sent. */
 interface LeftOut {
   customerTraceNumber: string;
   why: string;
@@ -41,7 +39,6 @@ interface Plan {
   leftOut: LeftOut[];
 }
 
-/** Returns the exit code. */
 export async function resolveAll(options: ResolveOptions): Promise<number> {
   const output = createOutput(options);
   const { filters } = queryOf(options);
@@ -65,7 +62,7 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
   }
 }
 
-/** The same about each of a kind. */
+/** Makes the same decision about each hold of one kind. */
 async function resolveSame(
   failureType: FailureType,
   options: ResolveOptions,
@@ -83,7 +80,7 @@ async function resolveSame(
     if (!decision) return EXIT.done;
     requireSense(decision, failureType);
     await checkMessage('decision', sampleOf(decision));
-    // Each has a decision of its own: none can stand for another.
+    // Each hold gets a decision id of its own, so that no decision can pass for another.
     const drafts = holds.map((hold) => ({
       hold,
       draft: { ...decision, attempt: hold.attempt, decisionId: `D-${randomUUID()}` } as DraftDecision,
@@ -93,7 +90,7 @@ async function resolveSame(
   });
 }
 
-/** Asks what shall be decided about all of them; `undefined` where there is nothing to decide. */
+/** Asks for a decision about all holds. Returns `undefined` if there is nothing to decide. */
 async function askOnce(
   holds: readonly OpenHold[],
   draft: DraftDecision,
@@ -110,7 +107,7 @@ async function askOnce(
   return askForTheRest(example, { ...draft, attempt: 1 }, prompter, { ofMany: true });
 }
 
-/** What the provider says about each inquiry, in a file. */
+/** Makes the decisions that a file gives: the provider's answer about each inquiry. */
 async function resolveAnswered(
   file: string,
   options: ResolveOptions,
@@ -148,7 +145,7 @@ async function readHeld(journeys: LedgerJourneys, options: ResolveOptions): Prom
   return readHolds(await journeys.openedLedger(), queryOf(options), { kind: 'held' });
 }
 
-/** Leaves out what a run, or the ledger, would refuse. */
+/** Leaves out decisions that a run, or the ledger, would refuse. */
 async function judge(
   journeys: LedgerJourneys,
   drafts: readonly { hold: OpenHold; draft: DraftDecision }[],
@@ -180,7 +177,7 @@ function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
   output.note(`profile ${proving.join(', ')} ${reason}`);
 }
 
-/** Refuses early what no hold of this kind takes. @throws UsageError */
+/** Refuses early a decision that no hold of this kind takes. @throws UsageError */
 function requireSense({ action, outcome, providerSaid }: DraftDecision, failureType: FailureType): void {
   if (action === 'seen') throw new UsageError('--all cannot seen: that is about one inquiry');
   if (action === 'accept' && outcome === 'record') {
@@ -195,12 +192,12 @@ function requireSense({ action, outcome, providerSaid }: DraftDecision, failureT
   if (problem) throw new UsageError(problem.replace('/providerSaid', '--provider-said'));
 }
 
-/** The message as any of the inquiries would get it, to be checked before a server is asked for. */
+/** Builds a message as any of the inquiries would get it, to check it before a server is needed. */
 function sampleOf(draft: DraftDecision): unknown {
   return { ...draft, customerTraceNumber: 'T', attempt: 1 };
 }
 
-/** Shows what would be decided, and decides it once an operator has said so. */
+/** Shows the planned decisions, and makes them once the operator has agreed. */
 async function carryOut(
   journeys: LedgerJourneys,
   plan: Plan,
@@ -247,7 +244,7 @@ function listLines(holds: readonly OpenHold[], { width }: Output): string[] {
   return table([['PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width);
 }
 
-/** The decisions, and for one of each kind what it leads to: the others differ in their numbers alone. */
+/** Lists the decisions, and the consequences of one of each kind: the others differ only in their numbers. */
 function planLines(planned: readonly Planned[], { width }: Output): string[] {
   const rows = planned.map(({ runKey, hold, draft }) => [
     [draft.action, draft.outcome].filter((word) => word !== undefined).join(' '),
@@ -300,7 +297,7 @@ async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, 
   return failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-/** What came of it, and how its run stands a moment later. */
+/** Describes the outcome of a decision, and the state of its run a moment later. */
 async function describeDecided(journeys: LedgerJourneys, one: Decided<Planned>, signal: AbortSignal) {
   const named = nameDecision(one);
   if ('error' in one) {

@@ -1,4 +1,4 @@
-/** A decision about one hold, or that a person has seen what was flagged. */
+/** Decides about one hold, or records that an operator has seen a flag. */
 import { runName } from '../../model/run-key.ts';
 import type { Decision, DecisionMade, SaidHold } from '../../operator/decide.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
@@ -30,7 +30,7 @@ export function isAsking(output: Pick<Output, 'isJson'>): boolean {
   return !output.isJson && process.stdin.isTTY === true;
 }
 
-/** What the command line says: about which inquiry, the decision as far as it goes, and its proof. */
+/** The input from the command line: the inquiry, the decision as far as it is given, and its proof. */
 interface Given {
   runKey: string;
   trace: string | undefined;
@@ -38,7 +38,6 @@ interface Given {
   proof: ReadProof | undefined;
 }
 
-/** Returns the exit code. */
 export async function resolveOne(runKey: string, named: string | undefined, given: ResolveOptions): Promise<number> {
   requireRunKey(runKey);
   const { flags: options, proof } = await withProof(given);
@@ -81,7 +80,7 @@ async function ask(
     const { customerTraceNumber } = hold;
     showHold(hold, prompter, output);
     const decision = proven(await askForTheRest(hold, draft, prompter), customerTraceNumber, proof);
-    // Checked before it is confirmed: the operator can still correct it.
+    // Checked before confirmation, so that the operator can still correct it.
     await check(runKey, customerTraceNumber, decision);
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');
@@ -188,7 +187,7 @@ function decidedLine({ duplicate }: Pick<DecisionMade, 'duplicate'>, decisionId:
   return colors.green(duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`);
 }
 
-/** Of an inquiry whose run is gone. */
+/** Names the next steps for an inquiry whose run is gone. */
 function nextSteps(action: DraftDecision['action'], runKey: string): string[] {
   if (action === 'resend') return [`The next start of ${runName(runKey)} sends it once more, with the same input.`];
   if (action === 'accept') return [`The next start of ${runName(runKey)} goes on with it, with the same input.`];

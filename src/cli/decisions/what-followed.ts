@@ -8,13 +8,13 @@ export const FOLLOWS_WITHIN_MS = 5_000;
 
 export interface Followed {
   status: AnyStatus;
-  /** What the decision led to, where the status does not say it by itself. */
+  /** Describes the effect of the decision if the status does not show it. */
   words?: string;
 }
 
 /**
- * How the run stands once it has acted on the decision, or when the time is over. The decision stands whether or not
- * more can be learned: where that fails, the answer's own status is what is known.
+ * Returns the run's status once it has acted on the decision, or when the time is over. The decision is in force either
+ * way. If the run cannot be watched, the result is the status in the answer.
  *
  * @param answered the status in the answer to the decision
  */
@@ -37,7 +37,7 @@ export async function whatFollowed(
     for await (const next of run.watch({ signal }) as AsyncIterable<AnyStatus>) {
       status = next;
       if (heldAnew(status)) break;
-      // A review goes on beside its holds, and its status does not say what became of one row.
+      // A review continues beside its holds, and its status does not show the outcome of one row.
       if (!isWaiting(status) && ('reviewId' in status || status.state !== 'running')) break;
     }
   } catch {

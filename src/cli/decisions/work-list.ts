@@ -1,4 +1,4 @@
-/** Everything that needs a person as one list: rows of the ledger, runs that stand still, events and consents. */
+/** Lists all work for operators together: rows of the ledger, runs that make no progress, events and consents. */
 import type { UnmatchedConsent } from '../../ledger/consents/kept-consents.ts';
 import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
@@ -9,8 +9,8 @@ import { type ListedWork, listHold } from '../output/hold-lines.ts';
 /**
  * - `hold`: an inquiry waits for a decision
  * - `look`: an inquiry was flagged; nothing waits for it
- * - `run`: a run as a whole was flagged, such as a review without its files, or says that it needs a person without a row
- * - `stuck`: the workflow tasks of an open run fail, so that it stands still
+ * - `run`: a run as a whole was flagged (such as a review without its files), or needs an operator without a row
+ * - `stuck`: the workflow tasks of an open run fail, so that it makes no progress
  * - `event`: an event was given up
  * - `consent`: it matches nothing that the ledger knows
  */
@@ -26,7 +26,7 @@ const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> =
   applicant: 'no such applicant of it',
 };
 
-/** The oldest first; what has no known beginning before the others. */
+/** Sorts the oldest first. Work without a known beginning precedes the rest. */
 export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedAttention[] {
   const all = [
     ...holds.map(ofHold),
@@ -61,7 +61,7 @@ function ofFailingRun({ workflowId, cause }: FailingRun): ListedAttention {
   };
 }
 
-/** One for each endpoint: each is mended, and sent to again, by itself. */
+/** Lists endpoints separately: an operator mends each, and sends to it again, by itself. */
 function ofDelivery({ journeyId, endpoints }: OtherWork['deliveries'][number]): ListedAttention[] {
   return endpoints.flatMap(({ endpoint, failed }) => {
     const [first] = failed;

@@ -1,4 +1,4 @@
-/** Which rows of what needs a person a command is about. */
+/** Options that choose rows of the work queue. */
 import type { Command } from 'commander';
 import { defined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
@@ -13,7 +13,7 @@ export interface WorkOptions {
   /** A failure type. */
   type?: string;
   since?: string;
-  /** A code or a name, as it was sent. */
+  /** The code or name that the inquiry was sent with. */
   endUser?: string;
   product?: string;
   profile?: string;

@@ -54,7 +54,7 @@ async function demo(flags: { dataDir: string; exit: true | undefined; headless: 
     onEvent: (message) => opening.plain(message),
   });
   const environment = await Promise.race([starting, stopped]);
-  // What has been started by then ends with this process.
+  // Services that have been started by then end with this process.
   if (environment === 'stopped') process.exit(EXIT.interrupted);
   const broken = environment.broken.then((reason) => Promise.reject(new Error(reason)));
   broken.catch(() => {});
@@ -91,7 +91,7 @@ function temporaryDirectory(): TemporaryDirectory {
     try {
       rmSync(path, { recursive: true, force: true, maxRetries: 3 });
     } catch {
-      // A server that was killed a moment ago may still be writing; what is left is in the temporary directory.
+      // A server that was killed a moment ago may still be writing. The remaining files are in the temporary directory.
     }
   };
   process.once('exit', remove);

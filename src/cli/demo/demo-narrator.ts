@@ -21,14 +21,12 @@ export function createNarrator(stream: NodeJS.WriteStream = process.stdout) {
   };
   return {
     colors,
-    /** A headline, below an empty line. */
     chapter: (text: string) => line(`\n${colors.bold(text)}`),
-    /** Something that happened, under the clock. */
     event: timed,
     trouble: (text: string) => timed(colors.yellow(text)),
     success: (text: string) => timed(colors.green(text)),
     plain: line,
-    /** Tells what has changed since the last status. */
+    /** Narrates the changes since the last status. */
     status: (status: JourneyStatus) => {
       for (const stage of status.stages) {
         const text = stageText(stage);

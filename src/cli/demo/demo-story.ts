@@ -29,7 +29,7 @@ const WORKER_DOWN_MS = 1_500;
 /** Far above what any step takes; a demo that hangs must end. */
 const STEP_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 100;
-/** The columns of what a command would show: it stands indented. */
+/** Columns for a command's output, which the demo indents. */
 const OUTPUT_WIDTH = 70;
 
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
@@ -161,7 +161,7 @@ async function resolveLostAnswer(
   await follower.until((status) => status.holds.length === 0, { holdsAreExpected: true });
 }
 
-/** What a provider would look up: the posting's reference, and when the request was made. */
+/** Looks up what a provider would: the posting's reference, and when the request was made. */
 async function askProvider(sandboxUrl: string, { customerTraceNumber }: HoldStatus): Promise<ReportReference> {
   const isIt = (row: SandboxRow) => row.customerTraceNumber === customerTraceNumber;
   const posted = (await rows(`${sandboxUrl}/_sandbox/inquiries`)).filter(isIt);
@@ -235,9 +235,9 @@ function grant(applicantId: string): Parameters<JourneyHandle['consent']>[0] {
 interface SandboxRow {
   customerTraceNumber: string;
   productCode: string;
-  /** Of a request. */
+  /** Present for a request. */
   receivedAt?: string;
-  /** Of a posted inquiry. */
+  /** Present for a posted inquiry. */
   reportReferenceNumber?: string;
   consumerIds?: string[];
 }

@@ -28,14 +28,13 @@ export function sampleJourney({ journeyId, auto, loseAnswer = false }: SampleOpt
 interface SamplePullOptions {
   pullId: string;
   productCode: PullProduct;
-  /** The sandbox resets the first connection when it has posted the inquiry. */
   loseAnswer: boolean;
 }
 
 export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOptions): PullInput {
   const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
   if (productCode === 'FAILSAFE') {
-    // Of several applicants whose outcomes differ a person decides: the interface's entries do not say whose they are.
+    // An operator decides if applicants' outcomes differ: the interface's entries do not say whose they are.
     return { pullId, productCode, applicants: [withoutContacts(first)] };
   }
   return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };

@@ -29,7 +29,7 @@ export async function checkMessage(_: 'decision', message: unknown, given: Given
 }
 
 /**
- * The same, of a decision that goes to a run of any kind, without its address.
+ * Checks a decision for a run of any kind, without its address.
  *
  * @throws InvalidInputError with every problem
  */

@@ -14,7 +14,7 @@ export interface ServerOptions extends OutputOptions {
   taskQueue?: string;
 }
 
-/** What the argument `<id>` takes, in a command's help. */
+/** Forms of the argument `<id>`, for a command's help. */
 export const RUN_ID = 'a journey’s id, pull:<pullId>, share:<shareId> or portfolio:<reviewId>';
 
 export function withOutputOptions(command: Command): Command {
@@ -36,7 +36,7 @@ export function connectOptions({ address, namespace, taskQueue }: ServerOptions)
   return defined({ address, namespace, taskQueue });
 }
 
-/** An example in a command's help; each works as it stands against `credit-journey dev`. */
+/** Adds examples to a command's help. Each works unchanged against `credit-journey dev`. */
 export function withExamples(command: Command, ...examples: string[]): Command {
   const lines = examples.map((example) => `  $ ${example}`).join('\n');
   return command.addHelpText('after', `\nExample, against \`credit-journey dev\`:\n${lines}`);

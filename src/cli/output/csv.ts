@@ -52,8 +52,8 @@ export function csvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * What a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV injection): at the start, behind blanks,
- * and behind what a spreadsheet of another country takes for the start of a cell, such as a semicolon.
+ * Puts an apostrophe before text that a spreadsheet would take for a formula (OWASP, CSV injection). The text may begin
+ * the cell, or follow blanks, or follow a character such as a semicolon, which separates cells in some countries.
  */
 function csvCell(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);

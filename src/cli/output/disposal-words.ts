@@ -1,11 +1,9 @@
-/**
- * Disposals and legal holds in words: what would go, what went, what stands in the way, and which copies are out of reach.
- */
+/** Disposals and legal holds in words: planned and finished disposals, obstacles, and copies out of reach. */
 import type { LegalHold, SetHold } from '../../ledger/retention/retention.ts';
 import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../operator/disposal.ts';
 import { type Output, table, withAge, wrap } from './output.ts';
 
-/** Enough to see what it is about; `--json` has all of them. */
+/** Enough to recognize them; `--json` has all. */
 const MAX_SHOWN = 20;
 
 type Obstacle = RefusedDisposal['obstacles'][number];
@@ -155,7 +153,7 @@ export function coveringLines(heading: string, holds: readonly LegalHold[], outp
   return [...wrap(heading, output.width).map(output.colors.yellow), ...holdTable(holds, output)];
 }
 
-/** Says what a hold came too late for. */
+/** Says how many records were destroyed before the hold was set. */
 export function destroyedLines({ inquiries, histories }: SetHold['destroyed'], { colors, width }: Output): string[] {
   if (inquiries + histories === 0) return [];
   const words =
@@ -164,7 +162,7 @@ export function destroyedLines({ inquiries, histories }: SetHold['destroyed'], {
   return wrap(words, width).map(colors.yellow);
 }
 
-/** Names a hold where it stands in the way of a disposal. */
+/** Names a hold that prevents a disposal. */
 export function holdWords({ journeyId, matter, by }: LegalHold): string {
   return `${journeyId} is under a legal hold for matter ${matter}, set by ${by}`;
 }

@@ -1,4 +1,4 @@
-/** What a failed command prints for a person or a script: names, paths and rules, never values. */
+/** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
 import { defined } from '../../base/defined.ts';
 import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
@@ -14,7 +14,7 @@ export class UsageError extends Error {
 interface Complaint {
   type: string;
   message: string;
-  /** What to try. */
+  /** Suggested next step. */
   hint?: string;
   problems?: readonly { path?: string; variable?: string; option?: string; rule: string }[];
 }
@@ -36,7 +36,7 @@ export function reportError(error: unknown, options: OutputOptions): number {
   return exitCodeOf(error);
 }
 
-/** A line for each: what is wrong, and the rule. */
+/** Prints a line for each problem: its option, variable or path, and the rule. */
 function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
   return problems.flatMap(({ path, variable, option, rule }) =>
     wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
@@ -59,7 +59,7 @@ function complaintOf(error: unknown): Complaint {
 
 const NOT_FOUND = new Set(['JourneyNotFoundError', 'NotInLedgerError']);
 
-/** For an id that is not known: perhaps it is a workflow's, which lists of Temporal show. */
+/** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
 function hintOf(error: Error): string | undefined {
   if (!NOT_FOUND.has(error.name) || !('runKey' in error)) return undefined;
   const runKey = String(error.runKey);

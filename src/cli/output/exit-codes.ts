@@ -1,4 +1,4 @@
-/** What the exit codes of every command mean; scripts rely on them. */
+/** Exit codes of every command. Scripts rely on them. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -10,6 +10,6 @@ export const EXIT = {
   unchecked: 4,
   /** Ctrl-C, as shells count it. */
   interrupted: 130,
-  /** What reads the output has closed it, such as `head`: as shells count SIGPIPE. */
+  /** The reader of the output, such as `head`, has closed it: as shells count SIGPIPE. */
   unread: 141,
 } as const;

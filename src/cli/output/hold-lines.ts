@@ -1,4 +1,4 @@
-/** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
+/** Describes work for operators, with the command that resolves each item. Includes no personal data. */
 import { defined } from '../../base/defined.ts';
 import type { HoldStatus } from '../../client.ts';
 import { type Pause, pauseWords } from '../../ledger/pauses.ts';
@@ -39,7 +39,7 @@ export function resolveCommand({ runKey, customerTraceNumber, attempt, allowedAc
     : `credit-journey status ${runKey}`;
 }
 
-/** In lines that can be copied whole into a shell. */
+/** Wraps the command into lines that can be copied whole into a shell. */
 export function commandLines(command: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let line = indent;
@@ -55,20 +55,20 @@ export function commandLines(command: string, width: number, indent: string): st
   return [...lines, line];
 }
 
-/** Something that needs a person. */
+/** An item of work for operators. */
 export interface ListedWork {
   kind?: string;
-  /** Of the run: its run key (model/run-key.ts). */
+  /** The run key (model/run-key.ts). */
   journeyId: string;
-  /** A failure type, or what it is in a few words. */
+  /** A failure type, or a short description. */
   reason: string;
   /** RFC 3339. */
   since?: string;
   productCode?: string;
   attempt?: number;
-  /** What belongs to it alone, in words. */
+  /** Details that only this item has, in words. */
   detail?: string;
-  /** What sees to it. */
+  /** The command that resolves the item. */
   command: string;
 }
 
@@ -78,7 +78,7 @@ export function listHold(hold: Listed): ListedWork {
   return { ...work, ...defined({ since, productCode, attempt }) };
 }
 
-/** A row for each, and under it what sees to it. */
+/** Prints a row for each item, and under it its command. */
 export function workTable(list: readonly ListedWork[], width: number): string[] {
   const withKind = list.some(({ kind }) => kind !== undefined);
   const cells = (kind: string, ...others: string[]) => (withKind ? [kind, ...others] : others);
@@ -101,7 +101,7 @@ export function holdTable(holds: readonly Listed[], width: number): string[] {
   return workTable(holds.map(listHold), width);
 }
 
-/** Everything about one hold, and the command that resolves it. */
+/** Describes one hold in full, with the command that resolves it. */
 export function holdLines(hold: ListedInquiry, width: number, indent = ''): string[] {
   return [
     ...wrap(holdTitle(hold, AS_TEXT), width, indent),
@@ -115,7 +115,7 @@ export function pauseLines(pauses: readonly Pause[], { width, colors }: Pick<Out
   return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
 }
 
-/** A line for each pause in force; none under JSON, and where the environment names no ledger that can be read. */
+/** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
 export async function pauseNotice(output: Output): Promise<string[]> {
   if (output.isJson) return [];
   const { pausesInForce } = await import('../../operator/pauses-in-force.ts');

@@ -1,20 +1,20 @@
-/** JSON from a file or from standard input. */
+/** Reads JSON from a file or from stdin. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 
-/** `-` is standard input. `option` is what named the file, for the error. */
+/** Reads `-` from stdin. `option` is the option that named the file, for the error. */
 export async function readJson(file: string, option = '--file'): Promise<unknown> {
   return parseJson(await readText(file, option));
 }
 
-/** `-` is standard input. A byte order mark, which editors on Windows write, is left out. */
+/** Reads `-` from stdin. Strips a byte order mark, which editors on Windows write. */
 export async function readText(file: string, option: string): Promise<string> {
   const what = file === '-' ? 'standard input' : `the file given with ${option}`;
   const content = (file === '-' ? await text(process.stdin) : await readUtf8(file, option)).replace(/^\uFEFF/, '');
   if (content.trim() === '') throw new UsageError(`${what} is empty`);
-  // What two bytes of a UTF-16 mark become.
+  // Node decodes the two bytes of a UTF-16 mark to these characters.
   if (content.startsWith('\uFFFD\uFFFD')) throw new UsageError(`${what} must be UTF-8: it is UTF-16`);
   return content;
 }

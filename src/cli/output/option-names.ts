@@ -1,13 +1,13 @@
-/** Which option or argument each field of a message comes from, so that an error names what was typed. */
+/** Maps each field of a message to its option or argument, so that an error names the typed words. */
 import { unknownFields } from '../../fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 
-/** `option`: what was typed, or is missing, in place of the path. */
+/** `option`: the option or argument that is wrong or missing. It replaces the path. */
 export interface TypedProblem extends Problem {
   option?: string;
 }
 
-/** What the command was called with, by the names that commander gives the options. */
+/** The given options, by the names that commander uses. */
 export type GivenOptions = { readonly [option: string]: unknown };
 
 /**
@@ -29,7 +29,7 @@ export function asTyped(
   return new InvalidInputError(typed);
 }
 
-/** What a run has refused, with the option in place of the path that its reason begins with. */
+/** Rewrites a run's refusal: the option replaces the path that the reason begins with. */
 export function refusedAsTyped(
   error: unknown,
   options: Readonly<Record<string, string>>,
@@ -47,7 +47,7 @@ function unknownRule({ rule }: Problem): string {
   return rule.replace(/^has an unknown field/, 'is an unknown field');
 }
 
-/** Whether it stands on the command line, or belongs there since there is no file. */
+/** Returns whether the option is on the command line, or belongs there since there is no file. */
 function isTyped(option: string, given: GivenOptions): boolean {
   if (given.file === undefined || option.startsWith('<')) return true;
   return option.split(/, | and | or /).some((one) => given[optionKey(one)] !== undefined);

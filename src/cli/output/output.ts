@@ -1,4 +1,4 @@
-/** Where a command writes: lines for people on a terminal, JSON for everything else. */
+/** Output of a command: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
 import { inSeconds } from '../../words/writer.ts';
 import type { OutputOptions } from './common-options.ts';
@@ -16,7 +16,7 @@ export interface Output {
   readonly colors: Colors;
   /** The command's one answer: a JSON document, or the lines that `human` makes. */
   answer(document: object, human: () => string[]): void;
-  /** One of several: a JSON line, or lines. */
+  /** One of several answers: a JSON line, or lines of text. */
   event(document: object, human: () => string[]): void;
   /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
   redraw(lines: string[]): void;
@@ -58,12 +58,11 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
   };
 }
 
-/** Rows with aligned columns, two spaces between. A row that is too wide goes on below: nothing of it is cut. */
+/** Aligns cells in columns, two spaces apart. A row that is too wide continues below, so that no cell is cut. */
 export function table(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
   return tableRows(rows, width, indent).flat();
 }
 
-/** The lines of each row. */
 function tableRows(rows: readonly (readonly string[])[], width: number, indent: string): string[][] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -75,7 +74,7 @@ function tableRows(rows: readonly (readonly string[])[], width: number, indent: 
   });
 }
 
-/** As many cells as fit; the others below, and what is longer than a line between its words. */
+/** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words. */
 function cellLines(cells: readonly string[], width: number, indent: string): string[] {
   const whole = `${indent}${cells.join('  ')}`.trimEnd();
   if (whole.length <= width) return [whole];
@@ -96,8 +95,8 @@ function cellLines(cells: readonly string[], width: number, indent: string): str
 }
 
 /**
- * As `table`, but the last cell of a row, an id to be copied, is never broken: where it does not fit it gets a line of its
- * own. The lines of each row.
+ * Returns the lines of each row, like `table`, but never breaks the last cell: an id to be copied. If the id does not
+ * fit, it gets a line of its own.
  */
 export function tableWithIds(rows: readonly (readonly string[])[], width: number): string[][] {
   const heads = tableRows(
@@ -115,7 +114,7 @@ export function tableWithIds(rows: readonly (readonly string[])[], width: number
   });
 }
 
-/** As `wrap`, and words that are longer than a line are broken too. */
+/** Wraps text like `wrap`, and also breaks words that are longer than a line. */
 export function wrapLong(text: string, width: number, indent = ''): string[] {
   const room = Math.max(1, width - indent.length);
   return wrap(text, width, indent).flatMap((line) => {
@@ -125,7 +124,7 @@ export function wrapLong(text: string, width: number, indent = ''): string[] {
   });
 }
 
-/** An instant in seconds, and how long ago it was. */
+/** Formats an instant in seconds, and its age. */
 export function withAge(instant: string, nowMs = Date.now()): string {
   const ms = Date.parse(instant);
   const text = inSeconds(instant);
@@ -141,7 +140,7 @@ function age(ms: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`;
 }
 
-/** Broken between words into lines of at most `width` columns. */
+/** Breaks text between words into lines of at most `width` columns. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = '';

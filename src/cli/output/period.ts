@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** Above the largest distance of any place's clock from UTC. */
 const FARTHEST_MS = 20 * 3_600_000;
 
-/** An instant is taken as it is; a day for `to` is included whole. `timeZone` is an IANA name. */
+/** Keeps an instant unchanged, and includes a day for `to` as a whole. `timeZone` is an IANA name. */
 export function periodOf({ from, to }: { from?: string; to?: string }, timeZone: string): Period {
   const fromMs = from === undefined ? undefined : momentOf('--from', from, timeZone, 0);
   const beforeMs = to === undefined ? undefined : momentOf('--to', to, timeZone, 1);
@@ -27,7 +27,7 @@ export function periodOf({ from, to }: { from?: string; to?: string }, timeZone:
   };
 }
 
-/** `--time-zone`, as it is called among time zones. */
+/** Returns `--time-zone` by its canonical IANA name. */
 export function timeZoneOf({ timeZone }: { timeZone?: string }): string | undefined {
   if (timeZone === undefined) return undefined;
   try {

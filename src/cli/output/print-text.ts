@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Writes as fast as the reader takes it. A reader that closes early, such as `head`, ends it. */
+/** Writes as fast as the reader takes it, and ends if a reader such as `head` closes early. */
 export async function printText(text: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(text), process.stdout, { end: false });

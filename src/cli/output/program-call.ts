@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const NAME = 'credit-journey';
 
-/** As a word by itself, before its command or its options; not where the call stands already. */
+/** Matches the word by itself, before a command or an option. Skips text that has the full call already. */
 const COMMAND = /(?<![\w./-]|npx )credit-journey (?=[a-z<[-])/g;
 
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>;
@@ -29,7 +29,7 @@ function startFile(from: string): string {
   return inside.startsWith('..') ? path : inside;
 }
 
-/** The text with its commands as they work here. What has them already stays as it is. */
+/** Replaces commands in the text by ones that work here. Commands that are complete already stay unchanged. */
 export function asCalled(text: string, call = programCall()): string {
   return call === NAME ? text : text.replaceAll(COMMAND, `${call} `);
 }

@@ -13,7 +13,7 @@ export class PromptClosedError extends Error {
 
 export interface Choice<T extends string> {
   value: T;
-  /** What it means, in a few words. */
+  /** A short explanation. */
   what?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Prompter {
   /** Asks until there is no problem with the answer; an empty one is `preset`, where there is one. */
   line(question: string, options?: { preset?: string; problem?(text: string): string | null }): Promise<string>;
   choice<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T>;
-  /** No, unless it is said to be yes. */
+  /** Defaults to no. */
   confirm(question: string): Promise<boolean>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Options made from the schemas of an operation, and the same map back: from a member's path to what was typed. */
+/** Makes options from the schemas of an operation, and maps a member's path back to its option. */
 import { Option } from 'commander';
 import { z } from 'zod';
 import { UsageError } from './errors.ts';
@@ -11,7 +11,7 @@ export interface Member {
   /** `--end-user-code` */
   flag: string;
   kind: 'text' | 'number' | 'flag';
-  /** What the schema says of it. */
+  /** The schema's description. */
   words: string;
 }
 
@@ -35,7 +35,7 @@ function leavesIn(schema: z.ZodType, path: readonly string[] = []): Leaf[] {
   return [{ path, schema }];
 }
 
-/** A member is called by its own name; where two of one name are nested differently, by its whole path. */
+/** Names a member by its own name, or by its whole path if two members share a name. */
 export function membersIn(schemas: readonly z.ZodType[]): Member[] {
   const leaves = new Map(schemas.flatMap((schema) => leavesIn(schema)).map((leaf) => [pointer(leaf.path), leaf]));
   const all = [...leaves.values()];
@@ -63,13 +63,13 @@ export function optionFor({ flag, kind, words: own }: Member, words = own): Opti
   return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
 }
 
-/** The value as JSON has it; `undefined` where the option was not given. */
+/** Returns the option's value as JSON has it; `undefined` if the option was not given. */
 export function readOption({ flag, kind }: Member, given: GivenOptions): unknown {
   const value = given[optionKey(flag)];
   return kind === 'number' && value !== undefined ? Number(value) : value;
 }
 
-/** `base` with what the options say; they stand above it. */
+/** Applies the options to a copy of `base`. Options override it. */
 export function applyOptions(members: readonly Member[], given: GivenOptions, base: object): Record<string, unknown> {
   const body = structuredClone(base) as Record<string, unknown>;
   for (const member of members) {
@@ -102,7 +102,7 @@ export function requireOwnOptions(
   if (foreign) throw new UsageError(`${foreign.flag} is no option ${of}`);
 }
 
-/** What gives each member, by path: its option; of an object the options of its members. */
+/** Maps each member's path to its option. An object maps to the options of its members. */
 export function namesByPath(members: readonly Member[]): Readonly<Record<string, string>> {
   const names: Record<string, string> = {};
   for (const { path, flag } of members) {

@@ -5,13 +5,12 @@ import { askSearchAttributes, INDEXED_VALUE_TYPES } from '../../temporal/registe
 import { UsageError } from './errors.ts';
 
 export interface SearchAttributeSetup {
-  /** Those that the server has now. */
   registered: SearchAttributeName[];
-  /** Those that it has not, or has with another type. */
+  /** Attributes that the server lacks, or has with another type. */
   missing: { name: SearchAttributeName; type: string }[];
   /** Why they could not be registered. */
   reason?: string;
-  /** What a person with the right to do it can do, a line each. */
+  /** Steps for an operator with the right to register them, a line each. */
   steps?: string[];
 }
 
@@ -33,7 +32,7 @@ export async function requireNamespace({ workflowService, options }: Client): Pr
   }
 }
 
-/** Registers what is missing; where the server does not allow it, says so instead of failing. */
+/** Registers the missing attributes. If the server does not allow it, reports that instead of failing. */
 export async function registerSearchAttributes(client: Client): Promise<SearchAttributeSetup> {
   const { namespace } = client.options;
   const operator = client.connection.operatorService;
@@ -48,7 +47,7 @@ export async function registerSearchAttributes(client: Client): Promise<SearchAt
     }
     const setup = setupOf(await registeredOnes(client));
     if (setup.missing.length === 0) return setup;
-    // The server says yes, and leaves one of another type as it is.
+    // The server reports success, and leaves an attribute of another type unchanged.
     const removals = setup.missing.map(
       ({ name }) => `temporal operator search-attribute remove --namespace ${namespace} --name ${name}`,
     );

@@ -2,7 +2,7 @@
 import { RUNS_WITH_INQUIRIES } from '../../model/run-key.ts';
 import { type Output, wrap } from './output.ts';
 
-/** None of them lists `watchLedger`, which every worker's ledger has, nor what delivers events. */
+/** Every view leaves out `watchLedger`, which every worker's ledger has, and the runs that deliver events. */
 export const TEMPORAL_UI_VIEWS: readonly { name: string; filter: string }[] = [
   { name: 'needs a person', filter: 'NeedsAttention IS NOT NULL' },
   { name: 'all runs', filter: RUNS_WITH_INQUIRIES },

@@ -1,4 +1,4 @@
-/** What the command line prints of an uncaught error. */
+/** Output for an uncaught error of the command line. */
 import { errorFields } from '../../telemetry/log-fields.ts';
 import { EXIT } from './exit-codes.ts';
 

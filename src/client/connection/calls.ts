@@ -13,7 +13,7 @@ import {
   WorkerUnavailableError,
 } from './errors.ts';
 
-/** What every call takes beside its content. */
+/** The options that every call takes beside its content. */
 export interface CallOptions {
   /** Ends the call with a `CallAbortedError`. A message that was sent may still arrive. */
   signal?: AbortSignal | undefined;
@@ -28,7 +28,7 @@ export interface CallOptions {
 /** Default of starts and messages: they wait for the server, and messages for a worker. */
 export const MESSAGE_TIMEOUT_MS = 30_000;
 
-/** What is wrong where a call waits for the server alone, never for a worker. */
+/** The error of a call that is late although it waits for the server alone, never for a worker. */
 export const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
 
 interface Call {
@@ -36,7 +36,7 @@ interface Call {
   runKey: string;
   /** How long it may take where its options do not say. Default: as long as it takes. */
   defaultMs?: number;
-  /** What is wrong where the time is over and Temporal answers other calls. Default: no worker does. */
+  /** Makes the error of a call that is late while Temporal answers others. Default: `WorkerUnavailableError`. */
   late?: () => Error;
 }
 
@@ -106,7 +106,7 @@ export class Calls {
       signal?.removeEventListener('abort', onAbort);
       time?.clear();
       this.#open.delete(end);
-      // What was asked only to judge the time.
+      // Ends the probe, which only tells a late worker from a late server.
       ending.abort();
     }
   }

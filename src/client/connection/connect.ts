@@ -36,7 +36,6 @@ type RpcOptions = Parameters<(typeof Connection)['generateRPCImplementation']>[0
 
 /**
  * A connection that repeats calls by the SDK's rules, but not a call that a run's limit refused.
- *
  * It replaces the SDK's own retries: here a call that is cancelled between two attempts ends at once. In the SDK it
  * continues, and if the connection was closed meanwhile, it throws where no caller can catch it.
  */
@@ -338,7 +337,7 @@ export interface ClientParts {
   keys: { close(): void } | undefined;
 }
 
-/** The client's package names the same version (scripts/pack-client.ts). An older Node fails later. */
+/** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
 const OLDEST_NODE = [22, 19] as const;
 
 /** @throws ConfigError where this Node is too old */

@@ -76,7 +76,7 @@ export class ShareAfterEndError extends JourneyFinishedError {
     this.message = `${runName(journeyId)} has finished: share its report by itself, with \`${this.command}\``;
   }
 
-  /** The same on the command line; what has to be filled in is in angle brackets. */
+  /** The command line that shares the report. Values to fill in are in angle brackets. */
   get command(): string {
     const { shareId, endUserCode, endUser, permissiblePurposeCode = '<code>', report, ...waits } = this.input;
     const options = {
@@ -93,7 +93,7 @@ export class ShareAfterEndError extends JourneyFinishedError {
   }
 }
 
-/** Thrown when the journey refused the message as it stands now; nothing has changed. */
+/** Thrown when the journey refused the message in its present state; nothing has changed. */
 export class UpdateRefusedError extends RunError {
   override readonly name = 'UpdateRefusedError';
   override readonly code = 'updateRefused';
@@ -175,13 +175,13 @@ export const UNREACHABLE = {
 };
 
 /**
- * - `addressUnknown`: there is no host of this name
+ * - `addressUnknown`: no host has this name
  * - `connectionRefused`: nothing listens at the address
- * - `timedOut`: no answer in time; a firewall may drop what is sent there
+ * - `timedOut`: no answer in time; a firewall may drop the packets
  * - `tlsFailed`: the two do not agree on TLS, or the certificate is not trusted
  * - `tlsExpected`: the server wants TLS, and the client is configured without
  * - `notTemporal`: it takes connections, and does not answer as Temporal does
- * - `unavailable`: it answers that it cannot now, or the connection broke
+ * - `unavailable`: the server answers that it cannot now, or the connection broke
  */
 export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
 
@@ -238,7 +238,7 @@ export class ClientClosedError extends CreditJourneyError {
   }
 }
 
-/** Thrown when the caller's `signal` was aborted; `cause` is the signal's reason. What was sent may still arrive. */
+/** Thrown when the caller's `signal` was aborted; `cause` is the signal's reason. A sent message may still arrive. */
 export class CallAbortedError extends CreditJourneyError {
   override readonly name = 'CallAbortedError';
   override readonly code = 'aborted';
@@ -248,7 +248,7 @@ export class CallAbortedError extends CreditJourneyError {
   }
 }
 
-/** Thrown when the result is not there within `timeoutMs`. The run goes on. */
+/** Thrown when the run has not ended within `timeoutMs`. The run continues. */
 export class ResultNotReadyError extends RunError {
   override readonly name = 'ResultNotReadyError';
   override readonly code = 'resultNotReady';
@@ -276,7 +276,7 @@ export class InputDiffersError extends CreditJourneyError {
   readonly kind: RunKind;
   /** The caller's own id. */
   readonly id: string;
-  /** Where the two inputs differ: members alone where this client may not see the first input whole. */
+  /** The places where the two inputs differ; members only, if this client may not see all of the first input. */
   readonly problems: readonly Problem[];
 
   constructor(kind: RunKind, id: string, paths: readonly string[]) {
@@ -312,13 +312,13 @@ const MESSAGES = {
 
 /**
  * - `unreachable`: no server answers in time, or not by TLS that is trusted
- * - `busy`: it answers that it cannot now
+ * - `busy`: the server answers that it cannot now
  * - `tokenMissing`: the token cannot be read here
  * - `tokenRefused`: expired, or not one that it takes
  * - `roleTooLow`: the token's roles do not allow this
  * - `namespaceRefused`: the token has no role in the namespace
  * - `keyUnknown`: it lacks the key that a payload was encrypted under
- * - `masked`: what was shown masked was about to be sent as input
+ * - `masked`: the input has a value that was shown masked
  * - `refused`: it takes the request for wrong
  * - `tooLarge`: the request, or the answer
  * - `unexpected`: what answers is no codec server, or one that failed
@@ -440,7 +440,7 @@ function isWorkerAway(error: unknown): boolean {
   return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
 }
 
-/** What went wrong with a query, an update, a signal or a start of `runKey`. */
+/** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
 export function translatedError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
@@ -461,8 +461,8 @@ export function translatedError(error: unknown, runKey: string): unknown {
 }
 
 /**
- * As `translatedError`, for a call that is about no run, such as a list: only the server can be away. Errors that are not
- * of a call pass through.
+ * Translates the SDK's error of a call that is about no run, such as a list: only the server can be away. Other errors
+ * pass through.
  */
 export function translatedServerError(error: unknown): unknown {
   if (error instanceof CreditJourneyError) return error;

@@ -30,8 +30,8 @@ const DELETION_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 200;
 
 /**
- * The runs under a run key, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
- * is open is asked of the server itself; older runs are found by visibility, which may be a second behind.
+ * Finds the runs under a run key, of the delivery of its events, of consents recorded after its end, and of `known`,
+ * which the ledger names. The server itself names open ones. Visibility finds older runs, and may be a second behind.
  *
  * @throws TemporalUnavailableError
  */
@@ -53,7 +53,7 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
     }
     const prefix = lateConsentIdPrefix(journeyId);
     for await (const run of client.workflow.list({ query: `WorkflowId STARTS_WITH ${quoted(prefix)}` })) {
-      // Another journey's id may go on where this one ends.
+      // This journey's id may be the beginning of another's.
       if (/^[0-9a-f]{16}$/.test(run.workflowId.slice(prefix.length))) note(run);
     }
     const current: Partial<RunName>[] = [...workflowIds].map((workflowId) => ({ workflowId }));

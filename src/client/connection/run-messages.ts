@@ -62,12 +62,12 @@ export function updateIdOf(businessKey: string, messageId: string = randomUUID()
   return `${businessKey}-${messageId}`;
 }
 
-/** What the ids of all of a journey's late consents begin with; 16 hex digits follow. */
+/** The prefix of the ids of all late consents of a journey; 16 hex digits follow. */
 export function lateConsentIdPrefix(journeyId: string): string {
   return `late-consent-${journeyId}-`;
 }
 
-/** One workflow for each message that came too late. The ledger compares it with what it has under the same key. */
+/** Names the workflow of one late message. The ledger compares the message with the one it has under the same key. */
 export function lateConsentWorkflowId(journeyId: string, messageId: string = randomUUID()): string {
   return `${lateConsentIdPrefix(journeyId)}${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}`;
 }

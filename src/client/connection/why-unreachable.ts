@@ -69,7 +69,7 @@ export async function whyUnreachable(
   return unavailable('notTemporal', address);
 }
 
-/** What would be right, by the codes of Node and of OpenSSL. */
+/** Remedies by the error codes of Node and of OpenSSL. */
 const RIGHT: readonly [sign: RegExp, what: string][] = [
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/,
@@ -92,7 +92,7 @@ function tlsFailed(
   return unavailable('tlsFailed', `${address} (${code})${right === undefined ? '' : `: ${right}`}`, code);
 }
 
-/** Of the first certificate; empty where it is none. */
+/** Reads the DER of the first certificate; empty if the text has none. */
 function derOf(pem: string | Uint8Array): Buffer {
   try {
     return new X509Certificate(Buffer.from(pem)).raw;
@@ -108,7 +108,7 @@ function isBelowVersion3(der: Uint8Array | undefined): boolean {
   return der[inner] !== 0xa0 || der[inner + 4] !== 2;
 }
 
-/** Where the content of what begins there begins: behind its tag and its length. */
+/** Returns the offset of the content of the DER element at `at`, behind its tag and its length. */
 function afterHeader(der: Uint8Array, at: number): number {
   const length = der[at + 1] ?? 0;
   return at + 2 + (length & 0x80 ? length & 0x7f : 0);

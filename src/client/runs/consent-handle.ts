@@ -49,7 +49,7 @@ const CONSENT_PATIENCE_MS = 6_000;
 
 /**
  * Whether a consent that did not reach its run goes to the ledger. Either no run is open, or Temporal takes no more
- * messages for it. In the second case a grant is not recorded: the run would never hear of it, and wait in vain.
+ * messages for it. In the second case a grant is not recorded: the run would never receive it, and wait in vain.
  */
 function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
   if (error instanceof TooManyMessagesError) return decision !== 'granted';
@@ -93,8 +93,8 @@ export abstract class ConsentHandle<
   protected abstract addressed(message: Content): ConsentMessage;
 
   /**
-   * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
-   * answered as by `recordConsent`.
+   * Sends the consent and does not wait: the status shows a refusal. If no run is open, the consent goes to the ledger,
+   * and the answer is that of `recordConsent`.
    */
   async consent(message: Content, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
     const consent = this.addressed(message);

@@ -110,7 +110,7 @@ export class JourneyHandle extends ConsentHandle<
     return this.send(withdrawJourney, 'withdraw', message, options);
   }
 
-  /** What a caller must store for later shares (interface 2.4). `consumerId` is personal, and masked where `redacted`. */
+  /** Reads what to store for later shares (interface 2.4). `consumerId` is personal, and masked if `redacted`. */
   references(options?: CallOptions): Promise<Redacted<JourneyReferences>> {
     return this.queryReferences(options);
   }
@@ -144,7 +144,7 @@ export class PullHandle extends RunHandle<PullStatus, PullResult, PullUpdateAnsw
     return this.send(withdrawPull, 'withdraw', message, options);
   }
 
-  /** What a caller must store for later shares. `consumerId` is personal, and masked where `redacted`. */
+  /** Reads what a caller must store for later shares. `consumerId` is personal, and masked if `redacted`. */
   references(options?: CallOptions): Promise<Redacted<PullReferences>> {
     return this.queryReferences(options);
   }
@@ -156,7 +156,7 @@ export class PullHandle extends RunHandle<PullStatus, PullResult, PullUpdateAnsw
   }
 }
 
-/** Who consents, to what, for whom is said by the share itself. */
+/** A consent to this share, which itself says who consents, to what and for whom. */
 export type ShareConsentMessage = Omit<ConsentMessage, 'journeyId' | 'shareId'>;
 
 /** Whether the message came without an open run, and was recorded in the ledger alone. */
@@ -252,7 +252,7 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult,
     return this.send(steerReview, 'withdraw', message, options);
   }
 
-  /** As `withdraw`, and leaves what is on hold undecided in the ledger. The run ends as cancelled. */
+  /** Ends the review like `withdraw`, but leaves held inquiries undecided in the ledger. The run ends as cancelled. */
   async cancel(options: CallOptions = {}): Promise<void> {
     const about = { runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     await this.context().calls.make(about, options, () => this.handle().cancel());

@@ -13,7 +13,7 @@ import { askRun, sendPatiently, updateIdOf } from '../connection/run-messages.ts
 import { type WatchOptions, watchRun } from './watch.ts';
 
 /**
- * What handles work with.
+ * The parts of a client that its handles use.
  *
  * @internal
  */
@@ -25,7 +25,7 @@ export interface RunContext {
   queryTimeoutMs: number;
 }
 
-/** What is personal in it may be masked, where a codec server has read it for this client. */
+/** References whose personal values may be masked, if a codec server has read them for this client. */
 export type Redacted<References> = References & { redacted: boolean };
 
 /** Members of the status of a completed run that are the same for all of them. */
@@ -52,7 +52,7 @@ export interface MessageOptions extends CallOptions {
  * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
  */
 export abstract class RunHandle<Status extends object, Result extends object, Answer extends object> {
-  /** As the ledger has it and the command line takes it: a `journeyId`, `pull:<pullId>`. */
+  /** The key in the ledger and on the command line: a `journeyId`, `pull:<pullId>`. */
   readonly runKey: string;
   readonly #context: RunContext;
 
@@ -84,8 +84,8 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   protected abstract statusOfResult(result: Result): Settled<Status>;
 
   /**
-   * Where the run stands; nothing personal. Of a completed one also without a worker. A consent that was withdrawn after the
-   * run's end is not in it: only the ledger knows, which a client has not. `credit-journey status`, beside the ledger, shows it.
+   * Reads the run's state, which has nothing personal. If the run has completed, this needs no worker. The status lacks
+   * consents withdrawn after the run's end: only the ledger has them, and `credit-journey status` beside it shows them.
    */
   async status(options: CallOptions = {}): Promise<Status> {
     try {
@@ -106,7 +106,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   }
 
   /**
-   * Waits for the run's end, be it in weeks. With `timeoutMs` it gives up waiting; the run goes on.
+   * Waits for the run's end, be it in weeks. With `timeoutMs` it gives up waiting; the run continues.
    *
    * @throws InvalidInputError where the input was refused, JourneyFailedError where the run has no result,
    *   ResultNotReadyError after `timeoutMs`

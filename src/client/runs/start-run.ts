@@ -116,7 +116,7 @@ export async function startRun<Kind extends RunKind>(
   }
 }
 
-/** Where the input of the run that has this id differs; forms that mean the same do not. */
+/** Finds where the input of the run with this id differs; forms that mean the same do not differ. */
 async function findDifferences<Kind extends RunKind>(
   client: Client,
   { kind, runKey, input, maxApplicants }: CheckedStart<Kind>,

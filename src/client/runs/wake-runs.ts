@@ -1,4 +1,4 @@
-/** Tells the runs that a pause keeps waiting that they may go on. */
+/** Wakes the runs that wait although their pause is over. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { inParallel } from '../../base/in-parallel.ts';
@@ -12,7 +12,7 @@ export interface WokenRuns {
   woken: number;
   /** Runs that had ended, or were never on this server. */
   closed: number;
-  /** Runs that the signal did not reach: they go on by themselves within the hour, or get it the next time. */
+  /** Runs that the signal did not reach: they continue by themselves within the hour, or get it the next time. */
   unreached: number;
 }
 

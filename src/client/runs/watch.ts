@@ -82,9 +82,9 @@ type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServ
 export interface WatchOptions {
   /** Ends the iteration quietly. */
   signal?: AbortSignal | undefined;
-  /** How long each question may take, in milliseconds, before `onUnavailable` is told. Default 5,000. */
+  /** How long each question may take, in milliseconds, before `onUnavailable` is called. Default 5,000. */
   timeoutMs?: number | undefined;
-  /** Called once each time that no worker, no server or no codec server answers; the watch goes on by itself. */
+  /** Called once each time that no worker, no server or no codec server answers; the watch continues by itself. */
   onUnavailable?: (error: Unavailable) => void;
 }
 
@@ -92,7 +92,6 @@ export interface WatchOptions {
 export interface WatchedRun<Status> {
   calls: Calls;
   handle: WorkflowHandle;
-  /** As the command line takes it. */
   runKey: string;
   status(options: CallOptions): Promise<Status>;
 }

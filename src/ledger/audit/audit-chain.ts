@@ -132,8 +132,8 @@ export async function readHead(
 }
 
 /**
- * Inserts a row and its entry, and returns the row. With `orKeep` a row that stands under its key stays, and nothing is
- * returned. `recordedAt` is an expression; without it the database's clock.
+ * Inserts a row and its entry, and returns the row. If `orKeep` is set and a row has this key already, keeps that row
+ * and returns nothing. `recordedAt` is an SQL expression; its default is the database's clock.
  */
 type InsertChained = (
   table: ChainedTable,
@@ -244,7 +244,6 @@ export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<v
 
 // Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value.
 
-/** The progress of a verification. */
 interface Walk {
   cipher: LedgerCipher;
   /** `null` where the head is not authentic. */

@@ -1,4 +1,4 @@
-/** What was asked of the gateway, decided, consented to, shared and disposed of, for auditors: shapes. Nothing personal. */
+/** Shapes of the records for auditors: inquiries, decisions, consents, shares and disposals. Nothing personal. */
 import { defined } from '../../base/defined.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { DecisionAction, FailureType } from '../../model/failure-types.ts';
@@ -77,7 +77,7 @@ export interface AuditedAttempt extends InquiryDescription {
   returnCode?: string;
   /** The provider's, beside that code. */
   returnReasonCode?: string;
-  /** Of an answered or accepted inquiry, in the request's order. Absent of a share, whose answer names no applicants. */
+  /** Present for an answered or accepted inquiry, in the request's order. A share's answer names no applicants. */
   applicantOutcomes?: ApplicantOutcome[];
   /** The reference number of an answer without a record: no report's. Gone after a disposal. */
   noRecordReference?: string;
@@ -96,7 +96,7 @@ export interface AuditedAttempt extends InquiryDescription {
     AuditedAttempt,
     'returnCode' | 'returnReasonCode' | 'applicantOutcomes' | 'noRecordReference'
   >;
-  /** Of the inquiry. */
+  /** Belongs to the inquiry, as does `disposedAt`. */
   abandonedAt?: string;
   disposedAt?: string;
   /** Every hold in force that covers the inquiry. */
@@ -105,7 +105,6 @@ export interface AuditedAttempt extends InquiryDescription {
 
 export type Posted = 'yes' | 'no' | 'unknown';
 
-/** The input of `postedOf`. */
 interface PostingFacts {
   /** The present state: never `sending` past its time. */
   state: AttemptState;
@@ -181,7 +180,7 @@ export class InquiryTotals {
 
 const COUNTED_AS = { yes: 'posted', no: 'notPosted', unknown: 'unknown' } as const;
 
-// What people decided, consented to and disposed of, for analysts: shapes. Nothing personal, and no reference.
+// Shapes of the records for analysts: decisions, consents and disposals of people. Nothing personal, and no reference.
 
 /**
  * Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. A reader's reach
@@ -198,7 +197,7 @@ export interface RecordsQuery extends ReadersReach {
 
 export interface DecisionsQuery extends RecordsQuery {
   customerTraceNumber?: string;
-  /** The person who decided, as it was written. */
+  /** The name of the person who decided, exactly as recorded. */
   by?: string;
 }
 
@@ -218,7 +217,7 @@ export interface AuditedDecision
   providerSaid?: DecisionRecord['providerSaid'];
   /** Why the inquiry was on hold. */
   failureType?: FailureType;
-  /** By the decider's clock; where a run took the decision, when it came to the run. */
+  /** By the decider's clock. If a run took the decision, the time when the run received it. */
   decidedAt?: string;
   recordedAt: string;
 }
@@ -232,7 +231,7 @@ export interface AuditedConsent
   recordedAt: string;
   /** The attempts that it permitted: 0 where nothing was sent under it. */
   permittedAttempts: number;
-  /** What of it the ledger did not know when it was last looked at. */
+  /** The parts of the message that the ledger did not know at its last check. */
   unmatched?: Unmatched;
 }
 
@@ -269,7 +268,7 @@ export interface SharesQuery extends ReadersReach {
 /** The report, where the ledger knows it. */
 export interface SharedReportView {
   customerTraceNumber: string;
-  /** Of its inquiry. */
+  /** The run key of the report's inquiry. */
   runKey: string;
   productCode: AuditedAttempt['productCode'];
   endUserCode?: string;

@@ -27,7 +27,6 @@ import {
  */
 const PAGE_SIZE = 1_000;
 
-/** The end of a page. */
 export interface AttemptPlace {
   claimedAtMs: number;
   customerTraceNumber: string;
@@ -68,7 +67,7 @@ const OF_ATTEMPT = [
 /** The columns that may hold a reference. */
 const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
-/** Where no reference is looked for: the answers whose own number is told. What a record has sealed is left alone. */
+/** The answers to open if the query names no reference: those whose number the audit shows. A record's stays sealed. */
 const NEEDED_ANSWERS = [
   "CASE WHEN a.state = 'answered' AND a.outcome <> 'record' THEN a.answer END AS answer",
   "CASE WHEN a.late_outcome <> 'record' THEN a.late_answer END AS late_answer",
@@ -213,7 +212,7 @@ class PageReader {
     return defined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
   }
 
-  /** An answer that came after its attempt was superseded, told as any other. */
+  /** Describes an answer that arrived after its attempt was superseded, like any other answer. */
   #late(row: FoundRow, lateAtMs: number): NonNullable<AuditedAttempt['late']> {
     const { late_outcome: outcome, late_applicant_outcomes: told } = row;
     return {

@@ -55,7 +55,7 @@ export function readDecisionsPage(
   return readPage(tx, { rows, conditions, query, after, auditedOf: decisionOf });
 }
 
-/** As `readDecisionsPage`: consents, refusals and those under which nothing was sent among them. */
+/** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
 export function readConsentsPage(
   tx: Transaction,
   query: RecordsQuery,
@@ -71,7 +71,7 @@ export function readConsentsPage(
   return readPage(tx, { rows, conditions, query, after, auditedOf: consentOf });
 }
 
-/** As `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
+/** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
 export function readDisposalsPage(
   tx: Transaction,
   query: RecordsQuery,
@@ -81,7 +81,7 @@ export function readDisposalsPage(
   return readPage(tx, { rows: RETENTION_LOG, conditions, query, after, auditedOf: eventOf });
 }
 
-/** As `readDecisionsPage`: shares that were withdrawn before they were sent. */
+/** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */
 export function readShareWithdrawalsPage(
   tx: Transaction,
   query: RecordsQuery,
@@ -96,7 +96,7 @@ export function readShareWithdrawalsPage(
   return readPage(tx, { rows, conditions, query, after, auditedOf });
 }
 
-/** As `readDecisionsPage`: readings of what is sealed. */
+/** Reads like `readDecisionsPage`: readings of sealed content. */
 export function readAccessesPage(
   tx: Transaction,
   query: AccessesQuery,
@@ -217,7 +217,7 @@ const OF_INQUIRY = 'i.run_key, i.customer_trace_number, i.share_id FROM';
 const SOURCES = [
   `SELECT 'inquiry' AS what, ${OF_INQUIRY} inquiries i WHERE i.customer_trace_number = $1`,
   `SELECT 'share' AS what, ${OF_INQUIRY} inquiries i WHERE i.share_id = $1`,
-  // Of a share that was not sent yet.
+  // These find a share that was not sent yet.
   ...[
     ['report_shares', 'run_key'],
     ['consents', 'journey_id'],
@@ -237,8 +237,8 @@ const SOURCES = [
 ];
 
 /**
- * Reads only: what has exactly this name: a trace number, the id of a share, or of a decision. At most 20 of them, by an
- * index. A journey's share is known from its first consent on.
+ * Reads only: the records with exactly this name, which is a trace number or the id of a share or a decision. Returns
+ * at most 20, by an index. A journey's share is known from its first consent on.
  */
 export async function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
   const found: NamedRecord[] = [];

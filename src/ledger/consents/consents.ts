@@ -1,4 +1,4 @@
-/** Rows of `consents` and `attempt_consents`: what was granted and refused, and what permitted each attempt. */
+/** Rows of `consents` and `attempt_consents`: grants, refusals, and the grants that permitted each attempt. */
 
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { consentDifferences } from '../../consent/refusals.ts';
@@ -7,7 +7,7 @@ import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import type { ConsentVerdict } from '../records.ts';
 
-/** What a consent says, but for its secondary user and its evidence. */
+/** Columns with the content of a consent, except its secondary user and its evidence. */
 const SAID = [
   'journey_id',
   'share_id',
@@ -20,7 +20,6 @@ const SAID = [
 ] as const;
 const SECONDARY_USER = ['end_user_code', 'end_user'] as const;
 
-/** A row of `consents`, as read. */
 export interface ConsentRow
   extends Columns<Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>>,
     Columns<Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'> & ConsentRecord['secondaryUser']> {
@@ -39,7 +38,7 @@ export async function recordConsents(
   return { keep: true, value: await insertConsents(tx, consents) };
 }
 
-/** As `recordConsents`, as a part of a transaction. */
+/** Like `recordConsents`, as a part of a transaction. */
 export async function insertConsents(tx: Transaction, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
   if (consents.length === 0) return verdicts;
@@ -52,7 +51,7 @@ export async function insertConsents(tx: Transaction, consents: readonly Consent
   return verdicts;
 }
 
-/** The verdict where a row stands under the same key: from an earlier try of this call, or from another message. */
+/** Judges a consent whose key has a row already: from an earlier try of this call, or from another message. */
 async function verdictOnKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
   const [row] = await session.rows<ConsentRow>(
     `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
@@ -130,7 +129,7 @@ export interface PostingRow {
  * to know.
  */
 export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
-  // An answer that came too late for its attempt may still mean a posting.
+  // A late answer may still mean a posting.
   if (state === 'sending' || state === 'unknown' || late_state === 'answered') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';

@@ -66,7 +66,7 @@ export interface ToldConsents {
   consents: readonly ConsentRecord[];
   /** The shares among them that the run does not know yet. */
   unknownShares: readonly string[];
-  /** Shares that the run has come to know since it received consents to them. */
+  /** Shares that the run has learned of since it received consents to them. */
   matchedShares: readonly string[];
   /** Grants that the run does not count any more. */
   faultyGrants: readonly FaultyGrant[];
@@ -91,8 +91,8 @@ export async function keepConsent(tx: Transaction, consent: ConsentRecord): Prom
 }
 
 /**
- * What a run that begins must hear, in the order in which it came: every refusal for its shares, and the grants that no
- * other start has received. From then on these grants belong to this start. The newest 1,000 where there are more.
+ * Returns the consents that a new run must receive, in order of arrival: every refusal for its shares, and the grants
+ * that no other start has received. From then on these grants belong to this start. Limited to the newest 1,000.
  */
 export async function hearConsents({ session }: Transaction, run: HearingRun): Promise<Written<HeardConsent[]>> {
   const { runKey, firstRunId } = run;
@@ -124,7 +124,7 @@ export async function hearConsents({ session }: Transaction, run: HearingRun): P
   return { keep: true, value: heard };
 }
 
-/** Records what a run has received for shares that it does not know, which of them it has come to know, and which grants it does not count. */
+/** Records what a run has received for unknown shares, which of these it now knows, and which grants do not count. */
 export async function noteToldConsents(tx: Transaction, told: ToldConsents): Promise<Written<void>> {
   const { session, dialect } = tx;
   const { runKey, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;

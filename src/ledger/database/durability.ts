@@ -1,6 +1,6 @@
 /**
- * Whether what PostgreSQL has confirmed can be lost, in a power cut or when a standby takes over. A claim that the new
- * primary lacks may be made again, and so an inquiry posted twice.
+ * Checks whether a power cut or a failover can lose commits that PostgreSQL has confirmed. If the new primary lacks a
+ * claim, a run may claim again, and an inquiry is posted twice.
  */
 import type { SqlSession } from './sql-session.ts';
 
@@ -12,13 +12,13 @@ export interface DurabilitySetting {
    * - `accepted`: a person accepts that commits can be lost.
    */
   kind: 'replication' | 'storage' | 'accepted';
-  /** Who decided so, and why; absent with `replication`. */
+  /** The person who decided, and the reason; absent with `replication`. */
   by?: string;
 }
 
 /** A server or program that receives what this server writes. */
 export interface Follower {
-  /** As `pg_stat_replication` has it; `null` where this role may not read it. */
+  /** The value in `pg_stat_replication`; `null` if this role may not read it. */
   sync: 'sync' | 'quorum' | 'potential' | 'async' | null;
   /** A standby. A subscriber of logical replication, a backup or an archive of the log cannot take over. */
   canTakeOver: boolean;
@@ -117,7 +117,7 @@ export function judgeDurability(found: Durability, setting: DurabilitySetting): 
   return { ...verdict, detail: `${verdict.detail}${by}` };
 }
 
-/** What this server itself may lose; `null` for nothing. */
+/** Describes what this server itself may lose; `null` for nothing. */
 function onDisk(
   { isFlushed, writesFullPages, commit, synchronousNames, followers }: Durability,
   { kind }: DurabilitySetting,
@@ -129,8 +129,8 @@ function onDisk(
       `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
     );
   }
-  // The ledger's own transactions say `on`. Whoever set this expects that commits here may be lost, and other programs
-  // that write into the ledger by hand get what he set.
+  // The ledger's own transactions set `on`. An operator who sets another value expects that commits here may be lost.
+  // Other programs that write into the ledger by hand get that value.
   const hasOthers = kind !== 'storage' && (neededStandbys(synchronousNames) > 0 || followers.length > 0);
   if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
     return loses(
@@ -205,7 +205,7 @@ function counted(standbys: number): string {
   return `${standbys} ${standbys === 1 ? 'standby' : 'standbys'}`;
 }
 
-/** Where `pg_settings.source` leads an administrator. */
+/** Names the place of a setting for an administrator, from `pg_settings.source`. */
 function placeOf(source: string): string {
   if (source === 'database') return 'ALTER DATABASE';
   if (source === 'user' || source === 'database user') return 'ALTER ROLE';

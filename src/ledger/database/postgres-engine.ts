@@ -22,8 +22,8 @@ const NOT_NULL_VIOLATION = '23502';
 const UNIQUE_VIOLATION = '23505';
 const INVALID_CATALOG_NAME = '3D000';
 /**
- * Where PostgreSQL's own code waits for the synchronous standby. Who cancels the wait (`pg_cancel_backend`) has COMMIT
- * answered as done, and this routine warns that the standby may lack it. The warning's words are in any language.
+ * The routine in which PostgreSQL waits for the synchronous standby. After `pg_cancel_backend` the server
+ * reports COMMIT as done, and this routine warns, in any language, that the standby may lack it.
  */
 const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
@@ -56,7 +56,7 @@ class PostgresSession implements SqlSession {
   }
 
   async rows<Row = SqlRow>(text: string, values: Statement['values'] = []): Promise<Row[]> {
-    // What comes later would be no part of the transaction.
+    // A later statement would not be part of the transaction.
     if (this.#isOver) throw new LedgerUnavailableError('the transaction is over');
     const result = await this.#run(text, values);
     return result.rows as Row[];
@@ -183,7 +183,7 @@ function written(value: SqlValue | undefined): string | Buffer | null {
 export function translated(error: unknown): Error {
   const code = codeOf(error);
   if (code === UNIQUE_VIOLATION) return new LostRaceError('lost');
-  // As in `insertAttempt`.
+  // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === NOT_NULL_VIOLATION && (error as pg.DatabaseError).column === 'claimed_at') {
     return new LostRaceError('a pause came first');
   }

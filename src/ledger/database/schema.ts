@@ -36,7 +36,7 @@ export async function oldestWriterOf(session: SqlSession): Promise<number> {
   return row?.oldest ?? 0;
 }
 
-/** The same as a scalar subquery, for statements that read something else too. */
+/** Scalar subquery for that version, for statements that also read something else. */
 export const OLDEST_WRITER = 'SELECT coalesce(max(oldest_writer), 0) FROM ledger_schema';
 
 /** The names of all tables at a version. */

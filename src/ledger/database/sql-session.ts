@@ -64,8 +64,8 @@ export interface SqlDialect {
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
   /**
-   * Triggers that refuse DELETE on a table. With `appendOnly` also UPDATE, and with `keepSealed` to put another `body` in
-   * the place of the one that is there: it can only be destroyed.
+   * Triggers that refuse DELETE on a table. With `appendOnly` they also refuse UPDATE. With `keepSealed` they refuse to
+   * replace a `body`: it can only be destroyed.
    */
   guardRows(table: string, guard: 'appendOnly' | 'keepRows' | 'keepSealed'): string[];
 }
@@ -76,7 +76,7 @@ export interface SqlDialect {
  */
 export type Written<T> = { keep: boolean; value: T | Promise<T> };
 
-/** Of work that says whether it has written anything. */
+/** Converts the result of work that reports whether it has written anything. */
 export function keptWhereTrue(isWritten: boolean): Written<boolean> {
   return { keep: isWritten, value: isWritten };
 }
@@ -120,12 +120,12 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-/** What every function of the ledger works in: an open transaction, the engine's fragments, the ledger's cipher. */
+/** The context of every function of the ledger: an open transaction, the engine's fragments, the ledger's cipher. */
 export interface Transaction {
   session: SqlSession;
   dialect: SqlDialect;
   cipher: LedgerCipher;
 }
 
-/** What a function needs that seals and opens nothing. */
+/** The context of a function that seals and opens nothing. */
 export type Unsealed = Pick<Transaction, 'session' | 'dialect'>;

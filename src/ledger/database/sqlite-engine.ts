@@ -22,7 +22,7 @@ import {
 class LogSync {
   readonly #file: string;
   #handle: FileHandle | undefined;
-  /** Counts commits. It begins with those that the log held when it was opened: nobody may have synced them. */
+  /** Counts commits. Begins with those that the log held when it was opened: they may not be synced. */
   #commits = 1;
   /** The commits that the last sync began with. */
   #begun = 0;
@@ -131,7 +131,7 @@ class SqliteConnection implements SqlSession {
         const row = opened.prepare('PRAGMA journal_mode = WAL').get();
         // Without such a log `NORMAL` would forget commits.
         if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
-        // `log` syncs what is committed. SQLite itself still syncs log and database around each checkpoint.
+        // `log` syncs the commits. SQLite itself still syncs log and database around each checkpoint.
         opened.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
         // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
         opened.exec('PRAGMA wal_autocheckpoint = 4000');
@@ -168,7 +168,7 @@ class SqliteConnection implements SqlSession {
 
   /** The sync of this commit covers what others have committed before it. */
   commit(): void {
-    // What a failed log takes counts as not done: better it is not written.
+    // A commit into a failed log counts as not done, so it is better not written.
     if (this.log.hasFailed) throw new LedgerUnavailableError('the ledger is opened anew');
     this.#run('COMMIT');
     this.log.noteCommit();
@@ -244,11 +244,11 @@ function resultCodeOf(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
 }
 
-/** The driver's own message may quote what was written: only its code is passed on. */
+/** Passes on only the driver's code: its own message may quote values. */
 export function translated(error: unknown): unknown {
   const code = resultCodeOf(error);
   if (code === SQLITE_CONSTRAINT_PRIMARYKEY || code === SQLITE_CONSTRAINT_UNIQUE) return new LostRaceError('lost');
-  // As in `insertAttempt`.
+  // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === SQLITE_CONSTRAINT_NOTNULL && String(error).endsWith(' attempts.claimed_at')) {
     return new LostRaceError('a pause came first');
   }
@@ -368,8 +368,7 @@ class SqliteEngine implements SqlEngine {
       const connection = await this.#opened(until);
       return { ended: await transact(connection, () => begin(connection, until), work), log: connection.log };
     });
-    // What was only read waits too, and so does what was refused: the commit that it saw may be another's, and not yet
-    // on disk.
+    // Reads and refusals wait too: the commit that they saw may be another's, and not yet on disk.
     await log.covered();
     if ('error' in ended) throw ended.error;
     return ended.value;
@@ -419,7 +418,7 @@ async function transact<T>(
   let isOver = false;
   const session: SqlSession = {
     async rows(text, values) {
-      // What comes after a failure of another statement would be no part of the transaction.
+      // A statement after another one's failure would not be part of the transaction.
       if (isOver) throw new LedgerUnavailableError('the transaction is over');
       return connection.rows(text, values);
     },

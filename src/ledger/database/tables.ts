@@ -1,4 +1,4 @@
-/** The ledger's tables at their first version, their indexes, and what may never happen to their rows. */
+/** The ledger's tables at their first version, their indexes, and the guards on their rows. */
 import type { SqlDialect } from './sql-session.ts';
 
 export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): string[] {
@@ -9,7 +9,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
   return [
     ...triggerPrelude,
 
-    // Which ledger this is, the version of its tables, and how it finds that it was restored.
+    // The ledger's identity, the version of its tables, and how it finds that it was restored.
     `CREATE TABLE ledger_schema (
       version BIGINT PRIMARY KEY,
       applied_at BIGINT NOT NULL,
@@ -80,7 +80,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     'CREATE INDEX inquiries_of_run ON inquiries (run_key, product_code)',
     'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
-    // What is late or not disposed of yet: few among many millions of rows.
+    // Rows that are late or not disposed of yet: few among many millions.
     'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
     'CREATE INDEX inquiries_revoked_late ON inquiries (late_consent_at) WHERE late_consent_at IS NOT NULL',
     'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
@@ -145,7 +145,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       PRIMARY KEY (customer_trace_number, attempt)
     )`,
 
-    // What people decide: about attempts, about runs, and that they have seen what was flagged.
+    // Decisions of people: about attempts, about runs, and that they have seen a flag.
     // The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed.
     `CREATE TABLE decisions (
       customer_trace_number TEXT NOT NULL REFERENCES inquiries,
@@ -246,7 +246,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     'CREATE INDEX kept_consents_unmatched ON kept_consents (kept_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
 
-    // Which report a share is of, and shares that were taken back.
+    // The report of each share, and shares that were taken back.
     `CREATE TABLE report_shares (
       run_key TEXT NOT NULL,
       share_id TEXT NOT NULL,
@@ -270,7 +270,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       PRIMARY KEY (run_key, share_id)
     )`,
 
-    // What is sealed, and destroyed one by one: reports, what was derived from them, and bodies of refusals. Also whose
+    // Sealed content, destroyed one by one: reports, data derived from them, and bodies of refusals. Also whose
     // references they have, and who has read them.
     `CREATE TABLE reports (
       customer_trace_number TEXT NOT NULL,
@@ -349,7 +349,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     'CREATE INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)',
 
-    // The chain that reveals tampering with consents and decisions (audit-chain.ts), what was disposed of, and legal holds.
+    // The chain that reveals tampering with consents and decisions (audit-chain.ts), disposals, and legal holds.
     `CREATE TABLE audit_chain (
       position BIGINT PRIMARY KEY,
       row_table TEXT NOT NULL,
@@ -404,7 +404,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       recorded_at BIGINT NOT NULL,
       PRIMARY KEY (pause_id, kind)
     )`,
-    // Whom `resume` wakes. Not a record: a row goes once its run was told.
+    // Inquiries whose runs `resume` wakes. Not a record: a row is deleted once its run was notified.
     `CREATE TABLE paused_inquiries (
       customer_trace_number TEXT PRIMARY KEY,
       workflow_id TEXT NOT NULL,
@@ -412,7 +412,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       noted_at BIGINT NOT NULL
     )`,
 
-    // The tables of what needs a person: runs that hold, and what was flagged.
+    // The tables of work for people: runs that hold, and flags.
     `CREATE TABLE work_for_people (
       work_id TEXT PRIMARY KEY,
       run_key TEXT NOT NULL,
@@ -458,7 +458,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
   ];
 }
 
-/** Which rows are never deleted, by table; which are never changed either, and of which a sealed body is never replaced. */
+/** Rows that are never deleted, by table. Some tables also refuse any change, or a new sealed body. */
 const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> = {
   ledger_identity: 'keepRows',
   attempt_counter: 'keepRows',

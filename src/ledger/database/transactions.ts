@@ -76,7 +76,7 @@ type Value<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends W
 
 /** The methods that functions of one transaction become. */
 type Methods<Fs> = { [Name in keyof Fs]: (...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>> };
-/** The same, with the id of the ledger that is meant as their first input. */
+/** Like `Methods`, with the id of the expected ledger as first input. */
 type MethodsOfLedger<Fs> = {
   [Name in keyof Fs]: (ledgerId: string, ...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>>;
 };

@@ -1,4 +1,4 @@
-/** What the key ring wraps: the ledger's own secret, made once and stored beside its id, and the data keys of reports. */
+/** Keys under the key ring: the ledger's secret, made once and stored beside its id, and the data keys of reports. */
 
 import { randomBytes } from 'node:crypto';
 import { UnknownKeyError } from '../../protection/errors.ts';
@@ -19,7 +19,7 @@ export function openLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: Wr
   return keys.unwrap('ledger', wrapped, boundOf(ledgerId));
 }
 
-/** The same secret under the key ring's current key. */
+/** Wraps the ledger's secret under the key ring's current key. */
 export async function rewrapLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: WrappedKey): Promise<WrappedKey> {
   return keys.wrap('ledger', await openLedgerSecret(keys, ledgerId, wrapped), boundOf(ledgerId));
 }
@@ -49,7 +49,7 @@ function boundOf(ledgerId: string): string {
   return JSON.stringify(['ledger secret', ledgerId]);
 }
 
-// Wraps data keys under the key ring's current key, a few rows at a time, while other work goes on.
+// Wraps data keys under the key ring's current key, a few rows at a time, so that other work can proceed.
 
 /** Rows that one transaction writes: few enough for claims to pass in between. */
 const BATCH = 50;

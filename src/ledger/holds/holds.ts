@@ -44,7 +44,7 @@ export async function openHeld(
   if (!undecided || !isWanted(undecided.reason)) return;
   const { attempt, reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
-  // What the run itself waits for comes first: a decision about that leads to this one.
+  // A hold that the run itself waits for has priority: a decision about that leads to this one.
   if (open && (open.noted_at !== null || (open.attempt === attempt && open.reason === reason))) return;
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
@@ -82,7 +82,7 @@ async function insertOfInquiry(
   );
 }
 
-/** Closes what the decision is about. Where it has judged nothing that the ledger knows, that stands again. */
+/** Closes the hold that the decision is about. Opens it again if the decision judged nothing that the ledger knows. */
 export async function endByDecision(
   tx: Transaction,
   { customerTraceNumber, attempt, action, decisionId }: DecisionRecord,
@@ -112,11 +112,11 @@ export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<Wri
   return { keep: verdict.kind === 'recorded', value: verdict };
 }
 
-/** Records who has seen what was flagged about the inquiry, where anything is. */
+/** Records who has seen the flags of the inquiry, if it has any. */
 async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdict> {
   const { session, dialect } = tx;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
-  // Without a run nobody takes a decision that would close the row of what was answered after all.
+  // If the run is gone, no decision can close the row of an inquiry that was answered after all.
   const isUndecided = runIsGone && (await readUndecided(session, dialect, customerTraceNumber)) !== undefined;
   const ofGone = (row: string) => (isUndecided ? `OR ${row}.noted_at IS NOT NULL` : "OR kind = 'held'");
   const seenAlike = (row: string) => `(${row}.kind = 'flagged' ${runIsGone ? ofGone(row) : ''})`;
@@ -184,7 +184,7 @@ export async function readHeld({ session }: Transaction, customerTraceNumber: st
   return row;
 }
 
-// What runs say that they wait for, as rows of `work_for_people`. Each function is part of one transaction.
+// Records what runs report that they wait for, as rows of `work_for_people`. Each function is part of one transaction.
 
 /**
  * Writes what a run says that it waits for. Idempotent. A hold that was decided since then, or whose inquiry has gone on,
@@ -228,8 +228,8 @@ export async function takeOver(
 }
 
 /**
- * Records who has seen to what was flagged about a run, and about none of its inquiries (`recordSeen`): lasting flags,
- * and where the run is gone all others too. Returns whether there was any.
+ * Records who has seen the flags of a run that are about none of its inquiries (for those: `recordSeen`). Closes
+ * lasting flags, and all others too if the run is gone. Returns whether there was any.
  */
 export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<Written<boolean>> {
   const { runKey, decisionId } = seen;
@@ -244,7 +244,7 @@ export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunS
   return keptWhereTrue(closed > 0);
 }
 
-/** What stands of the earlier notes of this id's runs, but for what lasts longer than a run. */
+/** Returns the open entries from earlier notes of this id's runs, except those that outlast a run. */
 async function toldBefore(
   { session }: Pick<Transaction, 'session'>,
   runKey: string,
@@ -269,7 +269,7 @@ async function forgetEarlier({ session }: Transaction, runKey: string, asOfMs: n
   );
 }
 
-/** The run has ended without coming to these again: the ledger shows only what may have been posted for good. */
+/** Closes the holds that the ended run never met again. Only those that may have been posted stay open, for good. */
 async function endWhatNobodyMeets(tx: Transaction, runKey: string, asOfMs: number): Promise<void> {
   const posted = MAY_BE_POSTED.map((reason) => `'${reason}'`).join(', ');
   const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND coalesce(noted_at, since) < $2`;
@@ -360,7 +360,7 @@ async function isFromBeforeReset({ session }: Transaction, { runKey }: WorkKey, 
   return row !== undefined;
 }
 
-/** Such a flag says something that does not change: who has seen it has seen it. */
+/** A lasting flag never changes, so a person needs to see it only once. */
 async function isSeen({ session }: Transaction, key: WorkKey): Promise<boolean> {
   const { sql, values } = sameAs(key);
   const rows = await session.rows(`SELECT 1 FROM work_for_people WHERE ${sql} AND closed_how = 'seen' LIMIT 1`, values);

@@ -84,7 +84,7 @@ function lateBranch(within = ''): string {
     WHERE i.late_answer_at IS NOT NULL ${within} AND ${IS_LATE_TO_JUDGE}`;
 }
 
-/** The same for late news that has not been seen. */
+/** A subquery like `undecidedSelection`, for late news that has not been seen. */
 export function attentionSelection(within: string): string {
   return attentionBranches(`AND i.customer_trace_number IN (${within})`).join(' UNION ');
 }
@@ -136,7 +136,7 @@ export async function readOpenInquiries(
   return views.map(withNeeds);
 }
 
-/** What of one inquiry needs a decision, if anything. */
+/** Returns the part of one inquiry that needs a decision, if any. */
 export async function readUndecided(
   session: SqlSession,
   dialect: SqlDialect,
@@ -204,7 +204,7 @@ function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'
   return REASON_OF_STATE[row.state] ?? 'OutcomeUnknown';
 }
 
-/** What the inquiry needs from a person, by the query's rules. */
+/** Adds the needs of the inquiry from a person, by the query's rules. */
 function withNeeds(view: InquiryView): OpenInquiry {
   const latest = view.attempts.at(-1);
   const undecided = latest && !view.abandonedAt ? (lateIn(view, latest) ?? undecidedIn(view, latest)) : undefined;
@@ -216,7 +216,7 @@ function withNeeds(view: InquiryView): OpenInquiry {
   return { ...view, ...(undecided ? { undecided } : {}), attention };
 }
 
-/** As `lateToJudge` has it. */
+/** Follows the rule of `lateToJudge`. */
 function lateIn({ attempts }: InquiryView, latest: AttemptView): OpenInquiry['undecided'] {
   if (attempts.some(({ state }) => state === 'accepted')) return undefined;
   const mayBeFollowed = isKnownNotPosted(latest.state) || (HELD_STATES.includes(latest.state) && latest.resendStands);
@@ -228,7 +228,7 @@ function undecidedIn(view: InquiryView, latest: InquiryView['attempts'][number])
   return isDecided(view, latest) ? undefined : undecidedOf(latest);
 }
 
-/** The same rule as in the query: a resend that permits nothing has judged no attempt. */
+/** Follows the query's rule: a resend that permits nothing has judged no attempt. */
 function isDecided({ decisions }: InquiryView, { attempt, resendStands }: AttemptView): boolean {
   return (
     resendStands === true ||

@@ -1,6 +1,6 @@
 /**
- * What needs a person, as rows: runs that hold, and what was flagged; what a row is, and its lists. A row is written with
- * what caused it, and closed by what ended it, so that it can be read without a worker, and when its run is lost. Nothing
+ * Work that needs a person, as rows: runs that hold, and flags. Defines a row and its lists. The ledger writes a row
+ * with its cause, and closes it with its end. So a reader needs no worker, and rows outlive a lost run. Nothing
  * personal.
  */
 
@@ -18,7 +18,6 @@ import type { AttentionReason } from '../records.ts';
 /** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
 export type WorkKind = 'held' | 'flagged';
 
-/** Why something was flagged. */
 export type FlagReason =
   | AttentionReason
   | 'revokedAfterPosting'
@@ -26,7 +25,7 @@ export type FlagReason =
   | typeof REPORT_CHANGED
   | typeof PORTFOLIO_UNAVAILABLE;
 
-/** What a row names, and what recognises it: an inquiry has one hold at a time, and one flag of each reason. */
+/** The key of a row: an inquiry has one hold at a time, and one flag of each reason. */
 export interface WorkKey {
   /** The run key (model/run-key.ts). */
   runKey: string;
@@ -36,7 +35,7 @@ export interface WorkKey {
   customerTraceNumber?: string;
 }
 
-/** What else the status of a run says of its hold: docs/journeys.md. */
+/** Further details of a hold from the run's status: docs/journeys.md. */
 export interface WorkDetails {
   applicantIds?: readonly string[];
   httpStatus?: number;
@@ -47,7 +46,6 @@ export interface WorkDetails {
   problems?: readonly Problem[];
 }
 
-/** One thing that needs a person. */
 interface NeedsPerson extends WorkKey {
   /** RFC 3339. By the run's clock; where a transaction of the ledger has caused it, by the ledger's. */
   since: string;
@@ -62,9 +60,9 @@ interface NeedsPerson extends WorkKey {
   details?: WorkDetails;
 }
 
-/** The same, as a run says it. */
+/** A need for a person, as a run reports it. */
 export interface WorkToNote extends NeedsPerson {
-  /** Of a hold: the ledger may not have the inquiry yet, and a decision about it needs that row. */
+  /** Present for a hold: the ledger may not have the inquiry yet, and a decision about it needs that row. */
   inquiry?: InquiryDescription;
 }
 
@@ -76,8 +74,8 @@ export interface WorkRow extends NeedsPerson {
 }
 
 /**
- * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one has decided nothing,
- * and the run goes on with what the ledger has. `claimed`: another attempt was made. `replaced`: another reason stands.
+ * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one decided nothing, and
+ * the run continues with the ledger's state. `claimed`: another attempt was made. `replaced`: another reason applies.
  * `ended`: its run, or a later one of its id, said that it is over. `disposed`: its inquiry was disposed of.
  */
 export interface WorkEnd {
@@ -95,9 +93,9 @@ export interface WorkFilters extends ReadersReach {
   kind?: WorkKind;
   reason?: WorkKey['reason'];
   gatewayProfile?: string;
-  /** Of the row itself: a share's is its secondary user. */
+  /** The end user of the row itself: for a share, its secondary user. */
   endUserCode?: string;
-  /** Of a portfolio review: all of its rows as well. */
+  /** For a portfolio review, all of its rows match as well. */
   runKey?: string;
   customerTraceNumber?: string;
 }
@@ -129,7 +127,7 @@ export interface WorkCount {
   oldest: string;
 }
 
-/** As `RunDecision`. */
+/** Fields as in `RunDecision`. */
 export interface RunSeen {
   runKey: string;
   decisionId: string;
@@ -137,18 +135,18 @@ export interface RunSeen {
   reason: string;
   /** RFC 3339. */
   decidedAt: string;
-  /** Only what was flagged for this reason. */
+  /** Limits the record to flags for this reason. */
   flag?: FlagReason;
   runIsGone?: true;
 }
 
-/** What has changed of a run since its last note. */
+/** Changes of a run since its last note. */
 export interface WorkNote {
   /** The run's clock, RFC 3339: of two notes about one thing the later one counts, whichever comes first. */
   asOf: string;
   opened: readonly WorkToNote[];
   ended: readonly WorkKey[];
-  /** The run has ended: of what the ledger itself needs, only what may have been posted stays open. */
+  /** The run has ended: of the ledger's own rows, only those that may have been posted stay open. */
   isLast?: true;
   /**
    * The run was reset, and `opened` is all that it needs: what its earlier notes said is over, unless it is a lasting
@@ -173,7 +171,7 @@ const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held'
 /** The open rows. */
 const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
 
-/** Attempts whose answer can no longer come, and of which nobody has written yet that they are held, in the same form. */
+/** Selects attempts whose answer can no longer come, and that no row shows as held yet, in the same form. */
 function overdue({ now }: SqlDialect): string {
   return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
       'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
@@ -225,7 +223,7 @@ export async function readCounts(
   return (await Promise.all(countStatements(dialect, filters).map(read))).flat();
 }
 
-/** Whether anything stands by the word of a run of this owner. */
+/** Returns whether a run of this owner has noted anything that is still open. */
 export async function hasOpenWork({ session }: Transaction, runKey: string): Promise<boolean> {
   const { sql, values } = condition({ runKey });
   const rows = await session.rows(
@@ -269,7 +267,7 @@ function isForThese(places: readonly string[]): string {
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOneOf('f.name', places)}))`;
 }
 
-/** What a row names as its object does. */
+/** Columns whose names a row shares with its object. */
 export const NAMED = [
   'run_key',
   'kind',
@@ -294,8 +292,8 @@ interface Row extends Columns<Omit<WorkRow, 'since' | 'gatewayProfile' | 'detail
 }
 
 /**
- * Reads only: one page of what is open. An attempt whose answer can no longer come counts as held, also where no program
- * has written that yet.
+ * Reads only: one page of open rows. An attempt whose answer can no longer come counts as held, even if no program has
+ * written that yet.
  *
  * @throws RangeError where `after` is no `next` of a page, or `limit` is below 1
  */
@@ -349,7 +347,7 @@ function placeOf(after: string): { sinceMs: number; workId: string } {
   return { sinceMs, workId: after.slice(dot + 1) };
 }
 
-/** As the database sorts, by any collation: ids of rows are hexadecimal, and those of overdue attempts begin with `z`. */
+/** Sorts like the database, by any collation: ids of rows are hexadecimal, those of overdue attempts begin with `z`. */
 function byAge(one: Row, other: Row): number {
   return one.since - other.since || (one.work_id < other.work_id ? -1 : 1);
 }

@@ -15,9 +15,8 @@ type CloseDecision =
   /** Write that it was not sent; `permittedBy` is the decision that it would have spent. */
   { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
 
-/** What the ledger knows when an attempt is to be closed. */
 export interface KnownAtClosing extends KnownInquiry {
-  /** An operator has accepted an older copy since the attempt began: what is missing here may have been sent. */
+  /** An operator has accepted an older copy since the attempt began: a missing attempt may have been sent. */
   mayLackAttempt?: boolean;
 }
 
@@ -52,7 +51,7 @@ export function decideClose(
     rules.filter(({ name }) => CLOSE_RULES.includes(name)),
   );
   if (verdict.kind !== 'claim') return verdict;
-  // That it is missing says nothing here. Once the copy is accepted, a person must decide.
+  // A missing attempt proves nothing here. Once the copy is accepted, a person must decide.
   if (known.isRestored) return { kind: 'ledgerRestored' };
   if (known.mayLackAttempt) return { kind: 'ledgerChanged' };
   return { kind: 'close', ...(verdict.permittedBy === undefined ? {} : { permittedBy: verdict.permittedBy }) };

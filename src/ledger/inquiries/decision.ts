@@ -21,9 +21,9 @@ import type { DecisionRecord } from '../records.ts';
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
 
 export type DecisionEffect =
-  /** The same decision stands already: write nothing. */
+  /** The ledger has the same decision already: write nothing. */
   | { kind: 'repeated' }
-  /** Write it; the inquiry stays as it is. */
+  /** Write it; the inquiry does not change. */
   | { kind: 'keep' }
   /** Write it, and that it permits this one attempt. */
   | { kind: 'permit'; attempt: number }
@@ -33,7 +33,7 @@ export type DecisionEffect =
   | { kind: 'abandon' }
   /** The request that would be sent again may still arrive: write nothing. */
   | { kind: 'tooEarly'; resendInMs: number }
-  /** Another decision or answer stands: write nothing. */
+  /** Another decision or answer has priority: write nothing. */
   | { kind: 'overtaken' };
 
 const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
@@ -77,13 +77,13 @@ function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean
   const latest = latestOf(known);
   const next = (latest?.attempt ?? 0) + 1;
   if (latest && decision.attempt < latest.attempt) return false;
-  // An outcome stands, or may still come: there is nothing to judge.
+  // An outcome exists, or may still come, so the decision has nothing to judge.
   if (latest && (isSettled(latest) || standing(latest) === 'sending')) return false;
   // The ledger lacks an attempt that the run has made. `LedgerChanged` says exactly that, so a decision about it may.
   if (decision.attempt > next) return decision.failureType === 'LedgerChanged';
   if (!latest || !needsJudging(known, latest)) return true;
   if (decision.attempt === next) return decision.failureType === 'LedgerChanged';
-  // A resend that judges nothing only means "go on": the claim decides, as always.
+  // A resend that judges nothing only means "continue": the claim decides, as always.
   return decision.action === 'resend' || isWhatWasJudged(standing(latest), decision.failureType);
 }
 
@@ -98,7 +98,7 @@ function effectOf(known: KnownInquiry, { action, attempt, failureType }: Decisio
   if (action === 'abandon') return { kind: 'abandon' };
   if (action === 'amend') return { kind: 'keep' };
   const judged = attemptOf(known, attempt);
-  // The hold came before the attempt was claimed: a resend only means "go on".
+  // The hold came before the attempt was claimed: a resend only means "continue".
   if (action === 'resend' && (!judged || !judgesAttempts(failureType ?? null))) return { kind: 'keep' };
   if (!judged) return OVERTAKEN;
   const state = standing(judged);
@@ -112,7 +112,7 @@ function effectOf(known: KnownInquiry, { action, attempt, failureType }: Decisio
 }
 
 /**
- * `CredentialsRefused` also holds unclaimed attempts: a run that was reset, or started anew, can meet it before it
+ * `CredentialsRefused` also holds unclaimed attempts: a run that was reset or started again can meet it before it
  * learns of an earlier attempt. A resend then has judged the credentials, and not that attempt's outcome. After
  * `OutcomeUnknown` the person has asked the provider: that judges everything that has become known since.
  */
@@ -125,7 +125,7 @@ function isSettled(attempt: KnownAttempt): boolean {
   return attempt.state === 'accepted' || (attempt.state === 'answered' && attempt.answerKind === 'outcome');
 }
 
-// The differences between a decision and the one that stands under its id. Pure.
+// The differences between a decision and the one recorded under its id. Pure.
 
 /** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
 export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {

@@ -11,7 +11,7 @@ import type { SqlSession, Unsealed } from '../database/sql-session.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { DecisionRecord } from '../records.ts';
 
-/** What identifies an inquiry and says whom it is for. */
+/** Columns that identify an inquiry and say whom it is for. */
 export const DESCRIPTION = [
   'customer_trace_number',
   'environment',
@@ -66,7 +66,7 @@ export interface AttemptRow {
   refusals_kept: number;
 }
 
-/** What a decision says, but for who made it and what it permits. */
+/** Columns with the content of a decision, except who made it and which attempt it permits. */
 export const DECISION = [
   'decision_id',
   'customer_trace_number',
@@ -100,9 +100,9 @@ export interface InquiryState {
   /** The claimed attempts. */
   attempts: AttemptRow[];
   closed: ClosedRow[];
-  /** Of any profile. */
+  /** Includes pauses of any profile. */
   pausesInForce: number;
-  /** Where it was read for a claim: whether the run was withdrawn. */
+  /** Whether the run was withdrawn, if the state was read for a claim. */
   isWithdrawn: boolean;
   nowMs: number;
 }
@@ -267,7 +267,6 @@ export function openAnswer(
   return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
 }
 
-/** Compares, for `sort`. */
 export function byAttempt(one: { attempt: number }, other: { attempt: number }): number {
   return one.attempt - other.attempt;
 }

@@ -78,7 +78,7 @@ export async function lookUp(
 export async function claimAttempt(tx: Transaction, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
   const { session } = tx;
   const { customerTraceNumber, profile } = request.inquiry;
-  // All in one go. The lock comes before what is read, in the order of these lines.
+  // These statements are sent together. The lock comes before the reads, in the order of these lines.
   const [isNew, , { permittedRepeat, otherNumber }, state, share, lost] = await Promise.all([
     insertInquiry(tx, request.inquiry),
     lockInquiry(tx, customerTraceNumber),
@@ -123,7 +123,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
         linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(tx, customerTraceNumber),
       ]);
-      // What a share writes takes several steps. Without them the commit goes along with what is written.
+      // A share writes in several steps. Without them the commit is sent together with the writes.
       await Promise.all([
         ...(request.consents.length > 0 ? [written, insertConsents(tx, request.consents)] : []),
         insertClaimedShare(tx, request),
@@ -195,7 +195,7 @@ export async function recordAttempt(
         indexReference(tx, record),
         keepBodies(tx, record, kept, false),
       ]);
-      // Only what is shared can be refused. Without this step the commit goes along with what is written.
+      // Only a share can be refused. Without this step the commit is sent together with the writes.
       if (state.inquiry?.product_code === 'SECONDUSE') {
         await Promise.all([written, flagIfRefused(tx, record)]);
       }
@@ -207,9 +207,9 @@ export async function recordAttempt(
 }
 
 /**
- * As `lookUp`, for an attempt that no activity works on any more, as far as its run knows. Where it could still be claimed
- * it is written as closed, so that a late claim loses: its view is `notSent` with `closedAt`. After a gap it writes
- * nothing and throws `LedgerChangedError`.
+ * Looks up like `lookUp`, for an attempt that no activity works on any more, as far as its run knows. If it could still
+ * be claimed, writes it as closed, so that a late claim loses: its view is `notSent` with `closedAt`. After a gap it
+ * writes nothing and throws `LedgerChangedError`.
  */
 export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Promise<Written<AttemptView>> {
   const { inquiry, attempt, run } = request;
@@ -338,7 +338,7 @@ async function keepBodies(
 function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
   if (record.state === 'answered') {
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
-    // As JSON, in which an undefined field is an absent field.
+    // The comparison uses JSON, in which an undefined field is an absent field.
     const told = JSON.parse(JSON.stringify(record.answer));
     return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
   }

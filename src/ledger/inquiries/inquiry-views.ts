@@ -47,7 +47,7 @@ export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptVi
   return { ...attemptView(row, state.nowMs, cipher), ...(resendStands ? { resendStands } : {}) };
 }
 
-/** As `latestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
+/** Like `latestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
 export function standingView(state: InquiryState, cipher: LedgerCipher): AttemptView {
   return latestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
 }
@@ -56,7 +56,7 @@ function closedView({ attempt, closed_at, run_id }: ClosedRow): AttemptView {
   return { attempt, state: 'notSent', closedAt: utcInstant(closed_at), runId: run_id };
 }
 
-/** It was posted, and a person must say what came of it: its answer is not the outcome. */
+/** The attempt was posted, and a person must name its outcome: its answer is not the outcome. */
 function lateView({ attempt, claimed_at, run_id }: AttemptRow): AttemptView {
   return { attempt, state: 'unknown', failureType: 'AnsweredLate', claimedAt: utcInstant(claimed_at), runId: run_id };
 }
@@ -162,7 +162,7 @@ export async function differencesToDecided(
     'SELECT * FROM decisions WHERE customer_trace_number = $1 AND decision_id = $2',
     [sent.customerTraceNumber, sent.decisionId],
   );
-  // The first requester of a repeat stands, also where a later run names another one.
+  // The first requester of a repeat counts, even if a later run names another one.
   if (!row || (row.action === 'repeat' && sent.action === 'repeat')) return [];
   return decisionDifferences(decisionView(row, attempts, cipher), sent);
 }

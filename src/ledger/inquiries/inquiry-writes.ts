@@ -156,7 +156,7 @@ export async function markUnknown({ session, dialect }: Transaction, customerTra
   );
 }
 
-/** Writes news as the attempt's outcome. What it does not say of status and request stays as it is. */
+/** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
   const { http_status, requested_at, ...columns } = newsColumns(record);
   await updateAttempt(
@@ -214,8 +214,8 @@ function wholeMs(ms: number): number {
 }
 
 /**
- * What of an answer may be read without a key. A code that is in no table, or of an answer that is not trusted, is
- * unchecked text: it stays in the sealed answer.
+ * Columns of an answer that are readable without a key. A code that is in no table, or of an answer that is not
+ * trusted, is unchecked text: it stays in the sealed answer.
  */
 export function answerColumns(answer: Answer | undefined) {
   const outcome = answer?.kind === 'outcome' ? answer : undefined;

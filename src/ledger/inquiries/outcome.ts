@@ -14,7 +14,7 @@ export type OutcomeDecision =
   | { kind: 'record' }
   /** The row already holds this, or more. */
   | { kind: 'already' }
-  /** Write it beside the row and raise attention; the standing outcome stays untouched. */
+  /** Write it beside the row and raise attention; the recorded outcome stays untouched. */
   | { kind: 'late' }
   | { kind: 'missing' };
 
@@ -27,7 +27,7 @@ export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeD
   if (!row || row.closed) return { kind: 'missing' };
   if (news.isRepeated) return { kind: 'already' };
   const isOpen = row.state === 'sending' || row.state === 'unknown';
-  // Nothing is left to compare with. A known outcome stays, and only news about an unknown one counts.
+  // A disposal leaves nothing to compare with. A known outcome stays, and only news about an unknown one counts.
   if (known.disposal === 'done') return { kind: isOpen && news.state !== 'unknown' ? 'late' : 'already' };
   const isLatest = latestOf(known)?.attempt === row.attempt;
   if (isOpen && isLatest && !known.abandoned) return { kind: 'record' };

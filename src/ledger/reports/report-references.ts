@@ -53,7 +53,7 @@ export async function indexReference(
   ]);
 }
 
-/** As `referenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
+/** Works like `referenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
 export function consumerDigest(cipher: LedgerCipher, consumerId: string): string {
   return cipher.digest(`consumerId ${consumerId}`);
 }
@@ -105,7 +105,6 @@ function answersIn(row: SealedRow, cipher: LedgerCipher): Answer[] {
 
 // The references that a caller's inquiries have left in the ledger.
 
-/** What the ledger knows of an owner's references. */
 export interface LedgerReferences {
   /** The run key (model/run-key.ts). */
   journeyId: string;
@@ -113,7 +112,7 @@ export interface LedgerReferences {
   shares: { shareId: string; reportReferenceNumber: string }[];
   /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
   consumers?: ConsumerResult[];
-  /** What FAILSAFE says of one of several applicants, and does not show of which. */
+  /** FAILSAFE data about one of several applicants, without a sign of which one. */
   unattributed?: UnattributedConsumer[];
   /** The provider's words beside its codes. They may name a person. */
   said?: (InquiryName & { applicantId?: string } & ProviderText)[];

@@ -23,7 +23,7 @@ export interface SealedRefusal {
   isWhole: boolean;
 }
 
-/** What the gateway wrote beside a refusal. */
+/** The gateway's text beside a refusal. */
 export interface StoredRefusal extends ReportOrigin {
   productCode: ProductCode;
   httpStatus?: number;
@@ -34,7 +34,6 @@ export interface StoredRefusal extends ReportOrigin {
   body: string;
 }
 
-/** Who reads. */
 export interface Reader {
   /** A person or a program, by the name that the HTTP API or the command line knows. */
   by: string;
@@ -49,7 +48,7 @@ export interface Reader {
 
 const MAX_READER_TEXT = 200;
 
-/** What is wrong with a reader's words, by path and rule. They stay readable in the ledger. */
+/** Returns the faults in a reader's texts, by path and rule. These texts stay readable in the ledger. */
 export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
   return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
     const text = reader[name];
@@ -82,11 +81,11 @@ export interface AccessesQuery extends RecordsQuery {
   by?: string;
 }
 
-/** By what it is decided who may see a run. A share's end user is the secondary user. */
+/** The facts that decide who may see a run. A share's end user is the secondary user. */
 export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {
-  /** Absent of what a person should see to that is about no inquiry. */
+  /** Absent for work that is about no inquiry. */
   productCode?: ProductCode;
-  /** Of a share by itself: for whom its report was pulled, where its start said so. */
+  /** For a share by itself: the end user for whom its report was pulled, if the share's start named one. */
   reportEndUserCode?: string;
 }
 
@@ -223,7 +222,7 @@ export async function disposedReport(session: SqlSession, report: WantedReport):
   return row?.disposed_at ?? null;
 }
 
-/** What the seal names beside the attempt: the same bytes do not open as a report. */
+/** The name in the seal beside the attempt: the same bytes do not open as a report. */
 export const REFUSAL = 'refusal';
 
 /** An existing row stays, also one whose key was destroyed. */
@@ -363,7 +362,7 @@ interface DerivedRow extends SealedColumns, Columns<ReportOrigin> {
   from_disposed_at: number | null;
 }
 
-// What a comparison reads of each inquiry: its report as sealed, and whose `consumerId`s its answers name.
+// A comparison reads of each inquiry its sealed report, and whose `consumerId`s its answers name.
 
 interface ToCompare {
   sealed?: SealedReport & { productCode: ProductCode };

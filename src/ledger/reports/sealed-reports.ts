@@ -1,4 +1,4 @@
-/** What the ledger keeps sealed, read and written with the key ring; and the record of who has read it. */
+/** Sealed content of the ledger, read and written with the key ring; and the record of who has read it. */
 import { randomUUID } from 'node:crypto';
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
@@ -43,7 +43,7 @@ type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {
   report_for: string | null;
 };
 
-/** Holds and flags as well: what a list shows must be somebody's, also before its inquiry is a row. */
+/** Includes holds and flags: every listed row must be for some end user, even before its inquiry is a row. */
 const MADE_FOR = `
   SELECT profile, product_code, end_user_code, end_user,
     (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_for
@@ -135,9 +135,9 @@ export class SealedReports {
 }
 
 /**
- * Reads what is sealed for people and programs. Nothing is given out before a row that says who read it is committed.
- * Each method throws `DisposedError` where what it reads was disposed of, and `OtherEndUserError` where `endUser` is
- * another than the one that the report was pulled for: giving it to another one is a share.
+ * Reads sealed content for people and programs. Returns nothing before a row that says who read it is committed. Each
+ * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
+ * than the one for whom the report was pulled: giving it to another one is a share.
  */
 export class Readings {
   readonly #sealed: SealedReports;
@@ -160,7 +160,7 @@ export class Readings {
     return found;
   }
 
-  /** What the gateway wrote beside the refusal of one attempt; `null` where nothing is kept. */
+  /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
   async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
     const { ledgerId } = this.#sealed.identity;
     const found = await this.#transactions.read(({ session }) => readRefusal(session, of));

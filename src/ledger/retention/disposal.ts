@@ -1,14 +1,15 @@
 /**
- * Disposal (docs/retention.md): its obstacles, and the statements that destroy what is personal.
+ * Disposal (docs/retention.md): its obstacles, and the statements that destroy personal data.
  *
- * The order matters. (1) The begin is written down, which closes the fence for good. (2) The runs are deleted from
- * Temporal, which is no record; each deletion is written down before it is made. (3) One transaction checks everything
- * again and destroys the ledger's content. After a crash before (3) the disposal can be repeated, and until (3) no
- * reader sees "disposed of" although a copy is left in Temporal. With (3) before (2), the rows would say so too early.
- * Without (1), a journey started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
+ * The order matters. (1) The ledger records the begin, which closes the fence for good. (2) The caller deletes the runs
+ * from Temporal, which is no record; the ledger records each deletion before it is made. (3) One transaction checks
+ * everything again and destroys the ledger's content. After a crash before (3) the disposal can be repeated. Until (3)
+ * no reader sees "disposed of" although a copy is left in Temporal. With (3) before (2), the rows would say so too
+ * early. Without (1), a journey started between (2) and (3) would continue with a ledger whose answers are about to be
+ * destroyed.
  *
- * Each step reads the legal holds after it has locked the chain's head (retention-log.ts), so a hold that is set between
- * two steps stops the disposal there.
+ * Each step reads the legal holds after it has locked the chain's head (retention-log.ts), so a hold that is set
+ * between two steps stops the disposal there.
  */
 import { utcInstant } from '../../base/instants.ts';
 import { lockHead } from '../audit/audit-chain.ts';

@@ -40,7 +40,6 @@ export const RETENTION_LOG = `SELECT event_id AS row_key, run_key, product_code,
   UNION ALL SELECT hold_id || ' ' || kind, run_key, NULL, kind, matter, recorded_by, reason, NULL, recorded_at
     FROM legal_holds`;
 
-/** A row of `retention_events`. */
 type DisposalEvent = Omit<RetentionEvent, 'recordedAt' | 'matter'>;
 
 /** Appends an event. Its time is later than that of the caller's other events, so that their order stays clear. */
@@ -144,10 +143,10 @@ function authorizationOf(row: EventRow): Authorization {
   return { by: row.recorded_by, reason: row.reason };
 }
 
-// Rows of `legal_holds`: each hold, and its release. What a hold in force covers cannot be disposed of.
+// Rows of `legal_holds`: each hold, and its release. A hold in force prevents the disposal of what it covers.
 //
 // Setting a hold takes the lock of the chain's head. Each step of a disposal takes the same lock and then reads the
-// holds, and so does each claim of a share. So a step either comes before the hold, which says what was destroyed by
+// holds, and so does each claim of a share. So a step either comes before the hold, which lists the destruction up to
 // then, or finds the hold and is refused.
 
 interface HoldRow {

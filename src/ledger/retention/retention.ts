@@ -1,7 +1,7 @@
 /** Old inquiries, disposal and legal holds (types). docs/retention.md. */
 import type { ProductCode } from '../../model/products.ts';
 
-/** What one disposal covers: everything of one owner (model/run-key.ts), or everything of one product under it. */
+/** The scope of one disposal: everything of one owner (model/run-key.ts), or everything of one product under it. */
 export interface DisposalScope {
   runKey: string;
   productCode?: ProductCode;
@@ -21,7 +21,6 @@ export type Obstacle =
   | { reason: 'legalHold'; hold: LegalHold }
   | { reason: 'sending' | 'undecided' | 'attention'; customerTraceNumber: string };
 
-/** The state of a scope in the ledger. */
 export interface DisposalView extends DisposalScope {
   /** Inquiries that are not disposed of yet. */
   inquiries: number;
@@ -76,10 +75,10 @@ export interface AgePage {
 
 export type DisposalVerdict =
   | { kind: 'done'; inquiries: number; reports: number }
-  /** Nothing was changed. */
+  /** The ledger changed nothing. */
   | { kind: 'refused'; obstacles: Obstacle[] };
 
-/** Who sets or releases a legal hold, why, and for which legal matter. */
+/** The authorization to set or release a legal hold, and its legal matter. */
 export interface HoldAuthorization extends Authorization {
   matter: string;
 }
@@ -96,7 +95,7 @@ export interface SetHold extends LegalHold {
   isNew: boolean;
   /** The other holds in force that cover the id or a part of it. */
   others: LegalHold[];
-  /** What a disposal has destroyed already: inquiries that were disposed of, and histories deleted from Temporal. */
+  /** Counts what a disposal has destroyed already: disposed inquiries, and histories deleted from Temporal. */
   destroyed: { inquiries: number; histories: number };
 }
 
@@ -107,7 +106,7 @@ export interface ReleasedHold {
   others: LegalHold[];
 }
 
-/** What was done under an id; append-only. */
+/** An action recorded under an id; append-only. */
 export interface RetentionEvent extends DisposalScope, Authorization {
   kind: 'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
   /** RFC 3339. */

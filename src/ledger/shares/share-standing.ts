@@ -22,7 +22,7 @@ export interface ShareTerms extends SecondaryUser {
  * - A grant counts if it was given under this share's id, to one of its owners and for this very secondary user. No
  *   other share may have been posted under it. Where a grant needs a proof, it must have one.
  * - A refusal under this share's id counts for any secondary user that it names.
- * - A refusal under another id counts where it may mean this secondary user, and still stands there.
+ * - A refusal under another id counts if it may mean this secondary user, and is still in force there.
  */
 export function standingConsents(stored: readonly StoredConsent[], terms: ShareTerms): StandingConsents {
   const isOwn = ({ consent }: StoredConsent) =>
@@ -39,7 +39,7 @@ export function standingConsents(stored: readonly StoredConsent[], terms: ShareT
   };
 }
 
-/** Beyond these figures a run hears only the deciding messages: Temporal takes 2 MB for one result. */
+/** Beyond these figures a run receives only the deciding messages: Temporal takes 2 MB for one result. */
 const MOST_MESSAGES = 500;
 const MOST_CHARACTERS = 500_000;
 
@@ -75,7 +75,7 @@ interface BroughtGrants {
   validForMs?: number | undefined;
 }
 
-/** The worth of each grant of a claim, and the refusals of the applicants whose grants do not stand. */
+/** The worth of each grant of a claim, and the refusals of the applicants whose grants do not count. */
 export interface GrantsJudged {
   grants: { applicantId: string; consentId: string; worth: GrantFault | 'stands' }[];
   standing: StandingConsents;
@@ -122,8 +122,8 @@ export function judgeGrants(
 }
 
 /**
- * In the order in which the runs received them. Of two at the same time the grant comes first, so that the refusal
- * stands.
+ * Sorts by the order in which the runs received them. Of two at the same time the grant comes first, so that the
+ * refusal prevails.
  */
 export function byArrival(a: StoredConsent, b: StoredConsent): number {
   const at = ({ consent }: StoredConsent) => Date.parse(consent.receivedAt);
@@ -135,7 +135,7 @@ function keyOf({ journeyId, shareId, applicantId, consentId, decision }: Consent
   return JSON.stringify([journeyId, shareId, applicantId, consentId, decision]);
 }
 
-/** Nothing that both name differs. */
+/** Returns whether no field that both name differs. */
 function mayMean(named: SecondaryUser, user: SecondaryUser): boolean {
   const agrees = (a: string | undefined, b: string | undefined) => a === undefined || b === undefined || a === b;
   return agrees(named.endUserCode, user.endUserCode) && agrees(named.endUser, user.endUser);

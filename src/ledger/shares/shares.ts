@@ -37,14 +37,14 @@ import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
 import { byArrival, type GrantsJudged, judgeGrants } from './share-standing.ts';
 
 /**
- * Append-only, idempotent by (runKey, shareId). `false` where another report's share stands under the two: nothing was
- * written.
+ * Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if
+ * the key has another report's share.
  */
 export async function recordShare(tx: Transaction, share: PlannedShare): Promise<Written<boolean>> {
   return keptWhereTrue(await insertShare(tx, share));
 }
 
-/** As `recordShare`, as a part of a transaction. */
+/** Like `recordShare`, as a part of a transaction. */
 export async function insertShare(
   { session, dialect, cipher }: Transaction,
   share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
@@ -194,7 +194,7 @@ function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id'
   return [journey_id, share_id, applicant_id, consent_id].join('|');
 }
 
-// What a share's claim depends on beside its own rows: the consents, and whether the report may still be used.
+// The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
 interface ClaimedShare extends KnownShare {
   grants: GrantsJudged['grants'];
@@ -236,7 +236,7 @@ export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
   };
 }
 
-/** Who withdrew it, and why, is read in the ledger. */
+/** Leaves out who withdrew it, and why: readers find both in the ledger. */
 function told({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjection['withdrawn']> {
   return replacedBy === undefined ? {} : { replacedBy };
 }
@@ -271,7 +271,7 @@ export async function readWithdrawnShare(
 
 /**
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
- * Append-only, idempotent by (runKey, shareId): an earlier withdrawal stands.
+ * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains.
  */
 export async function withdrawShare(
   tx: Transaction,
@@ -301,7 +301,7 @@ export async function withdrawShare(
   return { keep: isNew, value: verdict };
 }
 
-/** Attempts that are known not to have been processed, whatever else comes. */
+/** Attempts that are known not to have been processed, regardless of later news. */
 const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ')}) AND a.late_state IS NULL`;
 
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
@@ -327,7 +327,7 @@ export function standingWithdrawal(row: WithdrawnShareRow): StandingShareWithdra
   };
 }
 
-// Flags shares for a person that were posted although a refusal stands against their grants.
+// Flags posted shares for a person if a refusal is in force against their grants.
 
 /** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
 interface PermitRow extends ConsentRow, PostingRow {
@@ -412,7 +412,7 @@ function isOnFile(permit: PermitRow): boolean {
   return wasPosted(permit) && (permit.state !== 'sending' || permit.overdue === 1);
 }
 
-/** Nothing that both sides name differs: a consent may name the secondary user by code, by name, or by both. */
+/** Returns whether no field that both sides name differs: a consent may name the user by code, by name, or both. */
 function isFor(permit: PermitRow, { secondaryUser }: ConsentRecord): boolean {
   const agrees = (ours: string | null, theirs: string | undefined) =>
     ours === null || theirs === undefined || ours === theirs;

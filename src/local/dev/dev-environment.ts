@@ -29,7 +29,7 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
   headless?: boolean;
   /** Default `credit-journeys-sandbox`. */
   taskQueue?: string;
-  /** Called with what a person should know, a sentence each. */
+  /** Called with sentences for the operator. */
   onEvent?: (message: string) => void;
   /** Default: the process's own. */
   env?: NodeJS.ProcessEnv;
@@ -41,21 +41,20 @@ export interface DevEnvironment {
   taskQueue: string;
   /** Absent when headless. */
   uiUrl?: string;
-  /** Of the codec server, with the unguessable path: every caller that knows it may decode, masked. */
+  /** The codec server's address with its unguessable path. Every caller that knows it may decode, masked. */
   codecEndpoint: string;
   sandboxUrl: string;
-  /** Of the HTTP API. */
   apiUrl: string;
-  /** A file with a token that is good for this session, and for everything. */
+  /** A file with a token that is valid for this session, and for everything. */
   apiTokenFile: string;
   /** A file that a shell sources for programs of any language. Its owner alone may read it. */
   envFile: string;
-  /** The operators' page, with that token in the fragment: signs whoever opens it in. */
+  /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
   pageUrl: string;
   /** Absolute. */
   dataDir: string;
   worker: WorkerControl;
-  /** What a shell needs so that the CLI and the client find this environment. */
+  /** Variables by which the CLI and the client find this environment from a shell. */
   variables: Record<string, string>;
   /** Resolves, with a sentence, if the Temporal server ends unasked: the environment is of no more use. */
   broken: Promise<string>;
@@ -63,7 +62,7 @@ export interface DevEnvironment {
   stop(): Promise<void>;
 }
 
-/** Another process runs an environment on this data directory. */
+/** Thrown when another process runs an environment on this data directory. */
 export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 }
@@ -160,7 +159,10 @@ async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): 
   parts.defer(() => lock.release());
 }
 
-/** Starts before the Temporal server, whose UI needs its address; its port and path are remembered with the others. */
+/**
+ * Starts the codec server before the Temporal server, whose UI needs its address. Its port and path are remembered with
+ * the others.
+ */
 async function startCodec(
   options: DevEnvironmentOptions,
   about: { dataDir: string; ports: DevPorts; memory: DevMemory; onEvent: (message: string) => void },
@@ -222,7 +224,7 @@ async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<vo
   });
 }
 
-// What a data directory remembers of its environment between runs, and which ports the next run takes.
+// The memory of a data directory between runs, and the choice of ports for the next run.
 
 export interface DevPorts {
   temporalPort: number;
@@ -231,7 +233,7 @@ export interface DevPorts {
   codecPort: number;
 }
 
-/** Content of `dev.json`; empty where there is none yet, or none that can be read. */
+/** Content of `dev.json`; empty if there is no readable file yet. */
 export interface DevMemory extends Partial<DevPorts> {
   /** The process that holds or last held the directory. */
   pid?: number;
@@ -245,7 +247,7 @@ const DEFAULT_PORTS: Partial<DevPorts> = { temporalPort: 7233, uiPort: 8233, san
 /** 32 bytes in base64url. */
 const SEGMENT_FORM = /^[\w-]{43,}$/;
 
-/** A port that was asked for, or must be used again, is taken; the message says what can be done. */
+/** Thrown when a requested port, or one that must be used again, is taken. The message gives the remedy. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
 }
@@ -256,7 +258,7 @@ const FLAGS: Partial<Record<keyof DevPorts, string>> = {
   sandboxPort: '--sandbox-port',
 };
 
-/** An entry that cannot be used is forgotten alone: the sandbox's port must not be lost over it. */
+/** Forgets only entries that cannot be used: the sandbox's port must not be lost over another. */
 export async function readDevMemory(dataDir: string): Promise<DevMemory> {
   try {
     const found: Record<string, unknown> = JSON.parse(await readFile(memoryFile(dataDir), 'utf8'));
@@ -279,8 +281,8 @@ function memoryFile(dataDir: string): string {
 }
 
 /**
- * Ports for the next run: the one asked for; else the remembered one; else the default; else a free one. 0 asks for a
- * free port where none is remembered. Calls `onNotice` where a port has changed.
+ * Chooses each port for the next run: the one asked for; else the remembered one; else the default; else a free one. 0
+ * asks for a free port if none is remembered. Calls `onNotice` if a port has changed.
  *
  * @throws PortTakenError
  */
@@ -343,7 +345,7 @@ export function sampleRow(row: number, ssn: string): string {
   return `ACC-${row},${person},${row} Example Street,Springfield,IL,62704`;
 }
 
-/** One that is there already stays as it is. */
+/** Leaves an existing file unchanged. */
 export async function writeSamplePortfolio(directory: string): Promise<void> {
   const text = [SAMPLE_HEADER, ...SSNS.map((ssn, index) => sampleRow(index + 1, ssn)), ''].join('\n');
   await writeFile(join(directory, SAMPLE_PORTFOLIO), text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The HTTP API of a development environment, with a token that is good for this session alone, and its codec server. */
+/** The HTTP API of a development environment, with a token for this session alone, and its codec server. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -23,7 +23,7 @@ interface DevApiOptions {
   ledgerUrl: string;
   /** The Temporal UI's address; absent without one. */
   uiUrl?: string;
-  /** Called with what a person should know; never a value, a key or the token. */
+  /** Called with sentences for the operator; never a value, a key or the token. */
   onEvent: (message: string) => void;
 }
 
@@ -32,7 +32,7 @@ interface DevApi {
   port: number;
   /** The page, with the token in its fragment: no server and no log sees that. */
   pageUrl: string;
-  /** Readable by its owner alone. A new key signs it at each start: none of before is good any more. */
+  /** Readable by its owner alone. A new key signs it at each start, so that no former token is valid. */
   tokenFile: string;
   close(): Promise<void>;
 }
@@ -112,19 +112,19 @@ async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile
   }
 }
 
-// The codec server of a development environment: what makes its Temporal UI readable.
+// The codec server of a development environment, which makes its Temporal UI readable.
 
 export interface DevCodecServerOptions {
   dataDir: string;
   namespace: string;
-  /** The key ring must be there already; it is followed while the server runs. */
+  /** The key ring must exist; the server follows its file. */
   keyRingFile: string;
   port: number;
   /** The UI, whose pages alone may call; `null` without one. */
   uiPort: number | null;
-  /** Its path of before: tabs that are open, and an address that a person has copied, go on working. */
+  /** Its former path, so that open tabs and copied addresses still work. */
   segment?: string | undefined;
-  /** Called with what a person should know; never a value, a key or the path. */
+  /** Called with sentences for the operator; never a value, a key or the path. */
   onEvent: (message: string) => void;
 }
 
@@ -173,7 +173,7 @@ export async function startDevCodecServer(options: DevCodecServerOptions): Promi
   }
 }
 
-/** Texts of other errors may quote what they were about. */
+/** Hides the texts of other errors, which may quote input. */
 function told(error: unknown): string {
   if (error instanceof KeyRingError) return error.message;
   return error instanceof Error ? error.name : 'unknown error';

@@ -1,6 +1,6 @@
 /**
  * The variables of a development environment: those of the programs that it starts, and two files in its data directory
- * while it runs. `env` is for a shell to source; by `ready.json` commands in that folder need no address.
+ * while it runs. A shell sources `env`. With `ready.json`, commands in that folder need no address.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ interface DevAddresses {
   dataDir: string;
 }
 
-/** What the sandbox accepts by default. */
+/** The credentials that the sandbox accepts by default. */
 const SANDBOX_CREDENTIALS = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret' };
 
 /** Variables that would lead to another Temporal, gateway or ledger than those of the development environment. */
@@ -28,7 +28,7 @@ const FOREIGN = [
   /^GATEWAY_(TIME_ZONE|CUSTOMER_ID|SOFTWARE_PROVIDER_ID|API_VERSION)$/,
 ];
 
-/** Where a data directory has its ledger, its keys and its portfolio files. */
+/** Returns the places of ledger, keys and portfolio files in a data directory. */
 export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile: string; portfolioDir: string } {
   return {
     ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
@@ -37,7 +37,7 @@ export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile
   };
 }
 
-/** What a command beside the environment needs, whatever profile file its user has. */
+/** Returns the variables for a command beside the environment, independent of its user's profile file. */
 export function commandVariables(addresses: DevAddresses): Record<string, string> {
   const { ledgerUrl, keyRingFile } = dataAddresses(addresses.dataDir);
   return {
@@ -57,7 +57,7 @@ export function commandVariables(addresses: DevAddresses): Record<string, string
   };
 }
 
-/** The same, and the profiles that its worker has: commands judge decisions and addresses by them. */
+/** Adds the profiles of the environment's worker: commands judge decisions and addresses by them. */
 export function readyVariables(
   addresses: DevAddresses,
   { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
@@ -66,8 +66,8 @@ export function readyVariables(
 }
 
 /**
- * The names of variables that are set, and that neither `dev` nor its worker uses; sorted. `dev` has its own value for
- * each, or nothing that reads it.
+ * Returns the sorted names of set variables that neither `dev` nor its worker uses. `dev` has its own value for each,
+ * or nothing that reads it.
  */
 export function unusedVariables(own: Record<string, string>, inherited: NodeJS.ProcessEnv): string[] {
   return Object.entries(inherited)
@@ -83,7 +83,7 @@ function isForeign(name: string): boolean {
   return FOREIGN.some((pattern) => pattern.test(name));
 }
 
-/** The whole environment of a child: ours without what leads elsewhere, and `commandVariables`. */
+/** Returns the environment of a child: ours without variables that lead elsewhere, and `commandVariables`. */
 export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(inherited).filter(([name]) => !isForeign(name));
   return {
@@ -97,11 +97,14 @@ export function envFile(dataDir: string): string {
   return join(dataDir, 'env');
 }
 
-/** Returns what removes it. It holds the path of the codec server, which is a secret: its owner alone may read it. */
+/**
+ * Writes the file and returns its removal. It holds the path of the codec server, a secret, so only its owner may read
+ * it.
+ */
 export async function writeEnvFile(dataDir: string, variables: Record<string, string>): Promise<() => Promise<void>> {
   const path = envFile(dataDir);
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoteForShell(value)}\n`);
-  // A file that is there would keep its mode.
+  // An existing file would keep its mode.
   await rm(path, { force: true });
   await writeFile(
     path,
@@ -119,18 +122,18 @@ function quoteForShell(value: string): string {
 
 export const DEFAULT_DATA_DIR = '.credit-journey';
 
-/** What says where to go, or that another environment is meant. */
+/** Variables that name an address, or show that another environment is meant. */
 const ADDRESSES =
   /^(TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)|LEDGER_|GATEWAY_(?!PROFILES_FILE$)|CODEC_SERVER_|KEY_RING_FILE$|TASK_QUEUE$)/;
 
 interface ReadyFile {
-  /** Of `dev`. */
+  /** Process id of `dev`. */
   pid: number;
   /** For the environment of a command. */
   variables: Record<string, string>;
 }
 
-/** Returns what removes it. It holds paths and loopback addresses, no key. */
+/** Writes the file and returns its removal. It holds paths and loopback addresses, no key. */
 export async function writeReadyFile(dataDir: string, variables: Record<string, string>): Promise<() => Promise<void>> {
   const path = readyFile(dataDir);
   const content: ReadyFile = { pid: process.pid, variables };
@@ -139,15 +142,15 @@ export async function writeReadyFile(dataDir: string, variables: Record<string, 
 }
 
 /**
- * The variables of the `dev` that runs in this folder or in one above it; none where the environment names an address by
- * itself. Another user's file does not count, nor one whose process is gone.
+ * Returns the variables of the `dev` that runs in this folder or in one above it. Empty if the environment itself names
+ * an address. Ignores another user's file, and one whose process is gone.
  */
 export function variablesOfRunningDev(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
   if (Object.keys(env).some((name) => ADDRESSES.test(name) && env[name])) return {};
   const { GATEWAY_PROFILES_FILE: profiles } = env;
   for (let at = folder; ; at = dirname(at)) {
     const found = readReadyFile(readyFile(join(at, DEFAULT_DATA_DIR)));
-    // A file of profiles is no address: the command's own stands.
+    // A file of profiles is no address, so the command's own takes precedence.
     if (found) return { ...found.variables, ...(profiles ? { GATEWAY_PROFILES_FILE: profiles } : {}) };
     if (at === dirname(at)) return {};
   }

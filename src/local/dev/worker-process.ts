@@ -12,9 +12,9 @@ interface WorkerProcessOptions {
   onEvent: (message: string) => void;
 }
 
-/** A worker in a process of its own, started again whenever it dies unasked. */
+/** A worker in a process of its own, restarted whenever it dies unasked. */
 export interface WorkerControl {
-  /** Of the running process; `undefined` while there is none. */
+  /** Returns the id of the running process, or `undefined`. */
   pid(): number | undefined;
   /** Starts it where it does not run; resolves when it polls. */
   start(): Promise<void>;
@@ -55,7 +55,7 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
   const supervised = (started: Running): Running => {
     void started.child.ended.then(async (exitCode) => {
       if (running === started) running = undefined;
-      // A worker that has never come up will not by trying again: its `ready` rejects.
+      // A worker that was never ready is not started again: its `ready` rejects.
       if (!isWanted || !hasBeenReady) return;
       const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
       options.onEvent(`worker ${started.child.pid} ${how}; starting it again (its log: ${options.logFile})`);
@@ -93,7 +93,7 @@ async function startWorker({ env, logFile }: WorkerProcessOptions): Promise<Runn
   });
   void child.ended.then(() => log.end());
   const ready = untilReady(child, log);
-  // Callers that wait get the error; there may be none.
+  // Waiting callers get the error, but there may be none.
   ready.catch(() => {});
   return { child, ready };
 }

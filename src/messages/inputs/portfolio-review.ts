@@ -27,7 +27,7 @@ const schema = z.strictObject({
   format: z.enum(PORTFOLIO_FORMATS).exactOptional(),
   /** Rows in progress at once, 1 to {@link MAX_WINDOW}. */
   window: z.int().min(1).max(MAX_WINDOW).exactOptional(),
-  /** Where the file has more bad rows than this, nothing is sent. */
+  /** If the file has more bad rows than this, the review sends nothing. */
   maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),
 });
 

@@ -32,7 +32,7 @@ const returnReasonCode = z
   .regex(/^[A-Za-z0-9]{1,4}$/)
   .meta({ description: 'The provider’s, where it gives one.' });
 
-/** Of FAILSAFE too, with what names the consumer. */
+/** An applicant's outcome. FAILSAFE adds members that name the consumer. */
 export const applicantOutcomeFields = {
   applicantId: z.string(),
   outcome: z.enum(REPORT_OUTCOMES),
@@ -54,7 +54,7 @@ export const remarksSchema = z
       'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
   });
 
-/** Of an answered stage, pull or row, in status, result and events. Nothing personal. */
+/** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
 export const answeredFields = {
   returnCode: returnCode.exactOptional().meta({ description: 'Absent where a person accepted the outcome.' }),
   returnReasonCode: returnReasonCode.exactOptional(),
@@ -88,13 +88,11 @@ export const consumerWithoutRecordSchema = z
 
 export const WITHOUT_RECORD = 'The consumers that an answer names and has no record of: to be stored too.';
 
-/** Of a stage and of a pull. */
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
   description:
     'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
 });
 
-/** Of a stage. */
 export const stageAttentionSchema = z
   .enum([SSN_MISMATCH, REPORT_CHANGED])
   .exactOptional()
@@ -228,7 +226,7 @@ export const journeyStatusSchema = z
     journeyId: z.string(),
     environment: environment.nullable(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
-    /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
+    /** Words for the gate (`PREAPP`), the share (`share S1`) or the retry that the journey waits for. */
     waitingFor: z.string().exactOptional(),
     waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
     /** `advance` then needs a repeat or `acceptAge`. */
@@ -284,7 +282,7 @@ export const journeyReferencesSchema = z.object({
     .meta({ description: WITHOUT_RECORD }),
 });
 
-/** What the answer to every update has, for every kind of run. */
+/** The members of the answer to every update, for every kind of run. */
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
@@ -338,7 +336,7 @@ export const lateConsentResultSchema = z.union([
 /** `details[0]` of an update that fails with type `UpdateRefused`. */
 export const updateRefusedSchema = z.object({ reason: z.string() });
 
-/** What an answer says beside its outcome. Nothing personal. */
+/** The content of an answer beside its outcome. Nothing personal. */
 export type AnsweredInquiry = z.infer<typeof answeredSchema>;
 export type StageStatus = z.infer<typeof stageStatusSchema>;
 export type StageState = StageStatus['state'];
@@ -362,7 +360,7 @@ export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 /** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
 export type UpdateAnswer = z.infer<typeof updateAnswerSchema>;
-/** What the ledger says of a consent that it recorded without an open run. */
+/** The ledger's answer for a consent that it recorded without an open run. */
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;
 /** Result of the workflow `recordLateConsent`. */
 export type LateConsentResult = z.infer<typeof lateConsentResultSchema>;

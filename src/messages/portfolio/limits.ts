@@ -10,7 +10,7 @@ export const DEFAULT_MAX_BAD_ROWS = 100;
 export const MAX_BAD_ROWS = 10_000;
 /** A worker keeps the ids of all rows in memory while it examines a file: some 100 MB for so many. */
 export const MAX_ROWS = 1_000_000;
-/** Where so many inquiries wait for a person, no further row is started: the cause may be common to all. */
+/** If so many inquiries wait for an operator, the review starts no further row: the cause may be common to all. */
 export const MAX_HELD = 500;
 
 /**

@@ -1,4 +1,4 @@
-/** Where a review's file is, and the names of the files that it writes beside it. Pure. */
+/** Names the folder of a review's file, and the files that the review writes beside it. Pure. */
 
 export interface PortfolioOutputs {
   /** One JSON line for each row that has an outcome. */
@@ -17,7 +17,7 @@ export function outputNamesOf(file: string, reviewId: string): PortfolioOutputs 
 
 /**
  * The folder in PORTFOLIO_DIR that belongs to an end user of a profile. A review finds its file there and nowhere else, so
- * that nobody can name a file of another.
+ * that no caller can name a file of another end user.
  */
 export function portfolioFolder({
   profile = 'default',

@@ -8,8 +8,8 @@ import type { ConsumerResult, UnattributedConsumer } from './shapes.ts';
 type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
 
 /**
- * Of FAILSAFE, as the gateway answered for each (interface 2.8). Otherwise one answer, or a person's decision, stands
- * for all.
+ * Returns the result of each consumer. For FAILSAFE the gateway answers for each (interface 2.8). Otherwise one answer,
+ * or an operator's decision, holds for all.
  *
  * @param asked ids of the applicants that the answered request named, in its order
  */
@@ -28,14 +28,14 @@ export function consumersOf(answer: OutcomeAnswer, asked: readonly string[]): Co
   });
 }
 
-/** The same for any product, without what names a consumer. */
+/** Returns the outcome of each applicant, for any product, without members that name a consumer. */
 export function applicantOutcomes(answer: OutcomeAnswer, asked: readonly string[]): ApplicantOutcome[] {
   return consumersOf(answer, asked).map(
     ({ reportReferenceNumber: _number, consumerId: _personal, ...outcome }) => outcome,
   );
 }
 
-/** What an answer says beside its outcome, as status, result and events tell it. Nothing personal. */
+/** Returns the content of an answer beside its outcome, for status, result and events. Nothing personal. */
 export function answeredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
   const { returnCode, returnReasonCode, noRecordReference, remarks } = answer;
   return {

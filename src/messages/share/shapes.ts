@@ -43,7 +43,7 @@ export const shareReportStatusSchema = z
     shareId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
-    /** What the share waits for, in words: the consents, the decision or the retry. */
+    /** Words for the consents, the decision or the retry that the share waits for. */
     waitingFor: z.string().exactOptional(),
     /** Present once the input was checked. */
     report: reportSourceSchema.exactOptional(),

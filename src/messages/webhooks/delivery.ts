@@ -48,7 +48,7 @@ export interface FailedEvent {
   failedAt: string;
 }
 
-/** What a run hands to the next run of its chain, for one endpoint. */
+/** State of one endpoint from continue-as-new. */
 export interface CarriedEndpoint {
   name: string;
   waiting: WebhookEvent[];
@@ -110,7 +110,7 @@ export interface WebhookEndpoint {
   name: string;
   /** Its path may hold a token and is never shown. Its host is shown. */
   url: string;
-  /** `whsec_…`, read anew at each use. Each message is signed with all of them, so that secrets can be rotated. */
+  /** `whsec_…`, read again at each use. Each message is signed with all of them, so that secrets can be rotated. */
   readSecrets(): Promise<string[]>;
   /** Absent: all types. */
   events?: readonly WebhookEventType[];

@@ -39,13 +39,13 @@ function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
 }
 
 /**
- * Nothing personal, and no report reference: that is half of a SECONDUSE (interface 2.6). The number of an answer without
- * a record is none.
+ * The content of each event. It has nothing personal, and no report reference: that is half of a SECONDUSE (interface
+ * 2.6). The number of an answer without a record is not a report reference.
  */
 const DATA = {
   'stage.answered': { stage, ...answered, attention: stageAttentionSchema },
   'stage.changed': {
-    // Told after the stage's answer: the reports may be compared later.
+    // Sent after `stage.answered`, since the worker may compare the reports later.
     stage,
     customerTraceNumber: customerTraceNumber.exactOptional(),
     attention: z.literal(REPORT_CHANGED),
@@ -185,7 +185,7 @@ const timestamp = instant.meta({ description: 'When it happened.' });
 function eventSchema(type: WebhookEventType) {
   const forms = HAVING[type].map((kind) => {
     const run = { ...RUNS[kind], environment };
-    // The run is named first, as it is sent, and its id is required where the type itself has an optional shareId.
+    // Twice: first for the order of members, last because the run's id is required where DATA has an optional shareId.
     return z.object({ ...run, ...(DATA[type] as z.ZodRawShape), ...run });
   });
   const data: z.ZodType = forms.length === 1 ? (forms[0] as z.ZodType) : z.union(forms);

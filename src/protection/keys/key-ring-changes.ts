@@ -1,4 +1,4 @@
-/** Changes to a key ring file: one at a time, and each one complete or not made. */
+/** Changes a key ring file: one change at a time, and each one complete or not made. */
 import { realpath, rename } from 'node:fs/promises';
 import { KeyRingError } from '../errors.ts';
 import { fileLock } from './file-lock.ts';
@@ -54,9 +54,9 @@ export async function rotateKeys(
 
 /**
  * Wraps every key of the ring by a key management service or, with `null`, puts them in the clear. The keys themselves
- * stay the same: nothing that they encrypted has to change.
+ * stay the same, so nothing that they encrypted has to change.
  *
- * @returns the ids of the keys, and the name of the wrapping key: for an alias, the key that it stands for
+ * @returns the ids of the keys, and the name of the wrapping key: for an alias, the key that it names
  * @throws KeyRingError as `rotateKeys`
  */
 export async function rewrapKeys(file: string, kms: string | null): Promise<{ ids: string[]; wrappedBy?: string }> {
@@ -75,8 +75,8 @@ export async function rewrapKeys(file: string, kms: string | null): Promise<{ id
 }
 
 /**
- * Records that a key which payloads name will never come. What was encrypted under it is refused from now on, and no
- * run waits for it any longer.
+ * Records that a key which payloads name will never come. From then on payloads under it are refused, and no run waits
+ * for it any longer.
  *
  * @returns whether it was not refused before
  * @throws KeyRingError as `readKeyRing`; where the ring holds that key, or it cannot be the id of a key; and where the
@@ -99,9 +99,9 @@ export async function refuseKey(file: string, keyId: string): Promise<boolean> {
 }
 
 async function change(file: string, apply: (content: KeyRingContent) => void | Promise<void>): Promise<void> {
-  // Where the name is a link, the link stays and its target is replaced.
+  // If the name is a link, the link stays and its target is replaced.
   const target = await realpath(file).catch(() => file);
-  // Reads without the lock first: where there is no key ring, no file of it is made.
+  // Reads without the lock first, so that a missing key ring leaves no lock file.
   await readKeyRing(target);
   const lock = await fileLock(`${target}.lock`).catch(() => {
     throw new KeyRingError(`the key ring ${file} could not be locked: its directory must be writable`);

@@ -9,7 +9,7 @@ import { KeyRingError, KeyServiceError } from '../errors.ts';
 import { KmsError } from '../key-management-service.ts';
 import { isKmsName, type KeyServiceOf, KMS_NAME_RULE } from './kms.ts';
 
-/** Each key has one use. So a key that the codec server has opens no ledger, and the other way round. */
+/** Each key has one use, so that a key of the codec server opens no ledger, and the other way round. */
 export const KEY_USES = ['payload', 'ledger'] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 
@@ -89,7 +89,7 @@ function unwritable(file: string, error: unknown): KeyRingError {
 }
 
 /**
- * The checked content of a key ring file, and its owner. Calls no key management service.
+ * Reads and checks a key ring file, and finds its owner. Calls no key management service.
  *
  * @throws KeyRingError where it is missing, readable by group or others, or malformed
  */
@@ -196,7 +196,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-// The secrets of a key ring's file: in the clear, or wrapped by a key management service.
+// Secrets of a key ring's file: in the clear, or wrapped by a key management service.
 
 /**
  * The context of a wrapped key: authenticated, and readable in the service's log. Never changed: existing rings could
@@ -207,7 +207,7 @@ function contextOf({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, str
 }
 
 /**
- * A fresh key of that use, to be the current one.
+ * Makes a fresh key of that use, to be the current one.
  *
  * @throws KeyServiceError
  */
@@ -222,8 +222,8 @@ export async function newKey(
 }
 
 /**
- * The key with this secret, wrapped by `kms` or in the clear. Unwraps once what it wrapped, so that no file gets a key
- * that cannot be opened. Wipes the secret's bytes afterwards.
+ * Builds the key with this secret, wrapped by `kms` or in the clear. Unwraps once what it wrapped, so that no file gets
+ * a key that cannot be opened. Wipes the secret's bytes afterwards.
  *
  * @throws KeyServiceError
  */
@@ -252,7 +252,7 @@ export async function withSecret(
 }
 
 /**
- * The secrets of these keys, in their order.
+ * Returns the secrets of these keys, in their order.
  *
  * @throws KeyServiceError that names every key that was not unwrapped, and what to do
  */
@@ -265,7 +265,7 @@ export async function secretsOf(file: string, keys: readonly FileKey[], serviceO
   });
 }
 
-/** As `secretsOf`, but as bytes: for a ring whose wrapping will change. */
+/** Like `secretsOf`, but returns bytes: for a ring whose wrapping will change. */
 export async function unwrapAll(file: string, keys: readonly FileKey[], serviceOf: KeyServiceOf): Promise<Buffer[]> {
   const opened = await Promise.allSettled(keys.map((key) => secretBytes(key, serviceOf)));
   const failures = new Map<string, { kms: string; error: KmsError; ids: string[] }>();

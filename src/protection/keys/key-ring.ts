@@ -29,9 +29,8 @@ export interface WrappedKey {
   bytes: Uint8Array;
 }
 
-/** What sealing needs. A key ring or a key management service can provide it: hence the promises. */
+/** Wraps data keys for sealing. A key ring or a key management service can provide it: hence the promises. */
 export interface KeyWrapper {
-  /** The id of the key that `wrap` uses. */
   currentKeyId(use: KeyUse): Promise<string>;
   /** Wraps a data key under the current key of that use, bound to `bound`. */
   wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey>;
@@ -39,7 +38,7 @@ export interface KeyWrapper {
   unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array>;
 }
 
-/** What the payload codec needs of a key ring. */
+/** Finds keys for the payload codec. */
 export interface PayloadKeys {
   /** The key that encrypts. */
   current(use: KeyUse): RingKey;
@@ -51,7 +50,7 @@ export interface PayloadKeys {
 export class KeyRing implements KeyWrapper, PayloadKeys {
   /** All keys, oldest first, in the file's order. */
   readonly keys: readonly RingKey[];
-  /** Ids of keys that will never come: what was encrypted under one of them is refused for good. */
+  /** Ids of keys that will never arrive. Content encrypted under one of them is refused for good. */
   readonly refused: readonly string[];
 
   /** The keys must hold exactly one current key of each use, as `loadKeyRing` checks. */
@@ -114,7 +113,7 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
   );
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeKeyRing(file, { version: 1, keys }, async (aside) => {
-    // Linked into place: of two makers, the second gets an error.
+    // Linked into place, so that the second of two makers gets an error.
     await link(aside, file);
   });
   return loadKeyRing(file);
@@ -143,8 +142,6 @@ export async function loadKeyRing(file: string): Promise<KeyRing> {
   );
 }
 
-// Opens the configured key ring.
-
 interface KeyRingSettings {
   keyRingFile: string;
   /** Whether a missing key ring may be made: in a sandbox whose configuration names none. */
@@ -152,7 +149,7 @@ interface KeyRingSettings {
 }
 
 /**
- * The key ring that the configuration names. The sandbox, where none was named, makes one on first use.
+ * Opens the key ring that the configuration names. The sandbox, if none was named, makes one on first use.
  *
  * @throws KeyRingError as `loadKeyRing` and `createKeyRing` do
  */
@@ -177,7 +174,7 @@ export function keyRingExists(file: string): Promise<boolean> {
 
 // A key ring that follows its file, so that operators can rotate keys under a running worker.
 
-/** How long a worker may go on encrypting under the former key. A key that it needs to decrypt it looks for at once. */
+/** How long a worker may keep encrypting under the former key. It looks at once for a key that it needs to decrypt. */
 const POLL_MS = 5_000;
 /**
  * The wait before the next call to a key management service that did not answer. Every payload under a new key tries
@@ -213,7 +210,6 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     this.#version = version;
     this.#options = options;
     this.#timer = setInterval(() => void this.reload(), options.pollMs ?? POLL_MS);
-    // The timer keeps no process alive.
     this.#timer.unref();
   }
 
@@ -224,7 +220,6 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
   }
 
-  /** The keys as they are now. */
   get ring(): KeyRing {
     return this.#ring;
   }
@@ -240,7 +235,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
 
   /** Looks for a missing key in the file before it calls the key unknown. */
   async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
-    // Twice: the first read may be one that had begun before the key was written.
+    // Tries twice, since the first read may have begun before the key was written.
     for (let tries = 0; tries < 2; tries += 1) {
       const found = await this.#ring.find(use, id);
       if (found !== 'unknown') return found;
@@ -262,7 +257,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     return this.#ring.unwrap(use, wrapped, bound);
   }
 
-  /** Reads the file again where it has changed. Never throws: where the ring cannot be read, the former one stays. */
+  /** Reads the file again if it has changed. Never throws: if the ring cannot be read, the former one stays. */
   reload(): Promise<void> {
     this.#reloading ??= this.#reload().finally(() => {
       this.#reloading = undefined;
@@ -301,7 +296,7 @@ async function versionOf(file: string): Promise<string> {
   return about === null ? 'missing' : [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-');
 }
 
-// How long each key has been encrypting (docs/protection.md: at most 90 days).
+// Ages of keys (docs/protection.md: a key encrypts for at most 90 days).
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -341,13 +336,15 @@ function verdictOf(ageMs: number): KeyAge['verdict'] {
   return ageMs >= WARN_FROM_DAYS * DAY_MS ? 'due' : 'good';
 }
 
-// A report about a key ring's file, which works also where its keys cannot be unwrapped now.
+// A report about a key ring's file, which works even if its keys cannot be unwrapped now.
 
 interface KeyRingReport {
   /** Every key, with its age and the service that wraps it; no secrets. */
   keys: KeyAge[];
   refused: readonly string[];
-  /** Which keys were not unwrapped, and what to do. `null` where all were, or where the file has them in the clear. */
+  /**
+   * Names the keys that were not unwrapped, and the remedy. `null` if all were, or if the file has them in the clear.
+   */
   problem: KeyServiceError | null;
 }
 

@@ -1,4 +1,4 @@
-/** Opens the key management service that a name stands for. */
+/** Opens a key management service by its name. */
 import { type KeyManagementService, KmsError } from '../key-management-service.ts';
 
 const AWS_KMS = 'aws-kms:';
@@ -33,7 +33,7 @@ export async function withKeyServices<T>(work: (serviceOf: KeyServiceOf) => Prom
 
 async function openKeyService(name: string): Promise<KeyManagementService> {
   if (!isKmsName(name)) throw new KmsError('unknown', `its name ${KMS_NAME_RULE}`);
-  // Loaded only where a key ring needs it: most rings do not.
+  // Loaded on demand, since most key rings do not need it.
   const { openAwsKms } = await import('./aws-kms.ts');
   return openAwsKms(name.slice(AWS_KMS.length), AWS_KMS);
 }

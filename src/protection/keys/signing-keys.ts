@@ -1,7 +1,8 @@
 /**
- * The key that the HTTP API signs decisions with, as files: a private JWK that its owner alone can read, and its public
- * half in the key set of the workers. It is rotated in three steps, so that no decision is refused meanwhile: `prepare`
- * puts the next public key into the set, `activate` lets the API sign with it, `retire` takes the one before out.
+ * Keeps the key that the HTTP API signs decisions with in files: a private JWK that its owner alone can read, and its
+ * public half in the key set of the workers. It is rotated in three steps, so that no decision is refused meanwhile:
+ * `prepare` puts the next public key into the set, `activate` lets the API sign with it, `retire` removes the former
+ * one.
  */
 import {
   createPrivateKey,
@@ -21,26 +22,26 @@ import type { DecisionContent, RepeatContent } from '../../model/decision-conten
 import { readKeySet } from '../proofs.ts';
 import { fileLock } from './file-lock.ts';
 
-/** Thrown where a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
+/** Thrown when a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
 class SigningKeyError extends CreditJourneyError {
   override readonly name = 'SigningKeyError';
   override readonly code = 'signingKeyUnusable';
 }
 
-/** Beside the key that signs: the one that is to follow it. */
+/** Names the file of the next key, beside the current one. */
 export function nextKeyFile(file: string): string {
   return `${file}.next`;
 }
 
 interface SigningKeyFiles {
-  /** Of the private key. */
+  /** File of the private key. */
   file: string;
-  /** Of the public keys. */
+  /** File of the public keys. */
   keySet: string;
 }
 
 /**
- * Makes the first key; what is there is never overwritten. The key set is made where there is none.
+ * Makes the first key, and the key set if it is missing. Never overwrites a key.
  *
  * @returns the key's id
  * @throws SigningKeyError
@@ -70,7 +71,7 @@ export function activateSigningKey({ file, keySet }: SigningKeyFiles): Promise<{
   });
 }
 
-/** Takes a public key out of the set: what it has signed is refused from then on. @throws SigningKeyError */
+/** Removes a public key from the set: its signatures are refused from then on. @throws SigningKeyError */
 export function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: string): Promise<void> {
   return locked(keySet, async () => {
     if (existsSync(file) && keyIdIn(file) === keyId) {
@@ -84,7 +85,7 @@ export function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: strin
   });
 }
 
-/** The `kid` of a private JWK. @throws SigningKeyError */
+/** Reads the `kid` of a private JWK. @throws SigningKeyError */
 export function keyIdIn(file: string): string {
   try {
     const { kid, d } = JSON.parse(readFileSync(file, 'utf8')) as { kid?: unknown; d?: unknown };
@@ -101,7 +102,7 @@ async function makeKey(file: string, keySet: string): Promise<string> {
   const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
   const keys = existsSync(keySet) ? keysIn(keySet) : [];
   const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
-  // Never one that is there: somebody may sign with it.
+  // Never replaces a file, since its key may be in use.
   await writeFile(file, `${JSON.stringify(jwk, null, 2)}\n`, 0o600);
   try {
     await writeKeySet(keySet, [...keys, { ...createPublicKey(privateKey).export({ format: 'jwk' }), ...common }]);
@@ -122,9 +123,9 @@ function keysIn(keySet: string): PublicKey[] {
   }
 }
 
-/** Whole or not at all: workers read it while it is replaced. */
+/** Replaces the file in one step, because workers read it at any time. */
 async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<void> {
-  // Where the name is a link, the link stays and its target is replaced.
+  // If the name is a link, the link stays and its target is replaced.
   const target = await realpath(keySet).catch(() => keySet);
   const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o644;
   const aside = `${target}.${randomBytes(6).toString('hex')}`;
@@ -135,7 +136,7 @@ async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<
   });
 }
 
-/** Of a new file. @throws SigningKeyError */
+/** Writes a new file. @throws SigningKeyError */
 async function writeFile(file: string, text: string, mode: number): Promise<void> {
   try {
     const handle = await open(file, 'wx', mode);
@@ -170,10 +171,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-// Signs decisions of people, for a program that knows who they are. proofs.ts checks what it makes.
+// Signs operators' decisions for a program that knows who they are. `proofs.ts` checks the signatures.
 
 export interface DecisionSigner {
-  /** As the ledger has it with each decision, and the key set that checks them. */
+  /** The id in the ledger with each decision, and in the key set that checks them. */
   keyId: string;
   /** Good for ten minutes: it is judged as of the moment at which the run received it. */
   sign(content: DecisionContent | RepeatContent): Promise<string>;

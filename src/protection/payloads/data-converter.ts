@@ -6,8 +6,8 @@ import { FAILURE_CONVERTER_MARK } from './failure-converter.ts';
 import { createPayloadCodec, type PayloadCodecOptions } from './payload-codec.ts';
 
 /**
- * For the data converter, and for `bundleWorkflowCode({ failureConverterPath })`. With a prebuilt bundle the SDK
- * silently ignores the data converter's own path, so the bundle must contain the converter.
+ * Serves the data converter and `bundleWorkflowCode({ failureConverterPath })`. With a prebuilt bundle the SDK silently
+ * ignores the data converter's own path, so the bundle must contain the converter.
  */
 export const FAILURE_CONVERTER_PATH = fileURLToPath(
   new URL(`./failure-converter.${import.meta.url.endsWith('.js') ? 'js' : 'ts'}`, import.meta.url),
@@ -21,7 +21,9 @@ export function createDataConverter(options: PayloadCodecOptions): DataConverter
     : { payloadCodecs, failureConverterPath: FAILURE_CONVERTER_PATH };
 }
 
-/** Whether a prebuilt bundle encodes failures. A worker whose configuration requires it must not start without. */
+/**
+ * Returns true if a prebuilt bundle encodes failures. A worker whose configuration requires it must not start without.
+ */
 export function bundleHasFailureConverter(code: string): boolean {
   return code.includes(FAILURE_CONVERTER_MARK);
 }
@@ -32,9 +34,9 @@ interface ReferenceModule {
 
 /**
  * Lets payloads that claim to lie in an external storage through to the codec, which makes a marker of them. Before its
- * codec runs, the SDK looks for such payloads, and throws where no storage is configured. Without this, one such signal
- * stops a run for good, and anyone who may signal can send it. Nothing of ours is kept outside. A second
- * call in a process does nothing.
+ * codec runs, the SDK looks for such payloads, and throws if no storage is configured. Without this, one such signal
+ * stops a run for good, and anyone who may signal can send it. Nothing of ours is kept outside. A second call in a
+ * process does nothing.
  */
 function passOnExternalReferences(): void {
   // SDK 1.24 has no option for it (the version is pinned; a test with a real worker fails when this no longer helps). A

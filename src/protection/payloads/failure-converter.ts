@@ -1,6 +1,6 @@
 /**
- * Failures as payloads. Without this, messages and stack traces stay readable beside encrypted details. Runs in the
- * worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
+ * Encodes failures as payloads. Without this, messages and stack traces stay readable beside encrypted details. Runs in
+ * the worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
  */
 import {
   ApplicationFailure,
@@ -27,7 +27,7 @@ class EncodingFailureConverter extends DefaultFailureConverter {
     if (error instanceof ApplicationFailure && error.message === CLEAR_START_MESSAGE) {
       return { ...failure, message: CLEAR_START_MESSAGE, encodedAttributes: null };
     }
-    // A failure that is passed on keeps its causes as they came from the server or another language: in the clear.
+    // A failure that is passed on keeps its causes in the clear, as the server or another language sent them.
     for (let cause = failure.cause; cause; cause = cause.cause) {
       if (cause.encodedAttributes) continue;
       cause.encodedAttributes = converter.toPayload({ message: cause.message, stack_trace: cause.stackTrace }, context);

@@ -20,13 +20,13 @@ import {
   sealPayload,
 } from './payload-envelope.ts';
 
-/** Of a trace context: every sender's SDK may add it as a header. */
+/** Members of a trace context, which every sender's SDK may add as a header. */
 const TRACE = ['traceparent', 'tracestate', 'baggage'];
 
 /**
- * Whether a value that came in the clear can lead to a posting, outside the sandbox: `advance`, `resolveInquiry`,
- * `requestShare`, a grant, a start. Anyone with write access to Temporal could send it without a key. A message that only
- * stops something counts, as its definition says.
+ * Returns true if a value in the clear can lead to a posting, outside the sandbox: `advance`, `resolveInquiry`,
+ * `requestShare`, a grant, a start. Anyone with write access to Temporal could send it without a key. A message that
+ * only stops something counts, as its definition says.
  *
  * @param value as it was sent; its shape is not checked yet
  */
@@ -50,11 +50,15 @@ export interface PayloadCodecOptions {
   /** Origins whose payloads are decoded; default: `namespace` alone. */
   allowedNamespaces?: readonly string[];
   /**
-   * `worker` never throws for a payload's content: a marker takes its place (model/undecodable.ts). It replaces a clear
-   * message that can lead to a posting too. `client` throws `UndecodablePayloadError`, and reads what is in the clear. Both throw `UnknownKeyError` for a key that may still come.
+   * `worker` never throws for a payload's content: a marker replaces it (model/undecodable.ts). The marker also
+   * replaces a clear message that can lead to a posting. `client` throws `UndecodablePayloadError`, and reads clear
+   * payloads. Both throw `UnknownKeyError` for a key that may still arrive.
    */
   mode: 'worker' | 'client';
-  /** `false`: what is sent stays as it is, and what comes in the clear is taken. What is encrypted is decoded all the same. Default true. */
+  /**
+   * `false` sends payloads unencrypted and accepts clear ones. Encrypted payloads are decoded all the same. Default
+   * true.
+   */
   encrypts?: boolean;
   /** Raises the alert. Called each time that a payload waits for this key. */
   onUnknownKey?: (keyId: string) => void;
@@ -113,8 +117,8 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
 }
 
 /**
- * Whether a payload came encrypted, as the server has it. That does not mean that it can be opened: for that, look at
- * what the codec made of it.
+ * Returns true if a payload came encrypted, as the server has it. That does not mean that it can be opened: the codec's
+ * result shows that.
  */
 export function wasEncrypted(payload: Payload | null | undefined): boolean {
   return isEncrypted(payload);
@@ -134,8 +138,8 @@ function refuseClear(payload: Payload): void {
 }
 
 /**
- * Checks what the SDK's own converter will turn into a value. That converter runs in the workflow's sandbox and throws
- * there.
+ * Checks the payload that the SDK's own converter will turn into a value. That converter runs in the workflow's sandbox
+ * and throws there.
  */
 function requireReadable(payload: Payload): void {
   switch (encodingOf(payload)) {

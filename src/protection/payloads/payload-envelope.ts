@@ -1,7 +1,4 @@
-/**
- * The form of one encrypted payload: its metadata, its bytes, and what is authenticated. docs/payload-format.md
- * describes it.
- */
+/** Seals and opens one encrypted payload: its metadata, bytes and authenticated data. See docs/payload-format.md. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
@@ -77,10 +74,7 @@ const NAMESPACE = 'namespace';
 const CHECK_BYTES = 4;
 /** Check, nonce, method byte and tag, with an empty content. */
 const SMALLEST_BYTES = CHECK_BYTES + 12 + 1 + 16;
-/**
- * Of a payload before encryption. The server takes 2 MB on the wire; a payload that inflates to more than this is an
- * attack.
- */
+/** Limits a payload before encryption. The server takes 2 MB on the wire; a larger inflated payload is an attack. */
 const MAX_INNER_BYTES = 16 * 1024 * 1024;
 /** Above this size compression runs outside the event loop, which it would block for more than a millisecond. */
 const INLINE_BYTES = 64 * 1024;
@@ -127,7 +121,7 @@ export function encodingOf(payload: Payload | null | undefined): string {
   return textOf(payload?.metadata?.encoding) ?? '';
 }
 
-/** Encrypts the whole payload, its metadata included. */
+/** Encrypts the whole payload, including its metadata. */
 export async function sealPayload(payload: Payload, key: RingKey, namespace: string): Promise<Payload> {
   const { bound, check } = boundTo(key.id, namespace);
   const sealed = encrypt(key.secret, await packed(WireFormat.encode(payload).finish()), bound);
@@ -152,7 +146,7 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
   return { keyId, namespace, sealed: data.subarray(CHECK_BYTES) };
 }
 
-/** The payload that was encrypted. Throws `BrokenEnvelopeError` where anything was changed. */
+/** Opens the encrypted payload. Throws `BrokenEnvelopeError` if anything was changed. */
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
     const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace).bound));
@@ -164,7 +158,7 @@ export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope
 
 interface Bound {
   text: string;
-  /** What the tag authenticates beside the content. */
+  /** The data that the tag authenticates beside the content. */
   bound: Buffer;
   check: Buffer;
 }
@@ -208,8 +202,8 @@ async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * The SDK keeps what it has decoded last of each cached run. What zlib returns is a view into 16 kB or more, which would be
- * kept along with it.
+ * Copies the bytes out of zlib's view into 16 kB or more. The SDK keeps the last decoded bytes of each cached run, and
+ * the whole view would be kept along with them.
  */
 function ownMemory(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.byteLength);

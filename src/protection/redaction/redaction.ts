@@ -5,8 +5,8 @@
 import { jsonPointer } from '../../fields/problems.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 
-// Which members of decoded JSON are personal, by their names: those of the interface (2.3 to 2.6) and what other
-// systems call the same. A comparison of names looks at letters and digits alone, in any case.
+// Names of personal members of decoded JSON: those of the interface (2.3 to 2.6) and other systems' names for the same.
+// A comparison of names looks at letters and digits alone, in any case.
 
 type FieldKind =
   /** Its last four digits are shown. */
@@ -62,7 +62,7 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
   id: [...['journeyId', 'pullId', 'shareId', 'reviewId', 'runKey', 'workflowId'], ...['consentId', 'decisionId']],
 };
 
-/** `coBorrowerSsn`, `home_phone`, `applicant1Email`. */
+/** Endings of names such as `coBorrowerSsn`, `home_phone`, `applicant1Email`. */
 const ENDINGS: readonly [string, FieldKind][] = [
   ['ssn', 'ssn'],
   ['socialsecuritynumber', 'ssn'],
@@ -94,7 +94,7 @@ const KINDS = new Map<string, FieldKind>(
 );
 
 /**
- * How to treat a member.
+ * Decides how to treat a member.
  *
  * @param within how the object that contains it is treated
  */
@@ -126,7 +126,7 @@ const MAX_SEARCHED_CHARACTERS = 100_000;
 /** More levels than the payload codec reads. */
 const MAX_LEVELS = 100;
 
-/** A copy of JSON with everything personal masked. The result is JSON again. */
+/** Copies JSON with everything personal masked. The result is JSON again. */
 export function redact(value: unknown): unknown {
   return redacted(value, undefined, MAX_LEVELS);
 }
@@ -137,7 +137,7 @@ const CODES: Record<string, RegExp> = {
   returnReasonCode: /^[A-Za-z0-9]{1,4}$/,
 };
 
-/** A copy of JSON of which no form is known: its shape and its codes. Names of members may be personal as well. */
+/** Copies JSON of unknown form: its shape and its codes. Names of members may be personal as well. */
 export function redactShape(value: unknown, levels = MAX_LEVELS, code?: RegExp): unknown {
   if (typeof value === 'string') return value === '' || code?.test(value) ? value : MASKED;
   if (typeof value === 'number') return MASKED;
@@ -243,7 +243,7 @@ function anyOf(...patterns: RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'giu');
 }
 
-/** The text without what has the form of something personal. It cannot recognize names. */
+/** Masks parts of the text that have the form of personal data. It cannot recognize names. */
 function searched(text: string, personal: RegExp): string {
   if (text.length > MAX_SEARCHED_CHARACTERS) return MASKED;
   return text.replaceAll(personal, (found) => {
@@ -276,7 +276,7 @@ function pointerPart(name: string, holder: object): string {
   return Array.isArray(holder) || /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? name : '*';
 }
 
-/** Whether text, or unparsed JSON, contains what only a masked value contains. */
+/** Returns true if text, or unparsed JSON, contains the mark of a masked value. */
 export function hasBullets(text: string): boolean {
   return BULLETS_IN_TEXT.test(text);
 }

@@ -7,12 +7,12 @@ import type { KeyWrapper } from '../keys/key-ring.ts';
 /** Names the layout of `body` in `aead.ts`. Stored beside it, so that a later layout can be recognized. */
 const SEAL_ALGORITHM = 'A256GCM';
 
-/** What the seal is bound to: the same bytes do not open in another row. */
+/** The row that a seal is bound to. The same bytes do not open in another row. */
 interface SealedFor {
   ledgerId: string;
   customerTraceNumber: string;
   attempt: number;
-  /** Present for what was derived from a report; absent for the report itself. */
+  /** Present for data derived from a report; absent for the report itself. */
   kind?: string;
 }
 
@@ -35,7 +35,7 @@ export async function seal(keys: KeyWrapper, text: string, sealedFor: SealedFor)
 }
 
 /**
- * The sealed text. Throws `UnknownKeyError` with the id of a missing key, and `SealBrokenError` where anything was
+ * Opens the sealed text. Throws `UnknownKeyError` with the id of a missing key, and `SealBrokenError` if anything was
  * changed.
  */
 export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: SealedFor): Promise<string> {
@@ -48,7 +48,7 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
 }
 
 /**
- * Wraps the data key under the key ring's current key; the body stays as it is. Errors as `unseal`, except those of the
+ * Wraps the data key under the key ring's current key; the body is unchanged. Errors as `unseal`, except those of the
  * body, which it does not open.
  */
 export async function rewrap(
@@ -81,7 +81,7 @@ export class LedgerCipher {
     this.#chainKey = derive(secret, ledgerId, 'audit chain');
   }
 
-  /** HMAC-SHA-256, lower-case hex. */
+  /** Returns HMAC-SHA-256 in lower-case hex. */
   digest(text: string): string {
     return createHmac('sha256', this.#digestKey).update(text, 'utf8').digest('hex');
   }

@@ -1,7 +1,7 @@
 /**
- * What the messages about consent do. A refusal (a denial, a revocation) counts at once, proof or not: it only ever
- * prevents a posting. A grant counts at once where the run trusts the namespace and it brings no proof; else once its
- * proof was checked.
+ * Handles the messages about consent. A refusal (a denial, a revocation) counts at once, with or without a proof, since
+ * it only prevents a posting. A grant without a proof counts at once if the run trusts the namespace. Any other grant
+ * counts once its proof was checked.
  */
 
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
@@ -31,16 +31,15 @@ import { consentValidForMs, isRefusedByAny, noteRefusalAfterPosting } from './sh
 /** Bounds the grants that a run keeps for shares not requested yet. */
 const MAX_EARLY_GRANTS = 20;
 
-/** A burst of grants, or a ledger that is away. */
+/** Refuses further grants during a burst, or while the ledger cannot be reached. */
 const TOO_MANY_WAIT = `${MAX_WAITING_GRANTS} grants wait to be recorded: send it again later`;
 
 export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
 
-/** What a message has come to so far. */
 interface Taken {
   record: ConsentRecord;
   duplicate: boolean;
-  /** Of a grant: whether it counts, once that is known. */
+  /** Resolves once it is known whether a grant counts. */
   later?: Promise<GrantOutcome>;
 }
 
@@ -61,7 +60,7 @@ export function handleConsents<Status>(
         refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
       if (reason !== null) return note(reason);
       const { duplicate, later } = take(journey, message);
-      // A duplicate is noted by the message that it repeats.
+      // The handler of the first message notes a refusal.
       if (duplicate) return;
       tellIfUnmatched(journey, message);
       if (later) void noteRefusal(journey, message, later);
@@ -70,7 +69,7 @@ export function handleConsents<Status>(
   );
 }
 
-/** A signal has no answer: the consent system hears by an event that the share is not requested, or its id misspelt. */
+/** Emits an event since a signal has no answer: the share is not requested, or its id is misspelt. */
 function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessage): void {
   const { shareId, applicantId, consentId, decision } = message;
   if (shares.has(shareId)) return;
@@ -98,7 +97,7 @@ async function answerTo<Status>(
   return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record), ...unmatched };
 }
 
-/** Grants that the run before had taken by signals and not judged yet. */
+/** Resumes the checks of grants that the previous run had taken by signal. */
 function takeAgain(journey: ConsentHost): void {
   for (const record of journey.consents.pending()) {
     void noteRefusal(journey, record, journey.checks.open(record));
@@ -106,7 +105,7 @@ function takeAgain(journey: ConsentHost): void {
   }
 }
 
-/** A signal has no answer: what is refused of it is shown in the status. */
+/** Shows a refusal in the status, since a signal has no answer. */
 async function noteRefusal(
   journey: ConsentHost,
   { consentId }: Pick<ConsentRecord, 'consentId'>,
@@ -152,7 +151,7 @@ function objectionTo(journey: ConsentHost, message: ConsentMessage, via: Via): s
   return grantProblem(journey, message);
 }
 
-/** Why a grant from any source cannot count in this run as it stands; or `null`. */
+/** Returns why the run cannot count a grant now, from any source, or `null`. */
 export function grantProblem(journey: ConsentHost, message: ConsentMessage): string | null {
   if (!journey.knowsApplicant(message.applicantId)) {
     return `/applicantId names no applicant of this ${kindOf(journey)}`;
@@ -171,7 +170,7 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
 /** The states of a share that was, or may have been, sent under its grants. */
 const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
 
-/** Why a grant that was accepted before does not count any more; or `null`. */
+/** Returns why a grant that was accepted before no longer counts, or `null`. */
 function findFault({ consents, shares }: ConsentHost, record: ConsentRecord): string | null {
   const share = shares.get(record.shareId);
   if (record.decision !== 'granted' || (share && SENT.includes(share.state))) return null;
@@ -181,7 +180,7 @@ function findFault({ consents, shares }: ConsentHost, record: ConsentRecord): st
   return `${path} ${rule}`;
 }
 
-/** Why a message is refused whose key belongs to an accepted message with other content. */
+/** Returns why a message is refused whose key belongs to an accepted message with other content, or `null`. */
 function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string | null {
   const known = consents.known(record);
   if (!known) return null;
@@ -219,7 +218,7 @@ async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<
 }
 
 function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
-  // It was dropped meanwhile, and its sender has had the answer.
+  // The grant was dropped meanwhile, and its sender has the answer.
   if (!journey.checks.isOpen(record)) return;
   const otherwise = saidOtherwise(journey, record);
   if (otherwise !== null) {

@@ -1,4 +1,4 @@
-/** Records each consent of a run in the ledger as soon as it comes, and keeps those that wait for a verdict on their proof. */
+/** Records each consent of a run in the ledger as it comes, and keeps those whose proof is still being checked. */
 import { CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
@@ -34,12 +34,11 @@ export class ConsentRecorder implements Elsewhere {
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
   #faultyGrants: FaultyGrant[] = [];
-  /** How many messages this run has written. */
   written = 0;
   /** Shares that were requested after consents to them had come. */
   #matchedShares: string[];
 
-  /** @param past what the run before has handed over */
+  /** @param past state from continue-as-new */
   constructor(run: RecorderRun, past: readonly CarriedConsent[], matchedShares: readonly string[] = []) {
     this.#run = run;
     this.#matchedShares = [...matchedShares];
@@ -73,7 +72,7 @@ export class ConsentRecorder implements Elsewhere {
     return this.#matchedShares;
   }
 
-  /** Notes that a grant permits nothing any more, and why: a sender who sends it again after the run's end is told. */
+  /** Notes why a grant permits nothing any more: a sender who repeats it after the run's end gets that reason. */
   noteFault({ journeyId, shareId, applicantId, consentId }: ConsentRecord, fault: GrantFault): void {
     this.#faultyGrants.push({ journeyId, shareId, applicantId, consentId, fault });
   }
@@ -120,7 +119,7 @@ export class ConsentRecorder implements Elsewhere {
     }
   }
 
-  /** Returns those that the ledger has not taken. */
+  /** Returns a predicate for the consents that the ledger has refused. */
   async #write(
     consents: ConsentRecord[],
     notes: Pick<RecordConsentsArgs, 'matchedShares' | 'faultyGrants'>,
@@ -172,7 +171,7 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
   return batch;
 }
 
-/** Ends a grant that permits nothing any more: the ledger gets why, and so does its sender unless a refusal has ended it. */
+/** Ends a grant. The ledger gets the reason, and so does the sender unless a refusal has ended it. */
 export function endGrant(
   run: Pick<ConsentHost, 'consents' | 'recorder' | 'refuse'>,
   grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>,
@@ -199,8 +198,8 @@ export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<vo
 }
 
 /**
- * The same for a run that ends without an outcome, and for messages that were accepted after the event of a run's end was
- * emitted. A run that ends before it could know what makes a grant count refuses the grants that came.
+ * Waits until the ledger has the last consents: of a run without an outcome, or accepted after the end event was
+ * emitted. A run that ends before it could know which grants count refuses the grants that it received.
  */
 export async function recordWhatCameLast(run: ConsentKeeper): Promise<void> {
   const { checks, recorder, consents } = run;
@@ -214,10 +213,9 @@ export async function recordWhatCameLast(run: ConsentKeeper): Promise<void> {
 
 // Consents that the run cannot judge yet: a proof is being checked, or the profile's trust is not known.
 
-/** What became of a grant. */
 export type GrantOutcome = { counts: true; duplicate: boolean } | { counts: false; reason: string };
 
-/** Bounds the checks in one run: each costs the history a few events, also where the consent is refused. */
+/** Bounds the checks in one run: each costs the history a few events, also if the consent is refused. */
 const MAX_CHECKS = 1_000;
 
 interface OpenGrant {
@@ -228,7 +226,7 @@ interface OpenGrant {
 
 export class ConsentChecks {
   readonly #open = new Map<ConsentRecord, OpenGrant>();
-  /** The same by what they say. */
+  /** Open grants by the text of their message. */
   readonly #byText = new Map<string, OpenGrant>();
   #made = 0;
   #running = 0;
@@ -259,7 +257,7 @@ export class ConsentChecks {
     return this.#byText.size === 0 ? undefined : this.#byText.get(textOf(record))?.promise;
   }
 
-  /** Whether it was open. */
+  /** Returns whether it was open. */
   settle(record: ConsentRecord, outcome: GrantOutcome): boolean {
     const grant = this.#open.get(record);
     this.#open.delete(record);
@@ -302,14 +300,13 @@ export interface ConsentHost {
   readonly events: Pick<EventsOut, 'emit'>;
   readonly inFlight: InFlightActivities;
   readonly handOver: HandOver;
-  /** The waits of shares that were made longer. */
   readonly extensions: Extensions;
   readonly decided: Pick<RunDecisions, 'isAboutShare'>;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
-  /** Why it is not known that a grant, coming now, is by the person of the report; a share by itself keeps its report. */
+  /** Returns why a grant may not be by the report's person. Absent for a share by itself, which keeps its report. */
   personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null;
-  /** Of the report that is shared. */
+  /** Returns the applicants of the report that is shared. */
   applicantsOf(share: ShareRecord): readonly string[];
   publish(): void;
   refuse(refused: RefusedMessage): void;

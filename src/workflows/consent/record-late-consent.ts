@@ -8,8 +8,8 @@ import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { problemsOfInput, undecodableInput } from '../run/failures.ts';
 
 /**
- * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing of the journey is
- * posted, and posted shares that it concerns are flagged for a person. A share by itself that waits hears of it.
+ * Records a consent, denial or revocation for a journey that has ended. Nothing of the journey is posted, and posted
+ * shares that it concerns are flagged for an operator. A share by itself that waits gets a signal.
  *
  * @throws `InvalidInput` with `details[0] = { problems }` where the input cannot be decoded
  */
@@ -31,8 +31,8 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
 }
 
 /**
- * A run that was started meanwhile may have asked the ledger a moment too early. One that hears of the consent twice
- * knows it. A share by itself of this journey's report waits for the same consent: it asks the ledger what counts.
+ * Signals open runs. One that was started meanwhile may have asked the ledger a moment too early; it ignores a known
+ * consent. A share by itself of this journey's report waits for it too, and asks the ledger which one counts.
  */
 async function tellOpenRuns(consent: ConsentMessage): Promise<void> {
   const run = workflowIdOf(consent.journeyId);
@@ -47,10 +47,10 @@ async function tellIfOpen(workflowId: string, signal: string, ...content: [] | [
   try {
     await getExternalWorkflowHandle(workflowId).signal(signal, ...content);
   } catch (error) {
-    // Mostly there is none.
+    // Usually no such run is open.
     if (!(error instanceof TemporalFailure)) throw error;
   }
 }
 
-// Seconds long.
+// The run takes seconds.
 pinnedWhereVersioned(recordLateConsent);

@@ -1,4 +1,4 @@
-/** One share of a run: its state, and how the consents of its applicants stand towards it. */
+/** One share of a run: its state, and which consents of its applicants it has. */
 
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ConsentBook, Standing } from '../../consent/consent-book.ts';
@@ -10,7 +10,7 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
 
-/** A withdrawal of which the ledger has not said yet what becomes of it. */
+/** A withdrawal that the ledger has not decided yet. */
 export interface AskedWithdrawal {
   by: string;
   reason: string;
@@ -29,10 +29,9 @@ export interface ShareRecord {
   state: ShareState;
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
-  /** Of the answer that confirmed its posting. */
+  /** From the answer that confirmed its posting. */
   remarks?: Problem[];
   attention?: 'revokedAfterPosting';
-  /** When it came into its state. */
   since?: string;
   /** Until when it waits for consent, once its report exists. */
   until?: string;
@@ -42,14 +41,14 @@ export interface ShareRecord {
   plannedTraceNumber?: string;
   /** Whom the last event named whose consent is missing, less those who have granted it since. */
   toldMissing?: string[];
-  /** While it is posted or held: how the inquiry stands. */
+  /** State of the inquiry while the share is being posted or held. */
   inquiry?: CarriedInquiry;
   withdrawal?: AskedWithdrawal;
   /** The ledger has its withdrawal; who and why is known of one that this run has asked for. */
   withdrawn?: { replacedBy?: string; by?: string; reason?: string };
 }
 
-/** Whether something may still come of the share. */
+/** Whether the share has not ended yet. */
 export function isOpen({ state }: ShareRecord): boolean {
   return state === 'awaitingConsent' || state === 'posting' || state === 'held';
 }
@@ -74,7 +73,7 @@ export function noteRefusalAfterPosting(
   run.publish();
 }
 
-/** As events name the inquiry. */
+/** Returns the trace number by which events name the inquiry. */
 export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
 }
@@ -84,7 +83,7 @@ export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: '
 type Terms = Pick<ShareInput, 'shareId' | 'consentValidFor'>;
 type Book = Pick<ConsentBook, 'standing'>;
 
-/** How old a grant may be, in milliseconds; `undefined` where any age will do. */
+/** Returns the maximum age of a grant in milliseconds; `undefined` if any age will do. */
 export function consentValidForMs({ consentValidFor }: Pick<Terms, 'consentValidFor'>): number | undefined {
   return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
 }
@@ -112,12 +111,12 @@ export function isRefusedByAny(book: Book, share: Terms, applicantIds: readonly 
   return kind === 'denied' || kind === 'revoked';
 }
 
-/** Those whose consent the share waits for: it never came, or the grant is too old, refused or spent. */
+/** Returns the applicants without a valid grant: it never came, or is too old, refused or spent. */
 export function ungranted(book: Book, share: Terms, applicantIds: readonly string[], nowMs: number): string[] {
   return applicantIds.filter((applicantId) => standingOf(book, share, applicantId, nowMs).kind !== 'granted');
 }
 
-/** How long until the first of the grants that stand becomes too old, in milliseconds; `undefined` where none will. */
+/** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
 export function firstExpiryInMs(
   book: Book,
   share: Terms,

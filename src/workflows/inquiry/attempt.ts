@@ -1,4 +1,4 @@
-/** One attempt as the workflow sees it: one activity, and the ledger's row where the activity has no result. */
+/** One attempt as the workflow sees it: one activity, and the ledger's row if the activity has no result. */
 import { workflowInfo } from '@temporalio/workflow';
 import type {
   BegunJourney,
@@ -34,13 +34,13 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   return stepOfEnd(host, { ...args, begunAt }, ended);
 }
 
-/** What the run's first activity has come to. */
+/** Returns the step that follows from the run's first activity. */
 export async function begunStep(
   host: AttemptHost,
   content: InquiryContent,
   { ended, begunAt, isLedgerKnown }: BegunAttempt,
 ): Promise<AttemptStep> {
-  // The run knows its ledger from later on. One without the attempt may be another one: a person says what was sent.
+  // The run learns its ledger later. One without the attempt may be another: an operator says if it was sent.
   if (!isLedgerKnown) return lookAgain(host, content, 1);
   return stepOfEnd(host, { ...content, attempt: 1, begunAt }, ended);
 }

@@ -26,7 +26,7 @@ import {
 } from './ledger-look-ups.ts';
 import { backOffMs, isRetried, ListedWait, PauseWait, retrySummary } from './retries.ts';
 
-/** An answer from which no outcome can be taken: a person must judge it. */
+/** Turns an answer without an outcome into a failure that an operator must judge. */
 function failureOfAnswer(
   { attempt }: Pick<AnsweredAttempt, 'attempt'>,
   answer: Exclude<Answer, { kind: 'outcome' }>,
@@ -77,9 +77,9 @@ class InquiryRun {
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryResumption['retry'];
-  /** When this code last went on: predicates judge the age of grants by it, and read no clock. */
+  /** When this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
-  /** Of a first attempt that was answered before this began. */
+  /** Set if the first attempt was answered before this object was made. */
   readonly #begun: Partial<InquiryProgress>;
   readonly #pause: PauseWait;
   readonly #listed: ListedWait;
@@ -115,12 +115,12 @@ class InquiryRun {
     for (;;) {
       if ('end' in result) return result.end;
       const step: AttemptStep = result.next ?? (await this.#nextStep());
-      // A promise more costs the run a stack: what needs no wait is taken without one.
+      // Each further promise costs the run a stack, so a step that needs no wait is taken without one.
       result = step.kind === 'answered' && step.recorded ? this.#answered(step) : await this.#take(step);
     }
   }
 
-  /** The decision meets in the ledger what has come meanwhile. */
+  /** Holds the inquiry again. Recording the decision finds any answer or decision that the ledger got meanwhile. */
   #holdAgain({ failure, since }: NonNullable<InquiryResumption['held']>): Promise<Taken> {
     this.#attempt = failure.claimed ? failure.attempt + 1 : failure.attempt;
     return this.#hold(failure, since);
@@ -170,10 +170,10 @@ class InquiryRun {
     return isReady ? this.#makeAttempt() : this.#prepareAttempt();
   }
 
-  /** Gets a token where one is known to be missing, then makes one attempt. */
+  /** Gets a token if the run lacks one, then makes one attempt. */
   async #prepareAttempt(): Promise<AttemptStep> {
     const { handOver } = this.#host;
-    // The run claims nothing that the next run would not hear of.
+    // The run claims nothing that the next run would not know.
     if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
     const stop = this.#stopsByNow();
     if (stop) return { kind: 'stop', end: stop };
@@ -193,7 +193,7 @@ class InquiryRun {
   #makeAttempt(): Promise<AttemptStep> {
     this.#pause.beginAttempt();
     this.#nowMs = Date.now();
-    // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
+    // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
     const consents = this.#permitted() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
     return makeAttempt(this.#host, {
@@ -254,15 +254,15 @@ class InquiryRun {
   }
 
   /**
-   * Where the run itself is cancelled it ends here; where only the permission was gone and has come back meanwhile, or the
-   * worker had no permit, the attempt is made after all.
+   * Ends the run if the run itself is cancelled. Otherwise the attempt is made after all: the permission has come back,
+   * or the worker had no permit.
    */
   #unclaimed(): Taken {
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
     return {};
   }
 
-  /** It counts as an attempt that was not sent. The next one follows at once, unless activities are lost again and again. */
+  /** Counts as an attempt that was not sent. The next one follows at once, unless activities are lost repeatedly. */
   async #closed(attempt: number): Promise<Taken> {
     this.#attempt = attempt + 1;
     this.#progress('running', attempt);
@@ -330,7 +330,7 @@ class InquiryRun {
       return;
     }
     if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
-    // The token was taken: a 401 that comes later is a new one.
+    // The gateway accepted the token: a 401 that comes later is a new one.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
     const { settings } = this.#host.run;
     const isPaused = failure.failureType === 'Paused';
@@ -387,7 +387,7 @@ class InquiryRun {
       case 'abandon':
         return { end: { kind: 'abandoned' } };
       case 'amend':
-        // Where the configuration alone was wrong, the applicants stay as they were.
+        // If only the configuration was wrong, the applicants stay unchanged.
         return { end: { kind: 'amend', applicants: decision.applicants ?? this.#spec.applicants ?? [] } };
       case 'accept':
         return { next: { kind: 'answered', attempt: failure.attempt, answer: recorded.accepted, recorded: true } };
@@ -396,7 +396,7 @@ class InquiryRun {
     }
   }
 
-  /** Of the time before the first failure only the length of one attempt counts: the rest was time in the queue. */
+  /** Counts at most one attempt's length of the time before the first failure: the rest was time in the queue. */
   #countRetriesFromHere(): void {
     const { settings } = this.#host.run;
     if (this.#isRetrying) return;

@@ -25,7 +25,7 @@ export interface InquirySpec
   firstOrdinal?: number;
   /** The decision to make this inquiry although one like it was answered. */
   repeat?: RepeatDecision;
-  /** Called before each attempt, where what permits it may have changed without the run's knowledge. Cancellable. */
+  /** Called before each attempt if its permission may have changed without the run's knowledge. Cancellable. */
   refresh?(): Promise<void>;
   /**
    * Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now".
@@ -44,7 +44,7 @@ export interface InquirySpec
   onObjection?(objection: ShareObjection): void;
   /** How far an earlier run has brought it. */
   resume?: InquiryResumption;
-  /** The first attempt, where the run's first activity has made it. */
+  /** The first attempt, if the run's first activity has made it. */
   begun?: BegunAttempt;
 }
 
@@ -52,11 +52,11 @@ export interface BegunAttempt {
   ended: ActivityEnd<NonNullable<BegunJourney['first']>>;
   /** When its activity was scheduled, RFC 3339. */
   begunAt: string;
-  /** Whether the attempt, if it was claimed, stands in the run's ledger, and in no other. */
+  /** Whether the attempt, if it was claimed, is in the run's ledger and in no other. */
   isLedgerKnown: boolean;
 }
 
-/** What the next run needs to go on with an inquiry whose `applicants` are those of its latest amendment. */
+/** State with which the next run resumes an inquiry. The inquiry's `applicants` are those of its latest amendment. */
 export interface InquiryResumption {
   ordinal: number;
   amends?: string;
@@ -69,9 +69,8 @@ export interface InquiryResumption {
   tokenFetchedAfter?: string;
   /** Since when a pause keeps it from being sent, in milliseconds. */
   pausedSinceMs?: number;
-  /** When it is retried, and what it waits for until then. */
+  /** When it is retried, and the reason of the wait until then. */
   retry?: { atMs: number; summary: string; waitsFor?: WaitsFor };
-  /** What it is on hold for, and since when. */
   held?: { failure: InquiryFailure; since: string };
 }
 
@@ -80,7 +79,7 @@ export interface InquiryProgress {
   ordinal: number;
   attempts: number;
   state: 'running' | 'held';
-  /** What a retry waits for, in words, and only while it does. */
+  /** Text that says why a retry waits; only set while it waits. */
   waitingFor?: string;
   /** The attempt waits for its turn in the gateway queue. */
   isQueued?: true;
@@ -88,18 +87,18 @@ export interface InquiryProgress {
   isBegun?: true;
 }
 
-/** How an inquiry stands that the next run takes over; with the applicants where they are not those of the start. */
+/** Inquiry state that the next run takes over, with the applicants if they differ from those of the start. */
 export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplicant[] };
 
-/** What an attempt needs of its run. */
+/** The parts of its run that an attempt uses. */
 export interface AttemptHost {
   run: PreparedRun;
   inFlight: InFlightActivities;
-  /** Called where the ledger has a withdrawal of the run, which the run may not know: then `isEnding` says so too. */
+  /** Called if the ledger has a withdrawal that the run may not know; `isEnding` returns `true` from then on. */
   onWithdrawn(withdrawal: RunWithdrawal): void;
 }
 
-/** What the inquiry needs of the run that it belongs to. */
+/** The parts of its run that an inquiry uses. */
 export interface InquiryHost extends AttemptHost {
   holds: Holds;
   waits: RetryWaits;
@@ -109,7 +108,7 @@ export interface InquiryHost extends AttemptHost {
   onProgress(progress: InquiryProgress): void;
   /** Called with what the next run has to know, for hosts that hand inquiries over to it. */
   onStanding?(standing: CarriedInquiry): void;
-  /** Where the inquiry rests, so that the run can hand over; absent where the run hands over otherwise. */
+  /** Lets the run hand over while the inquiry waits; absent if the run hands over in another way. */
   handOver?: RestingPlace;
 }
 

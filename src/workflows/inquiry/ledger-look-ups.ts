@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 15_000;
 /** Failures of a look-up that no repetition mends: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
-/** Reads what the ledger has of this very request; or returns the next step where the ledger cannot answer. */
+/** Reads the ledger's row of this very request, or returns the next step if the ledger cannot answer. */
 async function lookUp(
   host: AttemptHost,
   content: InquiryContent,
@@ -84,8 +84,8 @@ export async function waitOut(
 }
 
 /**
- * Asks the ledger how the inquiry stands by now; it answers only this very request. `claimed` is an attempt that the
- * run knows of: a ledger that lacks it is not the one that it was claimed in.
+ * Asks the ledger for the inquiry's present state; it answers only this very request. `claimed` is an attempt that the
+ * run knows of. A ledger that lacks it is not the one that it was claimed in.
  */
 export async function lookAgain(host: AttemptHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
   const result = await lookUp(host, content, claimed);
@@ -95,9 +95,9 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
 }
 
 /**
- * Finds an attempt in the ledger that blocks attempt n, which this run has not claimed. It is attempt n itself where
- * another run has made it, or an earlier one that a person must judge first. `undefined` where the run knows everything
- * that was sent.
+ * Finds an attempt in the ledger that blocks attempt n, which this run has not claimed. It is attempt n itself, made by
+ * another run, or an earlier one that an operator must judge first. `undefined` if the run knows everything that was
+ * sent.
  */
 export async function standsInTheWay(
   host: AttemptHost,
@@ -109,7 +109,7 @@ export async function standsInTheWay(
   return stepInTheWay(result.found, attempt);
 }
 
-/** The same, for a row that was already read. */
+/** Finds the blocking attempt in a row that was already read. */
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
   if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
@@ -128,8 +128,8 @@ const LEDGERS_WORD: readonly FailureType[] = [
 
 /**
  * Whether the ledger may have an attempt although the failure claimed nothing: the run may have been reset, or started
- * anew. A hold must not say then that there is no attempt. Not where the ledger has answered itself, nor where it
- * cannot be asked: then the hold says that it is not known.
+ * again. A hold must not say then that there is no attempt. Returns `false` if the ledger itself has answered, or
+ * cannot be asked: the hold then says that it is not known.
  */
 export function mayHaveMissedAnAttempt({
   failureType,
@@ -160,8 +160,7 @@ export async function recordStep(
     if ('failure' in step && step.refusal && verdict !== 'missing') step.failure.refusalKept = true;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's. The answer is in this history, and the run goes on with
-    // it.
+    // The run writes nothing into another ledger. The answer is in this history, and the run uses it.
     const { customerTraceNumber, productCode } = inquiry;
     log.warn('an outcome was not recorded: the ledger is not the one that the run has used', {
       customerTraceNumber,
@@ -206,9 +205,9 @@ export type AttemptStep =
   | { kind: 'closed'; attempt: number }
   /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
-  /** Nothing was claimed: the gateway queue is to have it. */
+  /** Not claimed: the attempt must go to the gateway queue. */
   | { kind: 'elsewhere' }
-  /** Nothing was claimed: a consent or another row in the ledger does not permit the share. */
+  /** Not claimed: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
 
@@ -228,7 +227,7 @@ export function stepOfFailure(
   };
 }
 
-/** What a row of the ledger means for the run: the claim table's third column. */
+/** Returns the step that follows from a row of the ledger: the claim table's third column. */
 export function stepOf(view: AttemptView): AttemptStep {
   switch (view.state) {
     case 'answered':
@@ -268,8 +267,8 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
 }
 
 /**
- * What stands in the ledger instead of a decision. Looks up the request, since recording a decision does not compare it:
- * the outcome may belong to another request.
+ * Returns the step that follows from the row that the ledger has instead of a decision. Looks up the request, since
+ * recording a decision does not compare it: the outcome may belong to another request.
  *
  * @param attempt the one that comes next
  */

@@ -1,4 +1,4 @@
-/** Which failures are retried without a person, how long a retry waits, and what the run says about it meanwhile. */
+/** Says which failures are retried without an operator, how long a retry waits, and what the run shows meanwhile. */
 import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
@@ -13,7 +13,7 @@ export function isRetried(failure: InquiryFailure): boolean {
 }
 
 /**
- * `Retry-After` where the gateway gave one, within bounds; else exponential, with jitter of one half.
+ * `Retry-After` if the gateway gave one, within bounds; else exponential, with jitter of one half.
  *
  * @param failures retries in a row so far
  */
@@ -28,7 +28,7 @@ export function backOffMs(
 }
 
 /**
- * A pause has no known end, and `resume` wakes the run: an hour is how late it goes on where that signal was lost.
+ * A pause has no known end, and `resume` wakes the run. If that signal is lost, the run resumes an hour late at most.
  */
 const PAUSED_MAX_MS = 60 * 60_000;
 
@@ -36,7 +36,7 @@ function withJitter(fullMs: number): number {
   return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
 }
 
-/** What the run says while it waits. */
+/** Returns the text that the run shows while it waits. */
 export function retrySummary({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
   const seconds = Math.round(waitMs / 100) / 10;
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
@@ -56,11 +56,11 @@ const WHY_WAITING: Partial<Record<string, string>> = {
 /** The pause that keeps an inquiry from being sent: since when it is known, and whether a signal named its end. */
 export class PauseWait {
   readonly #inFlight: Pick<InFlightActivities, 'resumptions'>;
-  /** Of the run when the latest attempt began: a later one may be about the pause that the attempt has met. */
+  /** Count of resumptions when the latest attempt began. A later one may be about the pause that the attempt met. */
   #resumptions = 0;
   #sinceMs: number | undefined;
 
-  /** @param sinceMs as the run before has handed it over */
+  /** @param sinceMs state from continue-as-new */
   constructor(inFlight: Pick<InFlightActivities, 'resumptions'>, sinceMs: number | undefined) {
     this.#inFlight = inFlight;
     this.#sinceMs = sinceMs;
@@ -71,7 +71,7 @@ export class PauseWait {
     return this.#sinceMs === undefined ? {} : { pausedSinceMs: this.#sinceMs };
   }
 
-  /** A signal that inquiries go on came after the latest attempt began. */
+  /** Whether a signal about the end of a pause came after the latest attempt began. */
   get isOver(): boolean {
     return this.#sinceMs !== undefined && this.#inFlight.resumptions > this.#resumptions;
   }
@@ -97,10 +97,10 @@ export class PauseWait {
 // The lists name what a retried inquiry waits for (`WaitsFor`): from when its retries take long until an attempt gets
 // through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
 
-/** Most of what is throttled or lost gets through within seconds. */
+/** Most throttled or lost attempts get through within seconds. */
 const LISTED_FROM_MS = 5_000;
 
-/** Of failures that are not here no list says what the run waits for. */
+/** No list shows why the run waits after a failure that is missing here. */
 const WAITS_FOR: Partial<Record<InquiryFailure['failureType'], WaitsFor>> = {
   TokenUnavailable: 'gateway',
   GatewayUnreachable: 'gateway',
@@ -116,7 +116,7 @@ export class ListedWait {
   #sinceMs: number | undefined;
   #isLong = false;
 
-  /** @param past as the run before has listed it */
+  /** @param past the reason that the previous run has listed */
   constructor(waits: RetryWaits, customerTraceNumber: string, past: WaitsFor | undefined) {
     this.#waits = waits;
     this.#customerTraceNumber = customerTraceNumber;
@@ -124,7 +124,7 @@ export class ListedWait {
     this.#note(past);
   }
 
-  /** As a retry hands it over. */
+  /** The listed reason that a retry hands over. */
   get carried(): { waitsFor?: WaitsFor } {
     const waitsFor = this.#waits.of(this.#customerTraceNumber);
     return waitsFor === undefined ? {} : { waitsFor };
@@ -151,8 +151,8 @@ export class ListedWait {
 const EVERYTHING = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
 /**
- * What is passing while an attempt is made, which takes seconds: the next stage, and the end of a wait. What waits in
- * the gateway queue may wait for long.
+ * Returns the attributes that change only while an attempt is made, which takes seconds: the next stage, and the end of
+ * a wait. An attempt in the gateway queue may wait for long.
  */
 export function passingIn(
   { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,

@@ -11,21 +11,20 @@ import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
 import { passingIn } from './retries.ts';
 
-/** How the inquiry stands while it is under way. */
+/** State of the inquiry while it is under way. */
 export interface InquiryStanding {
   state: 'running' | 'held';
   attempts: number;
   customerTraceNumber?: string;
-  /** When it came into its state. */
   since?: string;
-  /** What a retry waits for, in words. */
+  /** Text that says why a retry waits. */
   waitingFor?: string;
 }
 
 export interface SingleInquiryResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun>
   extends RunResumption<Withdrawal, Prepared> {
   inquiry: InquiryStanding;
-  /** Absent where the inquiry has not begun. */
+  /** Absent if the inquiry has not begun. */
   carried?: CarriedInquiry;
 }
 
@@ -36,10 +35,10 @@ export abstract class SingleInquiry<
   Withdrawal,
 > extends Run<Input, Prepared, Outcome, Withdrawal> {
   readonly inquiry: InquiryStanding;
-  /** What the next run goes on with, while the inquiry is under way. */
+  /** State with which the next run resumes the inquiry while it is under way. */
   carried: CarriedInquiry | undefined;
 
-  /** @param past what the run before has handed over */
+  /** @param past state from continue-as-new */
   constructor(input: Input, past?: SingleInquiryResumption<Withdrawal, Prepared>) {
     super(input, past);
     this.inquiry = past?.inquiry ?? { state: 'running', attempts: 0 };
@@ -52,24 +51,24 @@ export abstract class SingleInquiry<
   }
 
   abstract readonly productCode: ProductCode;
-  /** Of the search attribute: the end user that the inquiry is made for. */
+  /** The search attribute's value: the end user that the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
 
   get customerTraceNumber(): string | undefined {
     return this.inquiry.customerTraceNumber;
   }
 
-  /** What a person should look at although no inquiry waits for it. */
+  /** Why an operator should look at the run although no inquiry waits for it. */
   get attention(): FlagReason | undefined {
     return undefined;
   }
 
-  /** As the search attribute `JourneyStage` has it. */
+  /** The value of the search attribute `JourneyStage`. */
   protected get stage(): string {
     return this.productCode;
   }
 
-  /** What it waits for, beside a person. */
+  /** Why the run waits, unless it waits for an operator. */
   protected get waitsFor(): WaitsFor | null {
     return this.waits.first ?? null;
   }
@@ -113,7 +112,7 @@ export abstract class SingleInquiry<
         if (waitingFor === undefined) delete this.inquiry.waitingFor;
         else this.inquiry.waitingFor = waitingFor;
         const passing = passingIn(run, { state: progress.state, ...defined({ waitingFor, isQueued }) });
-        // Of one inquiry the stage is always shown.
+        // A single inquiry always shows its stage.
         this.publish({ passing: passing.filter((name) => name === 'WaitsFor') });
       },
     };
@@ -122,7 +121,7 @@ export abstract class SingleInquiry<
   end(outcome: Outcome): void {
     this.outcome = outcome;
     this.#beginState();
-    // The lists would say of the closed run that it waits.
+    // Otherwise the lists would show the closed run as waiting.
     if (this.published.carried.WaitsFor !== undefined) this.publish();
   }
 

@@ -19,7 +19,7 @@ function gatePartOf(message: PassGateMessage): PassGateMessage {
   return pass.acceptAge && by !== undefined && reason !== undefined ? { ...pass, by, reason } : pass;
 }
 
-/** Why the stage cannot be skipped as things stand, or `null`; also where none is to be, or the same was accepted before. */
+/** Returns why the stage cannot be skipped now; `null` if none is to be, or the same skip was accepted before. */
 function skipObjection(journey: Journey, message: PassGateMessage): string | null {
   const skip = skipOf(message);
   if (!skip) return null;
@@ -37,7 +37,7 @@ function skipObjection(journey: Journey, message: PassGateMessage): string | nul
   return first.status.state === 'pending' ? null : `${stage} has gone beyond its gate: ${first.status.state}`;
 }
 
-/** Takes what `skipObjection` has nothing against, at once: an early one too. `false` where there is nothing new in it. */
+/** Takes what `skipObjection` permits, at once, also early. Returns `false` if nothing in it is new. */
 function takeSkip(journey: Journey, message: PassGateMessage): boolean {
   const skip = skipOf(message);
   if (!skip || journey.skips.has(skip.skip)) return false;
@@ -63,7 +63,7 @@ function skipOf({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | und
   return skip && { skip, to, by, reason };
 }
 
-/** Why the message makes no sense as things stand, or `null`. */
+/** Returns why the message makes no sense now, or `null`. */
 export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
   if ('repeat' in message) return repeatObjection(journey, message);
   const ids = newDecisions(journey, message).map(({ decisionId }) => decisionId);
@@ -71,12 +71,12 @@ export function advanceObjection(journey: Journey, message: AdvanceMessage): str
   return asked === undefined ? passObjection(journey, message) : asked;
 }
 
-/** The same, of one that the ledger has. */
+/** Returns the objection to a message that the ledger already has. */
 export function passObjection(journey: Journey, message: PassGateMessage): string | null {
   return skipObjection(journey, message) ?? gateObjection(journey, gatePartOf(message));
 }
 
-/** What of the message a person decides, beside the passage itself, and the journey does not know yet. */
+/** Returns the message's decisions beside the passage itself, less those that the journey knows. */
 export function newDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
   const { to, skip, acceptAge, by = '', reason = '' } = message;
   const who = { runKey: journey.journeyId, by, reason, decidedAt };
@@ -90,7 +90,7 @@ export function newDecisions(journey: Journey, message: PassGateMessage, decided
   return decisions;
 }
 
-/** Takes a message that `advanceObjection` has nothing against; `false` where the same was taken before. */
+/** Takes a message that `advanceObjection` permits; returns `false` if it was taken before. */
 export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
   if ('repeat' in message) {
     if (knownRepeat(journey, message)) return false;
@@ -108,7 +108,7 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
   return true;
 }
 
-/** Whether a gate is open at `nowMs`: never by itself where the report is too old. */
+/** Whether a gate is open at `nowMs`: never by itself if the report is too old. */
 export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput, nowMs: number): boolean {
   if (journey.decided.asksToSkip(productCode)) return false;
   const advance = journey.advances.get(productCode);
@@ -141,8 +141,8 @@ function gateObjection(journey: Journey, message: PassGateMessage): string | nul
 }
 
 /**
- * The members in which the message contradicts what was accepted for this gate. A separate message, before or after the
- * other, may accept the report's age. It need not repeat the applicants, but may name no others.
+ * Returns the members in which the message contradicts the one accepted for this gate. A separate message, before or
+ * after the other, may accept the report's age. It need not repeat the applicants, but may name no others.
  */
 function gateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
   const { acceptAge, by, reason, ...rest } = kept;
@@ -152,7 +152,7 @@ function gateDifferences(kept: PassGateMessage, message: PassGateMessage): strin
   return differingPaths({ ...applicants, ...signature }, message);
 }
 
-/** What was accepted stays so; only the acceptance of the report's age may come later. */
+/** Whether the message accepts the report's age later; all else stays as accepted. */
 function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
   return message.acceptAge === true && kept.acceptAge === undefined;
 }
@@ -189,7 +189,7 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): string 
   return null;
 }
 
-/** The repeat that was taken under this stage and occurrence, as it was sent but for its proof. */
+/** Returns the repeat that was taken under this stage and occurrence, without its proof. */
 export function knownRepeat(
   journey: Journey,
   { repeat, occurrence }: RepeatStageMessage,
@@ -204,7 +204,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** Known to the ledger by stage and occurrence, as the message is. */
+/** Builds the decision, which the ledger knows by stage and occurrence. */
 export function repeatDecision(wanted: WantedRepeat): RepeatDecision {
   const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
   return {
@@ -223,14 +223,14 @@ interface ClosedGate {
   expiresAfter: string;
 }
 
-/** The gate that the journey has come to; none where it goes on at once. */
+/** Returns the closed gate, if there is one. */
 export function closedGate(journey: Journey, stage: StageRecord): ClosedGate | undefined {
   const { productCode } = stage.status;
   const gate = journey.gateBefore(productCode);
   if (!gate || stage.repeat) return undefined;
   const isOpen = (nowMs: number) => journey.isEnding || mayPass(journey, productCode, gate, nowMs);
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
-  // A run before may have come to it.
+  // An earlier run may have reached the gate.
   if (journey.gate !== productCode) {
     if (isOpen(Date.now())) return undefined;
     comeToGate(journey, productCode, expiresAfter);
@@ -239,8 +239,8 @@ export function closedGate(journey: Journey, stage: StageRecord): ClosedGate | u
 }
 
 /**
- * Waits at a gate. `otherStage`: a caller wants the stage before it once more, and the journey then comes to the gate
- * again; or the stage is skipped.
+ * Waits at a gate. Returns `otherStage` if the stage is skipped, or if a caller wants the stage before it once more.
+ * The journey then reaches the gate again.
  */
 export async function passGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
   const passage = gate.isOpen(Date.now()) ? 'passed' : await waitAtGate(journey, gate);
@@ -281,7 +281,7 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
     if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
     if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
-    // The ledger does not have it yet what a person wants of this gate.
+    // The ledger does not have an operator's decision about this gate yet.
     await journey.handOver.wait(isOver);
   }
 }

@@ -1,4 +1,4 @@
-/** Compares a report with the one before it: in its attempt, or else in the background, where only the run's end waits for it. */
+/** Compares a report with the one before: in its attempt, or in the background, where only the run's end waits. */
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { ComparedReport, PreparedRun } from '../../activities/contract.ts';
@@ -14,12 +14,12 @@ export function reportBefore(journey: Journey, stage: StageRecord): ComparedRepo
   return earlier && comparedReport(earlier);
 }
 
-/** Those that the run before had not finished. */
+/** Repeats the comparisons that the previous run had not finished. */
 export function compareAgain(journey: Journey, run: PreparedRun): void {
   for (const stage of journey.stages) if (stage.isCompared) compareWithReportBefore(journey, run, stage);
 }
 
-/** Compares them in the background where the attempt has not. Only a bug in it fails the run. */
+/** Compares both reports in the background if the attempt has not. Only a bug in it fails the run. */
 export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
   const earlier = stageBefore(journey, stage);
   if (!earlier) return;
@@ -55,13 +55,13 @@ async function compare(journey: Journey, run: PreparedRun, stage: StageRecord, e
   delete stage.isCompared;
 }
 
-/** What has changed, and whether a person should look at it before closing. */
+/** Notes the changes, and flags the stage if an operator should look at it before closing. */
 export function takeChanges(journey: Journey, stage: StageRecord, changes: StageChanges): void {
   const { status } = stage;
   status.changes = changes;
   if (!isAbove(changes, journey.input.attentionAbove)) return;
   const { productCode, customerTraceNumber } = status;
-  // That the report may be another person's is the first thing to look at.
+  // A flag that the report may be another person's has priority.
   status.attention ??= REPORT_CHANGED;
   journey.publish();
   journey.events.emit('stage.changed', [productCode, customerTraceNumber ?? ''], {
@@ -71,7 +71,7 @@ export function takeChanges(journey: Journey, stage: StageRecord, changes: Stage
   });
 }
 
-/** What could not be compared is above every threshold: nobody knows that it is not. */
+/** A report that could not be compared counts as above every threshold. */
 function isAbove(changes: StageChanges, most: LendingJourneyInput['attentionAbove']): boolean {
   if (!most) return false;
   if ('unavailable' in changes) return true;

@@ -1,6 +1,6 @@
 /**
- * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
- * handlers never throw and never wait: what they refuse is noted and shown in `status`.
+ * Handles the messages to a journey. Validators are synchronous and refuse without a trace in the history. Signal
+ * handlers never throw and never wait: a refusal is noted and shown in `status`.
  */
 
 import { defined } from '../../base/defined.ts';
@@ -87,7 +87,7 @@ function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: s
   return isNew;
 }
 
-/** Makes the run do what the ledger has by now; returns why it cannot any more, or `null`. */
+/** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */
 function takeDecided(journey: Journey, effect: RunDecisionEffect): string | null {
   if (effect.update === 'extend') return takeRecordedExtension(journey, effect.message);
   const objection = passObjection(journey, effect.message);

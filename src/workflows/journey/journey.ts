@@ -36,7 +36,7 @@ import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
 import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
-/** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
+/** State that a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's input. */
 export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   stages: StageRecord[];
   shares: ShareRecord[];
@@ -46,7 +46,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   applicantIds: string[];
   persons: readonly NamedPerson[];
   consents: CarriedConsent[];
-  /** What was refused under other shares' ids. */
+  /** Refusals under other shares' ids. */
   elsewhere: CarriedRefusal[];
   /** Shares requested after consents to them had come, of which the ledger does not know yet. */
   matchedShares: readonly string[];
@@ -76,22 +76,20 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /** No further share is taken: the run is about to complete. */
   isClosing = false;
   gate: StageCode | undefined;
-  /** When the gate began, and when it expires. */
   gateTimes = { since: '', until: '' };
   /** At the gate: the stage whose report is too old for a plain `advance`. */
   reportTooOld: StageCode | undefined;
-  /** The outcome where the stages ended early: the journey runs no further stage. */
+  /** The outcome if the stages ended early: the journey runs no further stage. */
   stagesEndedAs: JourneyOutcome | undefined;
-  /** All has settled; further shares are taken until then. */
+  /** When the journey closes, once all has settled. It takes further shares until then. */
   openUntil: string | undefined;
-  /** Waits that were made longer. */
   readonly extensions: Extensions;
   readonly recorder: ConsentRecorder;
   /** Whether the run has read the consents from before its start. */
   hasHeard = false;
-  /** Those consents, where the run's first activity has brought them. */
+  /** Earlier consents, if the run's first activity has brought them. */
   heardAtStart: HeardConsent[] | undefined;
-  /** The first attempt, where the run's first activity has made it, until its stage takes it. */
+  /** The first attempt, if the run's first activity has made it, until its stage takes it. */
   begun: BegunAttempt | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
@@ -100,7 +98,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /**
    * The input is not checked yet, so nothing here may fail on any input.
    *
-   * @param past what the run before has handed over
+   * @param past state from continue-as-new
    */
   constructor(input: LendingJourneyInput, past?: JourneyResumption) {
     super(input, past);
@@ -176,7 +174,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
   }
 
-  /** When the wait at a gate, or of a share for consent, ends by now; `undefined` where there is none. */
+  /** Returns when the wait at a gate, or of a share for consent, ends by now; `undefined` if nothing waits. */
   endOfWait({ gate, shareId }: Wait): string | undefined {
     if (shareId !== undefined) return this.#waitingShare(shareId)?.until;
     return this.gate === gate ? this.gateTimes.until : undefined;
@@ -188,7 +186,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     else this.gateTimes = { ...this.gateTimes, until };
   }
 
-  /** Only while its report is there: before that nothing runs out. */
+  /** Returns the share only once its report exists: no time limit runs before that. */
   #waitingShare(shareId: string | undefined): ShareRecord | undefined {
     const share = shareId === undefined ? undefined : this.shares.get(shareId);
     return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
@@ -249,7 +247,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.stages.findLast(({ status }) => status.productCode === productCode);
   }
 
-  /** The pull that comes next. Repeats stand right after what they repeat. */
+  /** The next pull. A repeat directly follows the stage that it repeats. */
   get nextStage(): StageRecord | undefined {
     return this.stages.find(({ status }) => status.state === 'pending');
   }
@@ -271,13 +269,13 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return Math.max(-1, ...used) + 1;
   }
 
-  /** The latest report there is, of whichever stage. */
+  /** The latest report of any stage. */
   get latestReport(): { productCode: StageCode; reference: ReportReference } | undefined {
     const stage = this.stages.findLast(({ reference }) => reference !== undefined);
     return stage?.reference && { productCode: stage.status.productCode, reference: stage.reference };
   }
 
-  /** How long the latest report still is young enough for a gate; `undefined` where any age will do. */
+  /** Returns how long the latest report stays young enough for a gate; `undefined` if any age will do. */
   reportFreshForMs(nowMs: number): number | undefined {
     const maxAgeMs = parseDurationMs(this.input.maxReportAge ?? '');
     const requestedAtMs = parseInstantMs(this.latestReport?.reference.requestedAt ?? '');
@@ -285,14 +283,14 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return requestedAtMs + maxAgeMs - nowMs;
   }
 
-  /** The gate before a stage; the first stage has one only where the caller wrote it down. */
+  /** Returns the gate before a stage; the first stage has one only if the caller wrote it down. */
   gateBefore(productCode: StageCode): GateInput | undefined {
     if (productCode === 'PREQUAL') return undefined;
     const written = isRecord(this.input.gates) ? this.input.gates[productCode] : undefined;
     return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
   }
 
-  /** The report that a share is of: `notYet`, or `null` where there is none and will be none. */
+  /** Returns the report that a share is of: `notYet`, or `null` if none exists and none will. */
   reportOf({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
     if (report) return report;
     if (share.reportOf !== undefined) {
@@ -319,7 +317,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return [...gates, ...repeats].flatMap(({ applicants = [] }) => applicants);
   }
 
-  /** Why it is not known that a grant, coming now, is by the person of the report; or `null`. */
+  /** Returns why a grant that comes now may not be by the person in the report, or `null`. */
   personProblem({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null {
     if (this.persons.isOtherAmong(this.#announced, applicantId)) {
       return '/applicantId is about to name another person: send the grant once that stage has begun';
@@ -450,7 +448,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
   }
 
-  /** What is on hold waits for more than consent. It costs no upsert of its own. */
+  /** A hold waits for more than consent, so its stage is listed. This costs no upsert of its own. */
   get #stageOnHold(): StageCode | undefined {
     return this.holds.list.length === 0 || this.sharesInWait.length > 0 ? undefined : this.stageBegunLast;
   }
@@ -480,7 +478,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
       ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
     ].filter((traceNumber) => traceNumber !== undefined);
-    // Of a share that waits: for whom its report was pulled.
+    // A share that waits is listed for the end user whose report was pulled.
     const stage = journeyStage === 'awaitingConsent' ? this.stageBegunLast : journeyStage;
     const endUser = stage ? endUserOf(this.input, stage) : this.input.endUserCode;
     return {
@@ -492,7 +490,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     };
   }
 
-  /** The longest wait where there are several. What waits for a person needs no word here. */
+  /** The longest of several waits. A wait for an operator is not listed here. */
   get #waitsFor(): WaitsFor | null {
     if (this.gate && !this.isEnding) return 'gate';
     if (this.waits.first) return this.waits.first;
@@ -502,7 +500,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return isOpen && !this.isEnding && !this.isClosing ? 'requests' : null;
   }
 
-  /** What of a journey a person should look at, although nothing waits for it. */
+  /** Flags for an operator, although nothing waits for them. */
   override get flagged(): NeededWork[] {
     const stages = this.stages.map(({ status: { productCode, attention, customerTraceNumber } }) => {
       return {
@@ -523,7 +521,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 }
 
-/** Who wanted a stage pulled once more. */
 export type WantedRepeat = RepeatStageMessage & { receivedAt: string };
 
 export interface StageRecord {
@@ -533,17 +530,16 @@ export interface StageRecord {
   said?: ReturnType<typeof wordsOf>;
   /** The consumers that the answer names and has no record of. */
   withoutRecord?: ReturnType<typeof consumersWithoutRecord>;
-  /** When it came into its state. */
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */
   ordinal?: number;
   /** The trace number that it will have, until it has begun. */
   plannedTraceNumber?: string;
-  /** Who wanted it, where it is no first pull. */
+  /** Absent for a first pull. */
   repeat?: WantedRepeat;
-  /** While it is under way: how the inquiry stands. */
+  /** State of the inquiry while it is under way. */
   inquiry?: CarriedInquiry;
-  /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
+  /** The earlier applicants while the inquiry is under way; an abandoned repeat restores them. */
   applicantsBefore?: Applicant[];
   /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */
   personsAt?: number;
@@ -551,7 +547,7 @@ export interface StageRecord {
   isCompared?: boolean;
 }
 
-/** A stage that is never pulled: what was accepted about it. */
+/** A stage that is never pulled, with the decision to skip it. */
 export interface Skip {
   skip: StageCode;
   to: StageCode;

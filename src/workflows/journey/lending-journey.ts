@@ -61,7 +61,7 @@ function beginsAtOnce(journey: Journey, { status: { productCode } }: StageRecord
 
 interface ReadEnd {
   prepared?: PreparedJourney;
-  /** Absent where nothing can have been claimed. */
+  /** Absent if nothing can have been claimed. */
   begun?: Pick<BegunAttempt, 'ended' | 'isLedgerKnown'>;
 }
 
@@ -82,7 +82,7 @@ function readEnd(ended: ActivityEnd<BegunJourney>): ReadEnd {
   return isUnclaimed ? {} : unknown;
 }
 
-/** By the check: what the attempt throws has the run's configuration in its details. */
+/** Whether the check refused the input: a failed attempt has the run's configuration in its details. */
 function isRefusal(error: unknown): boolean {
   return applicationFailureOf(error)?.type === 'InvalidInput' && detailsOf(error)?.prepared === undefined;
 }
@@ -95,12 +95,10 @@ function timeoutIn(error: unknown): TimeoutFailure | undefined {
   return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure ? error.cause : undefined;
 }
 
-/** Details that no key opens have no ledger. */
+/** Details that cannot be decrypted have no ledger id. */
 function isPrepared(told: unknown): told is PreparedJourney {
   return isRecord(told) && typeof told.ledgerId === 'string';
 }
-
-// What a run knows, as its current details tell it.
 
 function journeyDetails(journey: Journey): ShownDetails {
   const { gate, gateTimes, openUntil } = journey;
@@ -118,10 +116,11 @@ function journeyDetails(journey: Journey): ShownDetails {
 }
 
 /**
- * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
- * Workflow id `journey-<journeyId>`. Input: `messages/inputs/lending-journey.ts`; result: `messages/journey/shapes.ts`; docs/journeys.md.
+ * The run of one loan application: PREQUAL, PREAPP, PRECLOSE, and shares that await consent. Workflow id
+ * `journey-<journeyId>`. Input: `messages/inputs/lending-journey.ts`; result: `messages/journey/shapes.ts`;
+ * docs/journeys.md.
  *
- * @param past what the run before has come to; never given by a caller
+ * @param past state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function lendingJourney(input: LendingJourneyInput, past?: JourneyResumption): Promise<JourneyResult> {
@@ -149,7 +148,7 @@ function prepareJourney(journey: Journey): Promise<PreparedJourney> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
   const { prepareJourney: prepare } = journeyActivities;
   const ask = () => prepare.executeWithOptions({ summary: 'checking the input' }, [args]);
-  // What the first activity may have sent is looked up, however the run ends.
+  // An attempt of the first activity is looked up, however the run ends.
   return journey.begun ? CancellationScope.nonCancellable(ask) : ask();
 }
 

@@ -1,4 +1,4 @@
-/** What `requestShare` and `withdrawShare` may do as a journey stands. No waiting. */
+/** Rules of `requestShare` and `withdrawShare` for the journey's present state. No waiting. */
 import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
@@ -12,13 +12,13 @@ import type { Journey } from './journey.ts';
 
 const MAX_SHARES = 20;
 
-/** Why the share makes no sense as things stand, or `null`; also where it is known already. */
+/** Returns why the share makes no sense now, or `null`; also `null` if it is already known. */
 export function shareObjection(journey: Journey, message: RequestShareMessage): string | null {
   const { share } = message;
   const known = knownInput(journey, share.shareId);
   if (known) {
     const { by, reason, replaces } = signatureOf(journey, share.shareId);
-    // Of a replacement that the ledger alone knows, who and why are not compared.
+    // A replacement that only the ledger knows is compared without who and why.
     const isSigned = message.replaces !== undefined && !(replaces !== undefined && by === undefined);
     const sent = isSigned ? { replaces: message.replaces, by: message.by, reason: message.reason } : {};
     const kept = by === undefined ? {} : { replaces, by, reason };
@@ -43,7 +43,7 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
   return replacingObjection(journey, message);
 }
 
-/** Of a share that is new: whether the one that it names can still be replaced. */
+/** Returns why a new share cannot replace the one that it names, or `null`. */
 function replacingObjection(journey: Journey, { share: { shareId }, replaces }: RequestShareMessage): string | null {
   if (replaces === undefined) return null;
   const share = journey.shares.get(replaces);
@@ -55,12 +55,12 @@ function replacingObjection(journey: Journey, { share: { shareId }, replaces }: 
   return objection && `/replaces: ${objection}`;
 }
 
-/** Why the share cannot be withdrawn as it stands, or `null`; also where it was before. */
+/** Returns why the share cannot be withdrawn now, or `null`; also `null` if it already was. */
 export function takingBackObjection(journey: Journey, { shareId, by, reason }: WithdrawShareMessage): string | null {
   const share = journey.shares.get(shareId);
   if (!share) return '/shareId names no share of this journey';
   const before = share.withdrawal ?? share.withdrawn;
-  // Of one that the ledger alone knows, nothing is compared.
+  // A withdrawal that only the ledger knows is not compared.
   if (before?.by === undefined) return withdrawalObjection(share);
   const differing = differingPaths({ by: before.by, reason: before.reason }, { by, reason });
   return differing.length > 0 ? otherContent('the share was withdrawn', differing) : null;
@@ -72,7 +72,7 @@ export function knownShare(journey: Journey, shareId: string): ShareRecord {
   return share;
 }
 
-/** Also a share that is to take the place of another, once the ledger has withdrawn that one. */
+/** Includes a share that is to replace another, once the ledger has withdrawn that one. */
 export function isKnownShare(journey: Journey, shareId: string): boolean {
   return knownInput(journey, shareId) !== undefined;
 }
@@ -86,7 +86,7 @@ function replacementOf({ withdrawal, withdrawn }: ShareRecord): string | undefin
   return withdrawal?.replacement?.shareId ?? withdrawn?.replacedBy;
 }
 
-/** Which share this one replaces, or is to replace; and who has said so and why, where this run knows. */
+/** Returns the share that this one replaces or is to replace, with who said so and why if this run knows. */
 function signatureOf(journey: Journey, shareId: string): { replaces?: string; by?: string; reason?: string } {
   const replaced = [...journey.shares.values()].find((one) => replacementOf(one) === shareId);
   if (!replaced) return {};
@@ -94,7 +94,7 @@ function signatureOf(journey: Journey, shareId: string): { replaces?: string; by
   return { replaces: replaced.input.shareId, ...defined({ by, reason }) };
 }
 
-/** What the message asks to be withdrawn first; `undefined` where that is nothing, or the ledger has it already. */
+/** Returns the withdrawal that must precede the share; `undefined` if none, or if the ledger already has it. */
 export function replacedShare(
   journey: Journey,
   { share, replaces, by = '', reason = '' }: RequestShareMessage,
@@ -105,11 +105,11 @@ export function replacedShare(
   return { share: replaced, withdrawal: { by, reason, replacement: share } };
 }
 
-/** Takes a share that `shareObjection` has nothing against; `false` where the same was taken before. */
+/** Takes a share that `shareObjection` permits; returns `false` if it was taken before. */
 export function takeShare(journey: Journey, share: ShareInput): boolean {
   if (journey.shares.has(share.shareId)) return false;
   for (const grant of journey.consents.dropMismatchedGrants(share.shareId, share)) {
-    // Where its proof is still being checked, the handler that waits for the verdict reports the refusal.
+    // If the proof is still being checked, the waiting handler reports the refusal.
     if (journey.checks.settle(grant, { counts: false, reason: FOR_ANOTHER_USER })) continue;
     refuseMessage(journey, 'consent', FOR_ANOTHER_USER, grant.consentId);
   }

@@ -1,4 +1,4 @@
-/** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
+/** Carries a journey's shares to their ends, and finds the report of each. */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
@@ -24,7 +24,7 @@ import { takeShare } from './share-requests.ts';
  */
 export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
   const isListed = () => journey.listed.JourneyStage === 'awaitingConsent';
-  // A run before may have shown it.
+  // An earlier run may have shown it.
   for (let isShown = isListed(); ; isShown = false) {
     if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
     planShares(journey, run);
@@ -108,7 +108,7 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
       for (const share of journey.shares.values()) {
         if (started.has(share.input.shareId)) continue;
         started.add(share.input.shareId);
-        // A run before may have settled it.
+        // An earlier run may have settled it.
         if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
       }
       const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
@@ -137,7 +137,7 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
 
 // The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.
 
-/** Of the stages that have not begun. A repeat's follows from the pulls before it, so it has none yet. */
+/** Plans the trace numbers of pending stages. A repeat's follows from the pulls before it, so it has none yet. */
 export function planStages(journey: Journey, run: PreparedRun): void {
   for (const stage of journey.stages) {
     if (stage.ordinal !== undefined || stage.repeat || stage.status.state === 'skipped') continue;
@@ -145,7 +145,7 @@ export function planStages(journey: Journey, run: PreparedRun): void {
   }
 }
 
-/** Of the shares that wait for nothing but consent. */
+/** Plans the trace numbers of shares that wait only for consent. */
 function planShares(journey: Journey, run: PreparedRun): void {
   for (const share of journey.sharesInWait) {
     const { shareId } = share.input;
@@ -165,8 +165,8 @@ function numberOf(
 // The parts of a journey end beside one another. Each of these adds no more promises than it must.
 
 /**
- * Resolves when all parts have ended: a cancellation is passed on only when the attempts in flight on both sides have
- * landed. Fails at once by a bug, also in the work `beside` them, which may go on for longer.
+ * Resolves when all parts have ended. A cancellation is passed on only when the attempts in flight on both sides have
+ * landed. Fails at once by a bug, also in the work `beside` them, which may last longer.
  */
 export function untilEnded(parts: readonly Promise<unknown>[], beside: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -188,7 +188,7 @@ export function untilEnded(parts: readonly Promise<unknown>[], beside: Promise<u
   });
 }
 
-/** Settles only by failing: where a share's task has failed, its supervisor fails too instead of waiting for it. */
+/** Settles only by failing: if a share's task has failed, its supervisor fails too instead of waiting for it. */
 export function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const task of tasks) task.catch(reject);
@@ -197,7 +197,9 @@ export function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
 
 // Consents to a journey's shares from before this run. Its first activity brings them from the ledger.
 
-/** Where the ledger did not answer at the start, they are read in the background: stages do not wait for it, shares do. */
+/**
+ * Takes earlier consents. If the ledger did not answer at the start, they are read in the background: only shares wait.
+ */
 export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
   if (journey.hasHeard) return;
   if (journey.heardAtStart) {

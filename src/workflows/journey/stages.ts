@@ -18,7 +18,7 @@ import type { Journey, StageRecord } from './journey.ts';
  * outcome as far as stages decide it.
  */
 export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
-  // A run before has brought them to their end.
+  // An earlier run has ended the stages.
   if (journey.stagesEndedAs) return journey.stagesEndedAs;
   for (;;) {
     const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
@@ -70,18 +70,18 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
   return outcome;
 }
 
-/** The stage's inquiry; none where the stage is skipped instead. */
+/** Returns the stage's inquiry; `undefined` if the stage is skipped instead. */
 function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
   const { inquiry } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
-    // Only where amendments have used up what a repeat that waited was promised.
+    // Amendments have used up the trace numbers that a waiting repeat was promised.
     journey.changeStage(stage, { state: 'skipped' });
     return undefined;
   }
   const compareWith = reportBefore(journey, stage);
-  // The first stage's attempt, once.
+  // Only the first stage takes the attempt of the run's first activity.
   const { begun } = journey;
   journey.begun = undefined;
   return {
@@ -92,16 +92,16 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
   };
 }
 
-/** The journey's outcome where the stage ends it, else nothing. */
+/** Returns the journey's outcome if the stage ends the journey. */
 function endStage(journey: Journey, run: PreparedRun, stage: StageRecord, end: InquiryEnd): JourneyOutcome | undefined {
   switch (end.kind) {
     case 'answered':
-      // Those of the start, or of an amendment that was held against the reports' table.
+      // These are the applicants of the start, or of an amendment that was checked against the reports' table.
       if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
       return settle(journey, run, stage, end);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
-      // The journey keeps the report that the repeat was to replace, and is where it was.
+      // The journey keeps the report that the repeat was to replace, and continues.
       if (stage.repeat) return undefined;
       journey.stageWasAbandoned = true;
       journey.inFlight.recheck();

@@ -1,7 +1,6 @@
 /**
- * Writes what a run could not write into the ledger before it ended: what needs a person, and what needs one no longer.
- * A run starts it for each such end; it waits for the ledger for as long as it takes. Workflow id
- * `work-<workflow id of the run>-<run id>`.
+ * Writes the operator tasks that a run could not open or close in the ledger before it ended. A run starts it for each
+ * such end. It waits for the ledger without limit. Workflow id `work-<workflow id of the run>-<run id>`.
  */
 import {
   ActivityFailure,
@@ -40,17 +39,17 @@ async function isTold(ledgerId: string, note: WorkNote): Promise<boolean> {
     return true;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // Nothing is written into a ledger that is not the run's.
+    // A note never goes into another ledger than the run's.
     return applicationFailureOf(error)?.type === 'LedgerChanged';
   }
 }
 
-/** A day of looks at most, where the server suggests nothing: some 15,000 events. */
+/** A day of looks at most, if the server suggests no earlier end: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;
 
 /**
- * Keeps the newest attempt that the ledger ever had, outside the ledger: an older copy that is put back lacks it. Started
- * by workers, one for each ledger and task queue, and never ends. Its memo tells a worker that starts what it has seen.
+ * Keeps the newest attempt that the ledger ever had, outside the ledger: an older copy that is put back lacks it.
+ * Workers start one for each ledger and task queue. It never ends, and a worker that starts reads its memo.
  */
 export async function watchLedger(input: LedgerWatchInput): Promise<never> {
   if (isUndecodable(input)) throw undecodableInput(input);
@@ -66,7 +65,8 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
 }
 
 /**
- * The newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, the missing one.
+ * Returns the newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, returns
+ * the missing one.
  */
 async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
   try {
@@ -76,7 +76,7 @@ async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<Se
     return isNew && !lost ? newest : seen;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Another one answers, on which nothing is claimed anyway: this one may come back.
+    // No run claims anything in the ledger that answers, and the watched one may return.
     log.warn('the ledger that answers is not the one that is watched', {});
     return seen;
   }

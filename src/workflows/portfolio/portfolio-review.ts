@@ -76,7 +76,7 @@ function setPaused(review: Review, isPaused: boolean): boolean {
  * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input:
  * `messages/inputs/portfolio-review.ts`; result: `messages/portfolio/shapes.ts`; docs/portfolio.md.
  *
- * @param past what the run before has come to; never given by a caller
+ * @param past state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted; `PortfolioChanged` with
  *   `details[0] = { progress }` where the file is not the one any more
  */
@@ -126,7 +126,7 @@ function handOver(review: Review, state: ReviewState): Promise<never> {
   return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, traceNumbersOf(review, state)));
 }
 
-/** The trace numbers that the rows taken over are at: earlier ones are over. */
+/** Returns the present trace numbers of the rows taken over; earlier ones are over. */
 function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>

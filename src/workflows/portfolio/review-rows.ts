@@ -82,7 +82,7 @@ export class ReviewRows {
     }
   }
 
-  /** After a cancellation: attempts in flight come to their end, and what has come of them is written. */
+  /** After a cancellation, lets attempts in flight end and writes their results. */
   async drain(): Promise<void> {
     await CancellationScope.nonCancellable(async () => {
       await condition(() => this.#open.size === 0 && !this.#isReading && !this.#isWriting);
@@ -90,7 +90,7 @@ export class ReviewRows {
     });
   }
 
-  /** What the next run takes over; after `work` has said `leaving`. */
+  /** Returns the state for the next run, after `work` has returned `leaving`. */
   handOver(): ReviewState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
     const held = [...this.#open.values()].map((open) => this.#begunRow(open));
@@ -122,7 +122,7 @@ export class ReviewRows {
     return this.#isAllBegun() ? 'over' : null;
   }
 
-  /** Whether nothing is in flight, and no decision is on its way: the next run takes over each hold as it stands. */
+  /** Whether nothing is in flight and no decision is being recorded. The next run takes over each hold unchanged. */
   #mayLeave(): boolean {
     const { underWay, holds, events } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
@@ -133,7 +133,7 @@ export class ReviewRows {
     return this.#queue.length === 0 && this.#carried.length === 0 && this.#state.next === undefined;
   }
 
-  /** Nothing is under way: what there is to write is written now. */
+  /** Whether nothing is under way, so that the remaining results are written now. */
   #isQuiet(): boolean {
     return this.#review.underWay === 0 && (this.#review.isHalted || this.#review.isFull || this.#isAllBegun());
   }
@@ -253,7 +253,7 @@ export class ReviewRows {
     this.#results.push({ accountId, line, outcome, customerTraceNumber, ...told, ...defined({ attention }), at });
   }
 
-  /** Queues a begun row again where it stands, before the rows that have not begun. */
+  /** Queues a begun row again in its present state, before the rows that have not begun. */
   #putBack(open: OpenRow): void {
     this.#queue.unshift(this.#begunRow(open));
   }
@@ -318,7 +318,7 @@ export class ReviewRows {
     this.#queue.push(...read.rows);
   }
 
-  /** Those with applicants of an amendment's own are not in the file as they are. */
+  /** Reads begun rows again, unless an amendment has their applicants: no file has those. */
   async #readCarried(): Promise<void> {
     const carried = this.#carried.slice(0, MAX_READ_AT_ONCE);
     const { known } = this.#state;

@@ -44,7 +44,7 @@ export interface CarriedRow {
   line: number;
   offset: number;
   resume: InquiryResumption;
-  /** Of an amendment: they are in no file. */
+  /** Applicants of an amendment, which no file has. */
   applicants?: FailsafeApplicant[];
 }
 
@@ -53,7 +53,7 @@ export interface ReviewState {
   known: KnownFile;
   badRows: number;
   rows: number;
-  /** Where the rows begin that the review has not begun; absent once it has begun all. */
+  /** Place of the first row that has not begun; absent once all have. */
   next?: { offset: number; line: number };
   carried: CarriedRow[];
   done: Record<RowOutcome, number>;
@@ -65,12 +65,12 @@ export interface ReviewState {
   comparedAt: number;
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
-  /** Of the review itself: what the ledger does not have yet. */
+  /** Decisions about the review itself that the ledger does not have yet. */
   decided?: readonly AskedDecision[];
   pace: PaceMark[];
   /** The holds of `carried` rows. An operator may decide about them before the run has read their rows again. */
   open?: CarriedHold[];
-  /** Decisions that have taken effect, the latest. */
+  /** The latest decisions that have taken effect. */
   settled?: SettledDecision[];
   /** Whether rows that the ledger has under another number are posted all the same. */
   asked?: AskedOnce;
@@ -78,7 +78,7 @@ export interface ReviewState {
   events?: Record<string, number>;
   /** Its search attributes: the server hands them on. */
   published?: CarriedAttributes;
-  /** What the ledger was told of. */
+  /** Operator tasks that the ledger has, or may have. */
   noted?: CarriedNotes;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
 }
@@ -100,7 +100,6 @@ class Pace {
     this.marks = [...marks];
   }
 
-  /** `done` rows are done by now. */
   note(done: number): void {
     const last = this.marks.at(-1);
     if (last && done - last.done < MARK_EVERY) return;
@@ -123,12 +122,12 @@ class Pace {
 
 // The stubs of a review's activities. Every figure has its reason beside it.
 
-/** What a review asks of its files: idempotent, and never given up. */
+/** Activities on a review's files: idempotent, and never given up. */
 type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
 
 const FINAL = { nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] } satisfies RetryPolicy;
 
-/** As with the ledger's: idempotent, and repeated without limit while a directory is away. */
+/** Idempotent like the ledger's activities, and repeated without limit while a directory cannot be reached. */
 const RETRY = {
   ...UNHURRIED,
   ...FINAL,
@@ -137,17 +136,17 @@ const RETRY = {
 const OF_FILES = {
   // A gigabyte at the speed of a slow network share, and the checks of a million rows.
   startToCloseTimeout: '1 hour',
-  // They say so after each 64 KiB.
+  // The activities report after each 64 KiB.
   heartbeatTimeout: '1 minute',
 } satisfies ActivityOptions;
 
-/** 15 s in all: a share that is mounted anew, or a file that is still being copied, needs no operator. */
+/** 15 s in all: a network share that is mounted again, or a file that is still being copied, needs no operator. */
 const firstTries = proxyActivities<FileActivities>({
   ...OF_FILES,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5, ...FINAL },
 });
 
-/** Once a minute after the first one: an hour of them costs the history three events, and shows what is wrong by then. */
+/** Once a minute after the first one. An hour of them costs the history three events, and then shows the cause. */
 const triesForAnHour = proxyActivities<FileActivities>({
   ...OF_FILES,
   retry: {
@@ -197,7 +196,7 @@ class ReviewFiles {
     args: Parameters<FileActivities[K]>[0],
   ): ReturnType<FileActivities[K]> {
     const once = (stubs: typeof firstTries) => {
-      // Of a union of functions the compiler would want arguments that fit every one of them.
+      // The compiler would want arguments that fit every function of the union.
       const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
       return activity.executeWithOptions({ summary }, [args]);
     };
@@ -241,10 +240,10 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
   pace = new Pace([]);
-  /** Counts changes that may let waiting code go on. */
+  /** Counts changes that may wake waiting code. */
   changes = 0;
   underWay = 0;
-  /** By an order to this review alone. */
+  /** Set by an order to this review alone. */
   isPaused = false;
   /** The accounts whose rows wait because all inquiries are paused. */
   readonly keptWaiting = new Set<string>();
@@ -252,7 +251,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   isStalled = false;
   /** The next run is about to take over. */
   isLeaving = false;
-  /** Nothing more may be sent: the file has changed. */
+  /** The file has changed, so nothing more may be sent. */
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
@@ -296,7 +295,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   /**
-   * What the next run begins with.
+   * Returns the state for the next run.
    *
    * @param traceNumbers of the rows that it takes over
    */
@@ -448,7 +447,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 }
 
-/** The input with the review's id. A Temporal Schedule cannot give one in the input: its time is in the workflow id alone. */
+/** Adds the review's id to the input. A Temporal Schedule cannot give one: its time is in the workflow id alone. */
 function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
   if (!isRecord(input) || isUndecodable(input) || input.reviewId !== undefined) return input;
   return { ...input, reviewId: workflowInfo().workflowId.replace(/^portfolio-/, '') };

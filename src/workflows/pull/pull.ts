@@ -1,6 +1,6 @@
 /**
- * The workflows of single pulls, and the state of one. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`; result:
- * `messages/pull/shapes.ts`; docs/pulls.md.
+ * The workflows of single pulls, and the state of one. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`;
+ * result: `messages/pull/shapes.ts`; docs/pulls.md.
  */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
@@ -33,7 +33,7 @@ export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
   readonly kind = 'pull';
   reference: ReportReference | undefined;
-  /** Of FAILSAFE. */
+  /** Set for FAILSAFE only. */
   consumers: Partial<ReturnType<typeof failsafeConsumers>> = {};
   #withoutRecord: ReturnType<typeof consumersWithoutRecord> = [];
   #flagged: Outcome['flagged'];
@@ -145,7 +145,7 @@ function handlePullMessages(pull: Pull): void {
 /**
  * One report of one of `REPORT_PRODUCTS`.
  *
- * @param past what the run before has come to; never given by a caller
+ * @param past state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function creditReport(input: CreditReportInput, past?: PullResumption): Promise<PullResult> {

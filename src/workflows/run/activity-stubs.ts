@@ -29,8 +29,8 @@ const ONCE = { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED };
 export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
 /**
- * What a killed worker had in hand stands still this long, and no longer: activities have heartbeats while their process
- * lives. As an attempt's by default. One that is mistaken for dead, frozen say, does no harm: these are idempotent.
+ * Limits how long a killed worker's activity is waited for: a live process reports each activity. Equals an attempt's
+ * default. An activity that is mistaken for dead, such as a frozen one, does no harm: all are idempotent.
  */
 export const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
 
@@ -49,9 +49,9 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
 type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks' | 'noteWork'>;
 
 /**
- * Runs one of them, until it is done or has failed for a reason that no repetition mends. An operator may bound its
- * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). An outage that
- * outlasts them does not end the run: it schedules the activity anew.
+ * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
+ * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). If an outage
+ * outlasts them, the run does not end: it schedules the activity again.
  *
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */
@@ -60,7 +60,7 @@ export async function untilDone<K extends Indispensable>(
   { summary }: { summary: string },
   args: Parameters<JourneyActivities[K]>[0],
 ): Promise<Awaited<ReturnType<JourneyActivities[K]>>> {
-  // Of a union of functions the compiler would want arguments that fit every one of them.
+  // The compiler would want arguments that fit every function of the union.
   const activity = journeyActivities[name] as unknown as ActivityFunctionWithOptions<
     (args: unknown) => Promise<Awaited<ReturnType<JourneyActivities[K]>>>
   >;
@@ -74,7 +74,7 @@ export async function untilDone<K extends Indispensable>(
   }
 }
 
-/** The same; `ledgerChanged` where another ledger answers than the run has used. Nothing is written into that one. */
+/** Runs `untilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
 export async function untilRecorded<K extends Indispensable>(
   name: K,
   options: { summary: string },
@@ -88,13 +88,13 @@ export async function untilRecorded<K extends Indispensable>(
   }
 }
 
-/** Whether an activity's retries came to their end, and not it: the same could still succeed. */
+/** Whether an activity's retries have run out, so that the same call could still succeed. */
 export function hasRunOut(error: unknown): boolean {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
   return error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure;
 }
 
-/** 2 s at first; 5 minutes at most, so that an outage does not fill the history where the server bounds all retries. */
+/** 2 s at first, 5 minutes at most: an outage does not fill the history even if the server bounds all retries. */
 export function waitToTryAgain(what: string, round: number): Promise<void> {
   return sleep(Math.min(2_000 * 2 ** round, 300_000), { summary: `${what} has run out of retries: it is tried again` });
 }
@@ -137,10 +137,10 @@ export function submitInquiryOf(
   }).submitInquiry;
 }
 
-/** `beginJourney`. Its attempt has the run's own time-outs; what is longer here only bounds it. */
+/** `beginJourney`. Its attempt has the run's own time-outs, which the longer ones here only bound. */
 export function beginJourneyOf(productCode: string): EagerActivities['beginJourney'] {
   return proxyActivities<EagerActivities>({
-    // Above an attempt's 215 s by default. Where the run's is longer, the first attempt has an activity of its own.
+    // Above an attempt's 215 s by default. If the run's is longer, the first attempt has an activity of its own.
     startToCloseTimeout: '5 minutes',
     ...HEARTBEATS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -182,13 +182,13 @@ export function deliverWebhookOf(
 ): WebhookActivities['deliverWebhook'] {
   return proxyActivities<WebhookActivities>({
     taskQueue: webhookQueueOf(taskQueue),
-    // Above the sender's own 15 s, so that what is cut off is a worker that died.
+    // Longer than the sender's own 15 s, so that only a worker that died is cut off.
     startToCloseTimeout: '30 seconds',
     scheduleToCloseTimeout: giveUpAfterMs,
     // A delivery that has begun ends within its time-out: the same event is never sent twice at once.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
-      // The steps that the specification advises begin with 5 s; an hour is as late as a repaired endpoint should hear.
+      // The specification advises steps from 5 s on. A repaired endpoint should wait for an hour at most.
       initialInterval: '5 seconds',
       backoffCoefficient: 3,
       maximumInterval: '1 hour',

@@ -4,8 +4,8 @@ import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo 
 /**
  * Begins work that nothing waits for. A bug in it fails the workflow task, as elsewhere.
  *
- * A task that takes too long is broken off, and the SDK lets what is left of its promises run while it evicts the run.
- * There every call of the SDK throws. Left alone, that error belongs to no run and ends the whole worker.
+ * A task that takes too long is broken off. The SDK lets its remaining promises run while it evicts the run, and every
+ * call of the SDK throws there. If uncaught, that error belongs to no run and ends the whole worker.
  */
 export function inBackground(work: () => Promise<unknown>): void {
   work().catch((error: unknown) => {
@@ -14,8 +14,8 @@ export function inBackground(work: () => Promise<unknown>): void {
 }
 
 /**
- * Keeps a short workflow on the worker version that it began on, so that it needs no patches. The server refuses what an
- * unversioned worker says of versions.
+ * Keeps a short workflow on the worker version that it began on, so that it needs no patches. The server refuses
+ * versioning options of an unversioned worker.
  */
 export function pinnedWhereVersioned(workflow: Parameters<typeof setWorkflowOptions>[1]): void {
   setWorkflowOptions(

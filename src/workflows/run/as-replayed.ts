@@ -1,13 +1,13 @@
 /**
- * Lets a worker play a run at first as each replay plays it. Core (SDK 1.24) may put other events together for the task at
- * hand: a replay knows in which task an update was accepted. Commands then come in another order, and the run stands still
- * for good (docs/decisions/journeys.md, 44).
+ * Lets a worker play a run at first as each replay plays it. Core (SDK 1.24) may group events in other tasks, since
+ * only a replay knows in which task an update was accepted. Commands then have another order, and the run is stuck for
+ * good (docs/decisions/journeys.md, 44).
  *
  * - A task before, which brought no command, is played together with this one: its events come beside the updates.
  * - After a reset, updates come in their place among the signals; a replay has them after all signals.
- * - For a query that has waited for a worker, core plays what no task has yet, with the clock of the last one.
+ * - For a query that has waited for a worker, core plays events that no task has yet, with the clock of the last one.
  *
- * So updates are played last, when all else of the task has come to rest; and no query plays anything.
+ * So updates are played last, once the rest of the task has settled, and no query plays anything.
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
@@ -16,7 +16,7 @@ import { inBackground } from './around-the-sdk.ts';
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
 
-/** In each round, the SDK looks at all conditions and lets all promises run. No task of the tests needs more than four. */
+/** In each round, the SDK looks at all conditions and lets all promises run. No test's task needs more than four. */
 const ROUNDS_TO_REST = 32;
 
 /** By run id: the workflow bundle preloads this module for all runs of a thread. */
@@ -33,8 +33,8 @@ export function allMessagesAnswered(): boolean {
 }
 
 /**
- * Resolves when every message was played and answered, and `isDone`: then the run may end. It waits for all else of the
- * task as well: a replay does not have the updates of the task that were refused, and goes on at the same place.
+ * Resolves when every message was played and answered and `isDone` holds, so that the run may end. It also waits for
+ * the rest of the task: a replay lacks the task's refused updates, and must continue at the same place.
  */
 export async function untilMessagesAnswered(isDone = () => true): Promise<void> {
   const isOver = () => allMessagesAnswered() && isDone();
@@ -52,7 +52,7 @@ export async function untilUpdatesAreTaken(): Promise<void> {
   });
 }
 
-/** Resolves when all else of the task has come to rest, its updates included. */
+/** Resolves when the rest of the task has settled, its updates included. */
 export async function untilAtRest(): Promise<void> {
   for (let round = 0; round < ROUNDS_TO_REST; round++) {
     let isNext = false;
@@ -69,9 +69,9 @@ function isUpdate({ doUpdate }: Job): boolean {
 }
 
 /**
- * Tells what core plays for a query from a task: the history has grown, and the clock and the history's size are still
- * those of the last task. The server tells 0 where it does not know the size. By its size alone, a task that brought
- * nothing but a refused update is like the next one: the server forgets it.
+ * Detects that core plays events for a query between two tasks: the history has grown, and the clock and the history's
+ * size are still those of the last task. The server reports 0 if it does not know the size. By its size alone, a task
+ * that brought nothing but a refused update is like the next one: the server forgets it.
  */
 class TaskWatch {
   #events = 0;
@@ -92,17 +92,17 @@ function playsAnEvent({ queryWorkflow, removeFromCache }: Job): boolean {
   return !queryWorkflow && !removeFromCache;
 }
 
-// How much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with each
-// workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only when
-// something has come that the history has (docs/decisions/journeys.md, 54).
+// How much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with
+// each workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only
+// with events that the history has (docs/decisions/journeys.md, 54).
 
 /** The server ends a run at 51,200 events, and by default suggests a hand-over at 4,096. */
 const DEFAULT_MAX_EVENTS = 3_000;
 
-/** The server ends a run at 50 MB, and by default suggests a hand-over at 4 MB. A worker without the run in its cache reads all of it for one task. */
+/** The server ends a run at 50 MB; its default hand-over is at 4 MB. A worker that lacks the run reads it all. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** An estimate of the events behind one job: its own, those of the command before it, and a share of its workflow task. */
+/** An estimate of the events behind one job: its own, those of its command, and a share of its workflow task. */
 const EVENTS_OF_JOB = { activity: 4, timer: 3, other: 2 } as const;
 const EVENTS_OF_UPDATE = 4;
 
@@ -114,7 +114,7 @@ interface Played {
 /** By run id. */
 const playedByRun = new Map<string, Played>();
 
-/** Whether the history has become so long that the run is to go on in a new one. */
+/** Whether the history is so long that the run should continue in a new one. */
 export function isHistoryLong(maxEvents: number = DEFAULT_MAX_EVENTS): boolean {
   const played = playedByRun.get(workflowInfo().runId);
   return played !== undefined && (played.events >= maxEvents || played.bytes >= MAX_BYTES);
@@ -134,9 +134,9 @@ function countEvents(job: Job): number {
   return job.fireTimer ? EVENTS_OF_JOB.timer : EVENTS_OF_JOB.other;
 }
 
-// An operator has reset the run (`temporal workflow reset`): it has forgotten what came after that point, and the ledger has
-// not. Core gives a run a new random seed after each reset, at the same place in every replay. The SDK (1.24) has that seed in
-// an object of its own, and shows it nowhere else: `test/hazards/work-rows-slow.test.ts` holds that on a real server.
+// An operator may reset a run (`temporal workflow reset`): it forgets the later events, the ledger does not. Core gives
+// a run a new random seed after each reset, at the same place in every replay. The SDK (1.24) has that seed in an
+// object of its own and nowhere else: `test/hazards/work-rows-slow.test.ts` holds that on a real server.
 
 /** By run id. */
 const listeners = new Map<string, () => void>();
@@ -146,15 +146,15 @@ export function onReset(listener: () => void): void {
   listeners.set(workflowInfo().runId, listener);
 }
 
-/** Another array after each reset. */
+/** Returns another array after each reset. */
 function seedNow(): unknown {
   const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as { __TEMPORAL_ACTIVATOR__?: { randomnessSeed?: unknown } };
   return activator?.randomnessSeed;
 }
 
-// The SDK (1.24) throws for a signal whose name it reserves where a default signal handler is set (`handleUnknownSignals`). The
-// signal is in the history, so every later workflow task of the run fails as well. Each is renamed before the SDK sees it, so
-// that a run refuses it as any other signal that it does not know. The SDK rejects an update or a query of such a name itself.
+// The SDK (1.24) throws for a signal with a reserved name if a default signal handler is set (`handleUnknownSignals`).
+// The signal is in the history, so every later workflow task of the run fails as well. Each is renamed before the SDK
+// sees it, so that the run refuses it like any unknown signal. The SDK itself rejects such updates and queries.
 
 /** `TEMPORAL_RESERVED_PREFIX` of the SDK, which exports it to none but its own packages. */
 const RESERVED_PREFIX = '__temporal_';
@@ -162,7 +162,7 @@ const RESERVED_PREFIX = '__temporal_';
 /** A name that no run has a handler for. */
 const UNKNOWN_NAME = 'unknown';
 
-/** A worker that lost the run in the middle of a task plays it anew. */
+/** Whether a worker that lost the run in the middle of a task plays it from its start. */
 function isPlayedAnew({ jobs }: Activation): boolean {
   return jobs?.some(({ initializeWorkflow }) => initializeWorkflow) === true;
 }
@@ -184,7 +184,7 @@ export const interceptors = (): WorkflowInterceptors => {
 
   const playUpdatesLast: Activate = (input, next) => {
     const { activation } = input;
-    // This fails the query alone, and the worker forgets the run: the task that comes finds it as it was.
+    // Fails the query alone. The worker forgets the run, so that the next task finds it unchanged.
     if (tasks.isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
     const jobs = activation.jobs ?? [];
     if (isPlayedAnew(activation)) updatesToCome.delete(workflowInfo().runId);

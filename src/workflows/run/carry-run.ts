@@ -28,7 +28,7 @@ import { describeRun, type ShownDetails } from './run-details.ts';
 
 export const inquiriesResumed = defineSignal('inquiriesResumed');
 
-/** Any sender may say it at any time: the claim decides whether the pause is over. Arguments are ignored. */
+/** Any sender may send it at any time: the claim decides whether the pause is over. Arguments are ignored. */
 function handleResumption(inFlight: InFlightActivities): void {
   setHandler(
     inquiriesResumed,
@@ -39,10 +39,10 @@ function handleResumption(inFlight: InFlightActivities): void {
   );
 }
 
-/** Which members of its input differ from another input. For callers whose codec server masks the run's own input. */
+/** Lists members that differ from another input, for callers whose codec server masks the run's own input. */
 export const inputDifferences = defineQuery<string[], [unknown]>('inputDifferences');
 
-/** Only members of the input are named, so that nobody can find out a single personal value by trying. */
+/** Names only members of the input, so that no caller can find out a personal value by trying. */
 function handleInputDifferences(input: object): void {
   const compare = (other: unknown) => differingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
   setHandler(inputDifferences, (other) => [...new Set(compare(other))], {
@@ -54,20 +54,20 @@ type AnyRun = Run<object, PreparedRun, string, object>;
 type Prepared<R extends AnyRun> = NonNullable<R['run']>;
 type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
-/** What differs between the kinds of runs. */
+/** The parts of a run that differ by its kind. */
 export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R> }> {
   State: new (input: R['input'], past?: Past) => R;
   handleMessages(run: R): void;
-  /** What the Temporal UI shows of a run whose input was taken, beside its status. */
+  /** Returns the details that the Temporal UI shows beside the status, once the input was accepted. */
   details(run: R): ShownDetails;
   /**
-   * An activity that also makes the first attempt, where the run has one. What it may have claimed is in the run's state: no
-   * hand-over meanwhile. `undefined`: `prepare` is to be asked.
+   * Asks an activity that also makes the first attempt, if the run has one. The run's state has its possible claim, so
+   * no hand-over may happen meanwhile. `undefined` if `prepare` is to be asked.
    */
   begin?(run: R): Promise<Prepared<R> | undefined>;
   /** Asks an activity to check the input. */
   prepare(run: R): Promise<Prepared<R>>;
-  /** Called once the input was taken; not again in the next run. */
+  /** Called once the input was accepted; not again in the next run. */
   onPrepared?(run: R, prepared: Prepared<R>): void;
   /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
@@ -78,7 +78,7 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
 }
 
 /**
- * @param past what the run before has come to; never given by a caller
+ * @param past state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R> }>(
@@ -126,7 +126,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
       await recordWhatCameLast();
       run.tellEnded(run.endedAs);
       if (!run.events.areOut) await run.events.flush();
-      // The end in that event stands.
+      // Later messages do not change the end in that event.
       await recordWhatCameLast();
       await run.noted.finish();
     }
@@ -134,10 +134,10 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   }
 }
 
-/** A handler has the longest time that it takes to answer; one that is stuck does not keep a run from its end. */
+/** The longest time that a handler takes to answer. One that is stuck does not keep a run from its end. */
 const LAST_ANSWERS_MS = 10_000;
 
-/** Temporal tells the sender of a message that a run leaves unanswered nothing but that the run has ended. */
+/** Waits for the last answers: without one, Temporal only reports to the sender that the run has ended. */
 async function untilAnswered(): Promise<void> {
   if (allMessagesAnswered()) return;
   const summary = 'answering the last messages';
@@ -157,8 +157,8 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
 }
 
 /**
- * Queries of a closed run answer with its last state, so that state has to say that the run has ended. `undefined` where
- * the error parks the run for a fix, or hands it over to the next one.
+ * Returns the terminal state, which queries of a closed run must show. `undefined` if the error parks the run for a
+ * fix, or hands it over to the next one.
  */
 function terminalStateOf(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';

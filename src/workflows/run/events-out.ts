@@ -1,6 +1,6 @@
 /**
- * The events of one run on their way to the delivery run: noted where they happen, handed over in their order, without
- * a wait.
+ * The events of one run on their way to the delivery run, noted as they happen and handed over in order, without a
+ * wait.
  */
 import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
@@ -16,10 +16,10 @@ import {
 import { hasRunOut, queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
 
-/** Handed over at once; what one workflow task brings is one or two. */
+/** Events in one hand-over; a workflow task brings one or two. */
 const MOST_AT_ONCE = 20;
 
-/** As long as the activity itself is tried. */
+/** Equals the activity's own limit. */
 const GIVEN_UP_AFTER_MS = 24 * 60 * 60_000;
 
 /** Far more events than a run has before its input is checked. */
@@ -32,7 +32,7 @@ interface Noted {
   timestamp: string;
 }
 
-/** What the next run takes over. */
+/** State that the next run takes over. */
 export interface CarriedEvents {
   /** How often each event was emitted. */
   occurrences?: Readonly<Record<string, number>>;
@@ -50,14 +50,14 @@ export class EventsOut {
   /** Noted before it is known whether and as whose events go out; `undefined` from then on. */
   #early: Noted[] | undefined;
 
-  /** @param past of the run before */
+  /** @param past state from continue-as-new */
   constructor({ occurrences = {}, waiting = [], early = [] }: CarriedEvents = {}) {
     this.#occurrences = new Map(Object.entries(occurrences));
     this.#waiting = [...waiting];
     this.#early = [...early];
   }
 
-  /** Starts handing over events where the run's profile has endpoints, first those that were noted before. */
+  /** Starts handing over events if the run's profile has endpoints, first those that were noted before. */
   begin(run: PreparedRun, subject: WebhookRun): void {
     const early = this.#early ?? [];
     this.#early = undefined;
@@ -136,8 +136,8 @@ export class EventsOut {
           break;
         } catch (error) {
           if (!(error instanceof ActivityFailure)) throw error;
-          // An operator may have bounded its retries or shortened its time-outs without the run's knowledge. A server under
-          // operators' hands was also seen to end a day after 24 s.
+          // An operator may have bounded its retries or shortened its time-outs without the run's knowledge. A server
+          // that operators changed was also seen to end a day after 24 s.
           if (Date.now() < untilMs && hasRunOut(error)) {
             await waitToTryAgain('queueWebhooks', round);
             continue;

@@ -9,7 +9,7 @@ export function applicationFailureOf(error: unknown): ApplicationFailure | undef
   return cause instanceof ApplicationFailure ? cause : undefined;
 }
 
-/** What is wrong with the run's input; `undefined` where another error ends the run. */
+/** Returns the problems of the run's input; `undefined` if another error ends the run. */
 export function problemsOfInput(error: unknown): readonly Problem[] | undefined {
   const { type, details } = applicationFailureOf(error) ?? {};
   return type === 'InvalidInput' ? (details?.[0] as { problems?: Problem[] } | undefined)?.problems : undefined;

@@ -1,11 +1,11 @@
 /**
  * Hands a run over to a new one (continue-as-new) before its history meets a limit of the server. It waits for a moment
- * when the new run can go on with everything that is under way (docs/journeys.md, Floods).
+ * when the new run can continue everything that is under way (docs/journeys.md, Floods).
  *
- * 1. A run consists of parts. A part is busy unless it says that it is at rest: what a part forgets to say delays the
- *    hand-over and loses nothing.
+ * 1. A run consists of parts. A part is busy unless it says that it is at rest. A part that forgets to say so delays
+ *    the hand-over and loses nothing.
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
- * 3. Once the run leaves, no part goes on: the new run finds in the state what the part was waiting for.
+ * 3. Once the run leaves, no part continues: the new run finds in the state what the part was waiting for.
  */
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
@@ -13,10 +13,10 @@ import { allMessagesAnswered, isHistoryLong, untilAtRest } from './as-replayed.t
 import { undecodableInput } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
-/** The server takes 2 MB for one payload. Encryption adds little, but what was added to the state since may add more. */
+/** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
 const MAX_STATE_BYTES = 1_000_000;
 
-/** What a part of a run needs to be at rest in. */
+/** The part of `HandOver` by which a part of a run rests. */
 export type RestingPlace = Pick<HandOver, 'isDue' | 'wait'>;
 
 export class HandOver {
@@ -65,7 +65,7 @@ export class HandOver {
     );
   }
 
-  /** Waits as the SDK's `condition` does. Meanwhile the run may hand over: the next run must come to the same wait. */
+  /** Waits as the SDK's `condition` does. The run may hand over meanwhile: the next run must reach the same wait. */
   async wait(isOver: () => boolean, timeoutMs?: number, options: { summary?: string } = {}): Promise<boolean> {
     const rest = { isOver };
     this.#rests.add(rest);
@@ -89,16 +89,16 @@ export class HandOver {
     }
   }
 
-  /** Resolves when the run can hand over, with the state; from then on no part goes on. */
+  /** Resolves with the state when the run can hand over; no part continues after that. */
   async #leave<State>(state: () => State): Promise<State> {
     const root = CancellationScope.current();
     try {
       await condition(() => this.isDue);
-      // What is not on the wire yet is called back: the next run sends it.
+      // Calls back attempts that are not on the wire yet: the next run sends them.
       this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
-        // A part whose rest ended in this task goes on first, and so does one that ends after such a rest of its own.
+        // A part whose rest ended in this task runs first, and so does one that ends after such a rest of its own.
         await untilAtRest();
         await untilAtRest();
         if (!this.#isQuiet(root)) continue;

@@ -27,7 +27,7 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 };
 export type Decision = DecisionMessage & {
   receivedAt: string;
-  /** Of a row that takes the decision about the row that asked: what that one was about, which a proof has signed. */
+  /** For a row that takes the asking row's decision: the attempt of that row, which a proof has signed. */
   askedAbout?: { customerTraceNumber: string; attempt: number };
 };
 
@@ -38,31 +38,31 @@ export type Decision = DecisionMessage & {
 export interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
-  /** Of the whole message but its proof, as `memberDigests` makes them. */
+  /** Digests of the whole message but its proof, as `memberDigests` makes them. */
   digests: Record<string, string>;
   /** The ledger that the run has used is gone: no other holds the decision. */
   inNoLedger?: true;
-  /** The ledger has not taken it: what stands there instead, in words. */
+  /** Set if the ledger has not taken it: says in words which answer or decision it has instead. */
   overtakenBy?: string;
 }
 
 /**
- * So many are handed on to a next run: the latest, since a sender does not ask for long whether its decision was taken.
+ * Limits the decisions handed on to a next run, the latest: a sender soon stops asking whether its decision was taken.
  */
 const HANDED_ON = 500;
 
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** A hold that the next run takes over: it is open there before the inquiry has come to it. */
+/** A hold that the next run takes over. It is open there before the inquiry reaches it. */
 export interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
-  /** Of a hold that the ledger does not know by itself: it is told. */
+  /** Set if the ledger does not know the hold by itself, so that the run notes it there. */
   inquiry?: InquiryDescription;
 }
 
-/** What a run knows of the holds of the runs before. */
+/** Holds and decisions of the previous runs. */
 export interface PastHolds {
   open?: readonly CarriedHold[];
   settled?: readonly SettledDecision[];
@@ -80,7 +80,7 @@ export interface AskedOnce {
 }
 
 interface OpenHold extends CarriedHold {
-  /** Absent before the inquiry has come to its hold in this run. */
+  /** Absent before the inquiry reaches its hold in this run. */
   described?: InquiryDescription;
   /** A decision whose applicants are being checked. */
   deciding?: DecisionMessage;
@@ -119,7 +119,7 @@ export class Holds {
     return this.#settled.slice(-HANDED_ON);
   }
 
-  /** What the next run takes over. No decision about any of them is being taken. */
+  /** Holds for the next run. No decision about any of them is being taken. */
   get carried(): CarriedHold[] {
     return [...this.#open.values()].map(({ status, applicantIds, inquiry }) => ({
       ...{ status, applicantIds },
@@ -127,7 +127,7 @@ export class Holds {
     }));
   }
 
-  /** Those that the ledger does not know by itself. */
+  /** Holds that the ledger does not know by itself. */
   get toNote(): NeededWork[] {
     return [...this.#open.values()].flatMap(({ status, inquiry }) => (inquiry ? [workOf(status, inquiry)] : []));
   }
@@ -194,8 +194,8 @@ export class Holds {
   }
 
   /**
-   * The run was reset into its holds. The ledger may have closed their rows since, by decisions that the run has
-   * forgotten: it is told of each as of one that begins now.
+   * Notes each open hold again after a reset, as one that begins now. The ledger may have closed their rows since, by
+   * decisions that the run has forgotten.
    */
   startAnew(): void {
     const since = new Date().toISOString();
@@ -209,7 +209,7 @@ export class Holds {
     return failureType === 'AnotherNumber' ? this.#asked : undefined;
   }
 
-  /** Takes the hold off the list, once its decision stands in the ledger, or can stand in none. */
+  /** Takes the hold off the list, once the ledger has its decision, or no ledger can have it. */
   settle(
     decision: Decision,
     { inNoLedger, overtakenBy }: Pick<SettledDecision, 'inNoLedger' | 'overtakenBy'> = {},
@@ -274,14 +274,14 @@ export class Holds {
     return this.#differencesToTaken(message)?.length === 0;
   }
 
-  /** Where the message differs from the decision that was taken under its id; `undefined` where none was. */
+  /** Returns the members that differ from the decision taken under its id; `undefined` if none was taken. */
   #differencesToTaken(message: DecisionMessage): string[] | undefined {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
     if (open?.decisionId === decisionId) return differingPaths(contentOf(open), contentOf(message));
     const settled = this.#settledAs(message);
     const differing = settled && differingPaths(settled.digests, memberDigests(contentOf(message)));
-    // Nothing was decided under the id: the corrected decision may take it.
+    // The earlier decision under the id had no effect, so the corrected one may take it.
     return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
 
@@ -309,7 +309,7 @@ export class Holds {
     return this.#settledAs(message)?.overtakenBy ?? null;
   }
 
-  /** Why the decision makes no sense as things stand, or `null`. */
+  /** Returns why the decision makes no sense now, or `null`. */
   problemOf(message: DecisionMessage, isEnding: boolean): string | null {
     const hold = this.#open.get(message.customerTraceNumber);
     const { deciding } = hold ?? {};
@@ -375,7 +375,7 @@ export interface Judged {
   applicantIds: readonly string[];
   since: string;
   isTold?: boolean;
-  /** The ledger has refused a decision about it: it takes one of its own. */
+  /** The ledger has refused a decision about it, so it takes one of its own. */
   isRefused?: boolean;
 }
 
@@ -412,14 +412,14 @@ export function statusOf(
 type DecisionRecording =
   /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
   | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
-  /** The ledger already had an answer or another decision: the run goes on with that. */
+  /** The ledger already had an answer or another decision, with which the run continues. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The ledger has refused it: the inquiry still waits for a decision. */
   | { kind: 'refused'; reason: string }
   | { kind: 'held'; failure: InquiryFailure };
 
 /**
- * Holds the inquiry until the ledger has a decision about it. One that the ledger refuses leaves it held, and shows why.
+ * Holds the inquiry until the ledger has a decision about it. If the ledger refuses one, the hold stays and shows why.
  */
 export async function holdUntilDecided(
   { run, holds }: { run: PreparedRun; holds: Holds },
@@ -488,8 +488,8 @@ async function recordTheDecision(
     return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it, and the
-    // answer says that there is none.
+    // The run writes nothing into another ledger. A resend or an abandonment needs no record in it, and the answer says
+    // that there is none.
     if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
     return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
   }
@@ -501,13 +501,13 @@ function proofOf({ proof, applicants, askedAbout }: Decision): { proof?: Decisio
   return { proof: { jws: proof, ...(applicants ? { applicants } : {}), ...(askedAbout ? { askedAbout } : {}) } };
 }
 
-/** Who wanted an answered stage pulled once more, and why. */
+/** The decision to pull an answered stage once more. */
 export interface RepeatDecision {
   decisionId: string;
   by: string;
   reason: string;
   decidedAt: string;
-  /** Which pull of the stage it is to be. */
+  /** The number of the pull within its stage. */
   occurrence: number;
   proof?: DecisionProof;
 }
@@ -537,7 +537,7 @@ export async function recordRepeat(
     );
     return verdict.kind !== 'refused';
   } catch (error) {
-    // Nothing is written into a ledger that is not the run's; the claim finds that again, and holds.
+    // The run writes nothing into another ledger. The claim finds the change again, and holds.
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     return true;
   }

@@ -11,7 +11,7 @@ export type ActivityEnd<T> = { kind: 'completed'; value: T } | { kind: 'threw'; 
 /** Activities in flight that a message may still cancel: a revocation or a withdrawal before the first byte. */
 export class InFlightActivities {
   readonly #activities = new Set<InFlightActivity>();
-  /** How many signals the run got that inquiries go on after a pause. */
+  /** Number of signals to the run about the end of a pause. */
   resumptions = 0;
 
   /** Runs `body` in a scope of its own, which is cancelled once `shouldStop` holds after a message. */

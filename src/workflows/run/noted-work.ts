@@ -1,6 +1,6 @@
 /**
- * Tells the ledger what needs a person and no transaction of the ledger has caused: in the background, so that no hold
- * waits for it. Each note has what has changed since the last one. A run that has nothing to tell begins nothing.
+ * Notes those operator tasks in the ledger that no transaction of the ledger has caused. It works in the background, so
+ * that no hold waits for it. Each note has the changes since the last one. A run without tasks begins nothing.
  */
 import {
   ActivityFailure,
@@ -28,13 +28,13 @@ import { noteWork, waitToTryAgain } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
 import { applicationFailureOf } from './failures.ts';
 
-/** Of one note: a review may have some hundreds of holds. */
+/** Limits one note: a review may have some hundreds of holds. */
 const MOST_AT_ONCE = 50;
 
-/** What needs a person. Without `since` it needs one from the note on. */
+/** An operator task. Without `since` it begins with the note. */
 export type NeededWork = Omit<WorkToNote, 'since'> & { since?: string };
 
-/** What the next run takes over: what the ledger has, or may have, by the notes so far. */
+/** Operator tasks that the ledger has, or may have, for the next run. */
 export type CarriedNotes = readonly ToldWork[];
 
 interface ToldWork {
@@ -43,7 +43,7 @@ interface ToldWork {
   isUnsure?: true;
 }
 
-/** What `tellLedger` is to tell after the run. */
+/** Notes that `tellLedger` sends after the run. */
 export interface LeftNotes {
   ledgerId: string;
   /** In their order. Each is small, so that one which the ledger refuses keeps no other back. */
@@ -55,7 +55,7 @@ export class NotedWork {
   readonly #told: Map<string, ToldWork>;
   /** Holds that the ledger would show for good: they ended with their run, and without a decision. */
   readonly #left: WorkKey[] = [];
-  /** What the ledger did not take for an hour: it is told again after all else, and by itself. */
+  /** Tasks that the ledger did not take for an hour. Each is noted again after all others, and by itself. */
   readonly #refused = new Set<string>();
   #isOver = false;
   /** A note is on its way. */
@@ -64,10 +64,10 @@ export class NotedWork {
   #ledgerId: string | undefined;
   /** The run was reset: the ledger may have what this run has forgotten. */
   #wasReset = false;
-  /** The ledger is still to hear of the reset, or of the end of a run that was reset. */
+  /** The ledger does not know yet of the reset, or of the end of a run that was reset. */
   #tellsReset = false;
 
-  /** @param needed what needs a person now, as the run's status says */
+  /** @param needed the present operator tasks, as the run's status says */
   constructor(needed: () => readonly NeededWork[], past: CarriedNotes = []) {
     this.#needed = needed;
     this.#told = new Map(past.map((told) => [nameOf(told.work), told]));
@@ -98,7 +98,7 @@ export class NotedWork {
     if (!(MAY_BE_POSTED as readonly string[]).includes(key.reason)) this.#left.push(key);
   }
 
-  /** The run was reset. The ledger ends what stands by the run's earlier notes, and hears anew what the run needs. */
+  /** After a reset, the ledger ends the tasks of the run's earlier notes and gets the present ones again. */
   startAnew(): void {
     for (const [name, { work }] of this.#told) if (!isLasting(work)) this.#told.delete(name);
     this.#wasReset = true;
@@ -106,7 +106,7 @@ export class NotedWork {
     this.look();
   }
 
-  /** Called whenever what needs a person may have changed. */
+  /** Called whenever the operator tasks may have changed. */
   look(): void {
     if (this.#isAtWork || this.#isQuiet) return;
     this.#isAtWork = true;
@@ -169,7 +169,7 @@ export class NotedWork {
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
       if (applicationFailureOf(error)?.type === 'LedgerChanged') {
-        // Nothing is written into a ledger that is not the run's.
+        // The run writes nothing into another ledger.
         this.#ledgerId = undefined;
         return true;
       }
@@ -230,7 +230,7 @@ export class NotedWork {
   }
 }
 
-/** Resolves when all else of this task has come to rest: one note has all of it. */
+/** Resolves when the rest of this task has settled, so that one note has all of it. */
 async function restOfTask(): Promise<void> {
   let isNext = false;
   const rest = condition(() => isNext);
@@ -242,7 +242,7 @@ function isLasting({ kind, reason }: WorkKey): boolean {
   return kind === 'flagged' && LASTING_FLAGS.includes(reason);
 }
 
-/** One inquiry has one hold, whatever its reason. */
+/** An inquiry has one hold, with any reason. */
 function nameOf({ runKey, kind, reason, customerTraceNumber = '' }: WorkKey): string {
   return kind === 'held' ? customerTraceNumber : `${runKey} ${reason} ${customerTraceNumber}`;
 }
@@ -255,13 +255,13 @@ function isSame(told: WorkToNote, { reason, attempt, since }: NeededWork): boole
   return told.reason === reason && told.attempt === attempt && (since === undefined || told.since === since);
 }
 
-/** The outcome that holds stands in the ledger, whose transaction has written what needs a person. */
+/** Whether the outcome that holds is in the ledger, whose transaction has written the operator task. */
 export function isKnownToLedger({ claimed, failureType }: InquiryFailure): boolean {
   const state = claimed ? ATTEMPT_STATE_OF_FAILURE[failureType] : null;
   return state !== null && !isKnownNotPosted(state);
 }
 
-/** A hold, as the ledger is told of it. */
+/** Describes a hold as an operator task. */
 export function workOf(status: HoldStatus, inquiry: InquiryDescription): NeededWork {
   const { customerTraceNumber, productCode, failureType, since, attempts, shareId, endUserCode, endUser } = status;
   const { applicantIds, httpStatus, returnCode, returnReasonCode, otherTraceNumber } = status;

@@ -1,6 +1,6 @@
 /**
- * Bounds the stack that the SDK notes with each promise of workflow code, for the UI's *Call Stack*, and shares those of
- * the same place among all runs.
+ * Bounds the stack that the SDK notes with each promise of workflow code, for the UI's *Call Stack*. Runs that wait in
+ * the same place share one.
  *
  * Each waiting promise has a stack there; its line and its caller's tell where the run waits. More frames cost the
  * workflow thread half as much again. A task of very many messages notes none. The SDK makes some eight promises for a
@@ -10,7 +10,7 @@
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 
-/** So many messages take a fraction of a second, stacks and all. */
+/** This many messages take a fraction of a second, stacks included. */
 const MOST_WITH_STACKS = 100;
 
 const LIMIT = 'stackTraceLimit';
@@ -37,12 +37,12 @@ interface Sandbox {
   __TEMPORAL_ACTIVATOR__?: { promiseStackStore?: { promiseToStack?: Map<unknown, NotedStack> } };
 }
 
-/** Of all runs of the thread, by their text. */
+/** Stacks of all runs of the thread, by their text. */
 const shared = new Map<string, NotedStack>();
 /** Far more than there are places where a run may wait. */
 const MOST_SHARED = 2_000;
 
-/** Runs wait in the same places: what was noted of one is noted of all. Each would have its own text and frames. */
+/** Shares the stacks of runs that wait in the same places. Each would have its own text and frames otherwise. */
 function shareStacks(): void {
   const noted = (globalThis as Sandbox).__TEMPORAL_ACTIVATOR__?.promiseStackStore?.promiseToStack;
   for (const [promise, stack] of noted ?? []) {

@@ -1,10 +1,10 @@
 /**
- * What people decide about a run itself: a wait is made longer, a stage is skipped, an old report will do. The ledger has
- * each decision before it takes effect. While it is on its way there, nothing that it would change takes place: its wait
+ * Decisions of people about a run itself: to extend a wait, to skip a stage, to accept an old report. The ledger has
+ * each decision before it takes effect. While it is being recorded, nothing that it would change takes place: its wait
  * does not run out, its stage is not pulled.
  *
- * What only stops or slows a run takes effect at once: a withdrawal, a review's pause and its end. The ledger has it before
- * the run ends.
+ * A decision that only stops or slows a run takes effect at once: a withdrawal, a review's pause and its end. The
+ * ledger has it before the run ends.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
@@ -30,17 +30,17 @@ import {
 } from './messages/message-answers.ts';
 
 /**
- * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at once for a
- * run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
+ * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
  */
 export const ANSWER_WITHIN_MS = 5_000;
 
-/** What takes effect once the ledger has it: the message without the id of its run, and what else the run needs. */
+/** The effect of a recorded decision: the message without the id of its run, and further data for the run. */
 export type RunDecisionEffect =
   | { update: 'extend'; message: Extension }
   | { update: 'advance'; message: PassGateMessage; receivedAt: string };
 
-/** It has taken effect already: the ledger is only to have it. */
+/** The decision has taken effect already: the ledger only records it. */
 interface TakenEffect {
   update: 'withdraw' | 'pause' | 'resume';
   message: RunWithdrawal;
@@ -48,7 +48,7 @@ interface TakenEffect {
 
 /** Plain data: the next run takes it over. */
 export interface AskedDecision {
-  /** As the ledger is to have them: one of `advance` may be two. */
+  /** Decisions as the ledger gets them: one `advance` may bring two. */
   decisions: RunDecision[];
   effect: RunDecisionEffect | TakenEffect;
   /** Its sender was answered before the ledger was. */
@@ -66,10 +66,10 @@ interface DecidedRun {
 
 export class RunDecisions {
   readonly #asked: AskedDecision[];
-  /** Another number once one of them was settled. */
+  /** Another number once a decision was settled. */
   settled = 0;
 
-  /** @param past what the run before has handed over */
+  /** @param past state from continue-as-new */
   constructor(past: readonly AskedDecision[] = []) {
     this.#asked = past.map((one) => ({ ...one, isAnswered: true }));
   }
@@ -103,8 +103,8 @@ export class RunDecisions {
   }
 
   /**
-   * Why the message is refused as long as an earlier one of its ids is not settled, or `null`: it is the same one.
-   * `undefined` where there is none.
+   * Returns why the message is refused while an earlier one of its ids is not settled. `null` if it is the same one,
+   * `undefined` if there is none.
    */
   objection(ids: readonly string[], message: object): string | null | undefined {
     const asked = this.#find(ids);
@@ -118,8 +118,8 @@ export class RunDecisions {
   }
 
   /**
-   * Asks for the decision, and answers once it has taken effect. With the ledger away the answer says `recorded: false`; the
-   * run goes on writing.
+   * Asks for the decision, and answers once it has taken effect. With the ledger away the answer says
+   * `recorded: false`, and the run continues to write.
    */
   async answer<Status>(run: { status(): Status }, wanted: AskedDecision): Promise<Accepted<Status>> {
     const { asked, isKnown } = this.#ask(wanted);
@@ -131,7 +131,7 @@ export class RunDecisions {
     return { ...accepted(run, isKnown), recorded: isSettled && !asked.isInNoLedger };
   }
 
-  /** Asks for the row of what has taken effect already. Its sender waits for no answer. */
+  /** Asks for the row of a decision that has taken effect already. Its sender waits for no answer. */
   note(wanted: AskedDecision): void {
     this.#ask(wanted).asked.isAnswered = true;
   }
@@ -151,7 +151,7 @@ export class RunDecisions {
     inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
   }
 
-  /** Of a run that ends: waits until the ledger has them. A run that ends unchecked has no ledger to ask. */
+  /** Waits until the ledger has the decisions of a run that ends. A run that ends unchecked has no ledger to ask. */
   async untilSettled(run: DecidedRun): Promise<void> {
     while (!run.run && this.isBusy) this.#settle(run, 'the run has ended before its input was checked');
     if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
@@ -211,7 +211,6 @@ export function takenDecision(
   };
 }
 
-/** Of `extend`, for the ledger. */
 function extensionDecision(runKey: string, message: Extension, decidedAt: string): RunDecision {
   const { gate, shareId, by, reason } = message;
   const until = inUtc(message.until);
@@ -228,9 +227,9 @@ function inUtc(instant: string): string {
   return utcInstant(parseInstantMs(instant) ?? 0);
 }
 
-// The waits of a run that people have made longer: each lasts at least until the latest instant given for it. No waiting.
+// The waits that people have made longer. Each lasts at least until the latest instant given for it. No waiting.
 
-/** As a message says it, without the id of the run. */
+/** An extension without the id of the run. */
 export type Extension = Omit<ExtendMessage, 'journeyId'>;
 
 export type Wait = Pick<Extension, 'gate' | 'shareId'>;
@@ -238,20 +237,20 @@ export type Wait = Pick<Extension, 'gate' | 'shareId'>;
 /** A limit against a sender that never stops: each is kept, and handed on from run to run. */
 const MOST = 100;
 
-/** As long as any wait of an input may be. */
+/** Equals the longest wait that an input may have. */
 const MOST_FROM_NOW_MS = 3_650 * 86_400_000;
 
 export class Extensions {
-  /** What the next run takes over. */
+  /** Extensions for the next run. */
   readonly carried: Extension[];
 
-  /** @param past what the run before has taken */
+  /** @param past extensions of the previous run */
   constructor(past: readonly Extension[] = []) {
     this.carried = [...past];
   }
 
   /**
-   * Why the message makes no sense as things stand, or `null`; also where the same was taken before.
+   * Returns why the message makes no sense now, or `null`; also `null` if the same was taken before.
    *
    * @param until when the wait of that name ends, RFC 3339; `undefined` where there is none
    */
@@ -312,23 +311,23 @@ interface ExtendableRun extends DecidedRun {
   readonly decided: RunDecisions;
   readonly extensions: Extensions;
   readonly events: Pick<EventsOut, 'emit'>;
-  /** When the wait ends by now, RFC 3339; `undefined` where there is none. */
+  /** Returns when the wait ends by now, RFC 3339; `undefined` if nothing waits. */
   endOfWait(wait: Wait): string | undefined;
   extendWait(wait: Wait, until: string): void;
 }
 
-/** Why the message makes no sense as things stand, or `null`; also where the same was accepted before. */
+/** Returns why the message makes no sense now, or `null`; also `null` if the same was accepted before. */
 export function extendObjection(run: ExtendableRun, message: Extension): string | null {
   const asked = run.decided.objection([extensionId(message)], message);
   return asked === undefined ? extensionObjection(run, message) : asked;
 }
 
-/** The same, of one that the ledger has. */
+/** Returns the objection to a message that the ledger already has. */
 function extensionObjection(run: ExtendableRun, message: Extension): string | null {
   return run.extensions.objection(message, run.isEnding ? undefined : run.endOfWait(message));
 }
 
-/** Takes a message that `extendObjection` has nothing against; `false` where the same was taken before. */
+/** Takes a message that `extendObjection` permits; returns `false` if it was taken before. */
 export function takeExtension(run: ExtendableRun, message: Extension): boolean {
   const until = run.extensions.take(message);
   if (until === undefined) return false;

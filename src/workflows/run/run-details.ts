@@ -42,10 +42,10 @@ type DetailedRun = Pick<
   'run' | 'isEnding' | 'endedUnchecked' | 'problems' | 'holds' | 'status'
 >;
 
-/** What a kind of run knows beside its status. */
+/** Facts of a kind of run beside its status. */
 export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>;
 
-/** Nothing personal is in it. Input that is not checked may be anything: none of it is shown. */
+/** Describes a run without personal data. Input that is not checked may be anything: none of it is shown. */
 export function describeRun(run: DetailedRun, details: () => ShownDetails): string {
   if (!run.run) return uncheckedDetails(run);
   const { customerId, runbookUrl } = run.run;
@@ -171,7 +171,7 @@ function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
   const { customerTraceNumber, attempts, since, applicantIds = [] } = hold;
   const message: Omit<ResolveInquiryMessage, 'journeyId' | 'providerSaid'> & { providerSaid: string } = {
     ...{ [ID_NAMES[kind]]: id },
-    // The same attempt may be held twice, and each hold takes a decision of its own.
+    // An attempt may be held twice, and each hold takes a decision of its own.
     decisionId: `ui-${Date.parse(since).toString(36)}-${action}`,
     customerTraceNumber,
     attempt: attempts,
@@ -188,7 +188,7 @@ function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
   return message;
 }
 
-/** What the decision leads to, and how to fill in what the draft leaves empty. */
+/** Says what the decision leads to, and how to fill in what the draft leaves empty. */
 function effectOf(action: HoldAction, hold: HoldStatus, run: RunKind): string {
   const { failureType, attempts: attempt, productCode, shareId } = hold;
   const effects = consequences(action, { run, isRunning: true, failureType, productCode, shareId, attempt });

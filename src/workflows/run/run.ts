@@ -1,4 +1,4 @@
-/** State that a run of any kind has: configuration, holds, events, search attributes, and what it hands over. No waiting. */
+/** State of a run of any kind: configuration, holds, events, search attributes, what it hands over. No waiting. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
@@ -18,16 +18,16 @@ import { RefusedMessages } from './messages/refused-messages.ts';
 import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 
-/** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */
+/** State that a run of any kind hands over to its next run (continue-as-new). Plain data. */
 export interface RunResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun> {
-  /** Absent where the input was not checked yet. */
+  /** Absent if the input was not checked yet. */
   run?: Prepared;
   withdrawal?: Withdrawal;
   holds: PastHolds;
   events: CarriedEvents;
   refused: ReturnType<RefusedMessages['list']>;
   published: CarriedAttributes;
-  /** Absent where the ledger was told of nothing. */
+  /** Absent if the ledger has no note of the run. */
   noted?: CarriedNotes;
   /** Decisions about the run that the ledger does not have yet. */
   asked?: readonly AskedDecision[];
@@ -42,9 +42,9 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   readonly holds: Holds;
   readonly noted: NotedWork;
   readonly waits = new RetryWaits();
-  /** What people decide about the run itself. */
+  /** Decisions of people about the run itself. */
   readonly decided: RunDecisions;
-  /** What the first activity fixed; absent until it has answered. */
+  /** The configuration that the first activity fixed; absent until it has answered. */
   run: Prepared | undefined;
   withdrawal: Withdrawal | undefined;
   outcome: Outcome | undefined;
@@ -57,7 +57,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /**
    * The input is not checked yet, so nothing here may fail on any input.
    *
-   * @param past what the run before has handed over
+   * @param past state from continue-as-new
    * @param asked as of `Holds`
    */
   constructor(input: Input, past: Partial<RunResumption<Withdrawal, Prepared>> = {}, asked?: AskedOnce) {
@@ -76,7 +76,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
   }
 
-  /** What the next run begins with. */
+  /** Returns the state for the next run. */
   handedOver(): RunResumption<Withdrawal, Prepared> {
     const { run, withdrawal, holds, events, decided } = this;
     const noted = this.noted.carried;
@@ -99,13 +99,13 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     this.noted.begin(run);
   }
 
-  /** An operator has reset the run: the ledger may have what it has forgotten. */
+  /** Called after a reset by an operator: the ledger may have rows that the run has forgotten. */
   startAnew(): void {
     this.holds.startAnew();
     this.noted.startAnew();
   }
 
-  /** What a person should look at while the run goes on, and that the ledger does not know by itself. */
+  /** Flags for an operator while the run continues, which the ledger does not know by itself. */
   get flagged(): readonly NeededWork[] {
     return [];
   }
@@ -123,7 +123,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     return (this.input as { profile?: string }).profile ?? 'default';
   }
 
-  /** As its messages and events name it. */
+  /** Names the run as its messages and events do. */
   protected get subject(): WebhookRun {
     return { [ID_NAMES[this.kind]]: this.id } as unknown as WebhookRun;
   }
@@ -131,7 +131,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /** Brings the search attributes up to date. */
   abstract publish(): void;
 
-  /** What every inquiry needs of the run. */
+  /** Returns the parts of the run that every inquiry uses. */
   hostFor(run: PreparedRun) {
     const { inFlight, holds, waits, handOver } = this;
     return {
@@ -151,7 +151,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
 
   abstract result(outcome: Outcome): unknown;
 
-  /** Nothing more is to be sent. */
+  /** Whether nothing more is to be sent. */
   get isEnding(): boolean {
     return this.withdrawal !== undefined;
   }
@@ -161,7 +161,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
     return this.run === undefined && this.endedAs !== undefined;
   }
 
-  /** As the status of each kind of run shows them. */
+  /** Problems as the status shows them. */
   get problems(): { problems?: Problem[] } {
     return this.inputProblems ? { problems: problemsShown(this.inputProblems) } : {};
   }
@@ -175,9 +175,9 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   }
 }
 
-// A run's search attributes: upserted where they have changed and the server knows them.
+// A run's search attributes, upserted if they have changed and the server knows them.
 
-/** `null` takes one away; what is left out stays as it was. */
+/** `null` removes an attribute; one that is left out keeps its value. */
 export interface RunAttributes {
   NeedsAttention: string | null;
   WaitsFor: WaitsFor | null;
@@ -195,11 +195,11 @@ const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', '
 export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
 
 class PublishedAttributes {
-  /** Those that are registered on the server: upserting another would park the run for ever. */
+  /** Attributes that are registered on the server: upserting another would park the run for ever. */
   readonly #registered: () => readonly SearchAttributeName[];
   readonly #published: Map<SearchAttributeName, string>;
 
-  /** @param past what the run before has published: the server hands it on */
+  /** @param past attributes of the previous run: the server hands them on */
   constructor(registered: () => readonly SearchAttributeName[], past: CarriedAttributes = {}) {
     this.#registered = registered;
     this.#published = new Map(Object.entries(past) as [SearchAttributeName, string][]);
@@ -240,12 +240,12 @@ class PublishedAttributes {
   }
 }
 
-/** What the inquiries of a run wait for that are retried, by trace number. A note of it publishes nothing. */
+/** Reasons why the retried inquiries of a run wait, by trace number. A note of one publishes nothing. */
 export class RetryWaits {
   readonly #listed = new Map<string, WaitsFor>();
   readonly #words = new Map<string, string>();
 
-  /** What the lists are to say; nothing once an attempt has got through. */
+  /** Sets the reason that the lists show; `undefined` once an attempt has got through. */
   note(customerTraceNumber: string, waitsFor: WaitsFor | undefined): void {
     put(this.#listed, customerTraceNumber, waitsFor);
   }
@@ -254,22 +254,21 @@ export class RetryWaits {
     return this.#listed.get(customerTraceNumber);
   }
 
-  /** Of the inquiry that has waited longest. */
+  /** The reason of the inquiry that has waited longest. */
   get first(): WaitsFor | undefined {
     return this.#listed.values().next().value;
   }
 
-  /** How many wait. */
   get count(): number {
     return this.#listed.size;
   }
 
-  /** What the retry waits for, in words; nothing while an attempt is made. */
+  /** Sets the text about the retry's wait; `undefined` while an attempt is made. */
   tell(customerTraceNumber: string, words: string | undefined): void {
     put(this.#words, customerTraceNumber, words);
   }
 
-  /** What a retry waits for, in words; `undefined` where none waits. */
+  /** Text about a retry's wait; `undefined` if none waits. */
   get words(): string | undefined {
     return this.#words.values().next().value;
   }

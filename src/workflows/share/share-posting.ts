@@ -40,17 +40,17 @@ export interface SharePostingHost {
   share: ShareRecord;
   report: ReportReference;
   inquiry: InquiryHost;
-  /** Where the share names none of its own. */
+  /** Used if the share names none of its own. */
   permissiblePurposeCode?: string | undefined;
-  /** What the row in the timeline calls it, beside the secondary user. */
+  /** The share's name in the timeline, beside the secondary user. */
   called?: string;
-  /** Whether the share is of another report by now: its stage is repeated. */
+  /** Whether the share has another report by now, since its stage is repeated. */
   isOtherReport?(): boolean;
   /** Called when it begins to wait. */
   onWait?(): void;
   /** Whether something was said elsewhere that `refresh` has not looked up yet. */
   hasNews?(): boolean;
-  /** Called before each attempt, and on news while it waits: what was said elsewhere. */
+  /** Looks up news from elsewhere. Called before each attempt, and on news while it waits. */
   refresh?(): Promise<void>;
   /** Called with the share that takes the place of one that was withdrawn. */
   takeReplacement?(replacement: ShareInput): void;
@@ -73,8 +73,8 @@ type ShareEnd =
   | 'otherReport';
 
 /**
- * Ends of a share for which this run has made no attempt. A run that failed, or that a reset has undone, may have posted
- * it all the same: the ledger knows.
+ * Ends of a share without an attempt of this run. A run that failed, or that a reset has undone, may have posted it all
+ * the same: the ledger knows.
  */
 const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
   'denied',
@@ -99,7 +99,7 @@ export class SharePosting {
     this.#applicantIds = terms.report.applicants.map(({ applicantId }) => applicantId);
   }
 
-  /** Waits for consent again where the claim says that a grant is missing or too old. */
+  /** Waits for consent again if the claim says that a grant is missing or too old. */
   async toItsEnd(): Promise<ShareEnd> {
     const share = this.#share;
     const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
@@ -120,7 +120,7 @@ export class SharePosting {
     }
   }
 
-  /** The withdrawal was asked for while something was in flight. */
+  /** Ends a share whose withdrawal was asked for while something was in flight. */
   async #endedMeanwhile(end: ShareEnd): Promise<ShareEnd> {
     if (end === 'otherReport') return end;
     if (end === 'posted') refuseWithdrawal(this.#run, this.#share, CLAIM_CAME_FIRST);

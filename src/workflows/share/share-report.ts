@@ -1,4 +1,4 @@
-/** `shareReport`: everybody's consent, then one posting. */
+/** `shareReport`: the consent of all applicants, then one posting. */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
@@ -52,10 +52,10 @@ import {
 import { SharePosting } from './share-posting.ts';
 import { CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
-/** What a share by itself hands over to its next run (continue-as-new). */
+/** State that a share by itself hands over to its next run (continue-as-new). */
 export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
   share: ShareRecord;
-  /** What has come of it, where nothing but consents is left to be recorded. */
+  /** The outcome, once only consents are left to be recorded. */
   outcome?: ShareReportOutcome;
   consents: CarriedConsent[];
   elsewhere: CarriedRefusal[];
@@ -74,20 +74,19 @@ export class ReportShare extends SingleInquiry<
   readonly checks = new ConsentChecks();
   readonly recorder: ConsentRecorder;
   readonly record: ShareRecord;
-  /** Its wait for consent was made longer. */
   readonly extensions: Extensions;
-  /** The one share, where the code that receives consents looks for it. */
+  /** The one share, for the code that receives consents. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
   /** Whether the ledger has been given something about this share since the run has last asked it. */
   hasNews: boolean;
-  /** Whether the run ends without an outcome, and what was asked of the ledger is settled. */
+  /** Whether the run ends without an outcome and its requests to the ledger are settled. */
   hasNoOutcome = false;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.
    *
-   * @param past what the run before has handed over
+   * @param past state from continue-as-new
    */
   constructor(input: ShareReportInput, past?: ShareReportResumption) {
     super(input, past);
@@ -107,7 +106,7 @@ export class ReportShare extends SingleInquiry<
   }
 
   override handedOver(): ShareReportResumption {
-    // What the ledger said at the start is in the book by now.
+    // The book has the ledger's consents of the start by now.
     const run = this.run && { ...this.run, consents: { own: [], elsewhere: [] } };
     return {
       ...super.handedOver(),
@@ -125,7 +124,7 @@ export class ReportShare extends SingleInquiry<
     return this.id;
   }
 
-  /** What a consent's `journeyId` says. */
+  /** The value of a consent's `journeyId`. */
   get journeyId(): string {
     return this.runKey;
   }
@@ -182,7 +181,7 @@ export class ReportShare extends SingleInquiry<
     tellIfConsent(this, refused);
   }
 
-  /** What the ledger has by now. */
+  /** Takes over the ledger's present state. */
   learn(standing: FoundConsents): void {
     this.record.reportIsGone = standing.reportGone ?? false;
     if (standing.withdrawn) this.record.withdrawn = standing.withdrawn;
@@ -274,8 +273,8 @@ function handleShareReportMessages(share: ReportShare): void {
 }
 
 /**
- * Answers once the ledger keeps the share from ever being sent. While it is on hold or the ledger is away the answer says
- * `recorded: false`: the run ends as `withdrawn` later, or says in its outcome that the claim came first.
+ * Answers once the ledger keeps the share from ever being sent. While it is on hold or the ledger is away the answer
+ * says `recorded: false`: the run ends as `withdrawn` later, or its outcome says that the claim came first.
  */
 async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promise<Accepted<ShareReportStatus>> {
   const isKnown = () => share.outcome !== undefined || share.hasNoOutcome || share.holds.list.length > 0;
@@ -286,10 +285,10 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
 }
 
 /**
- * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
- * Workflow id `share-<shareId>`. Input: `messages/inputs/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
+ * Shares one report with one secondary user, at any time after the pull: from the ledger, or as given. Workflow id
+ * `share-<shareId>`. Input: `messages/inputs/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
  *
- * @param past what the run before has come to; never given by a caller
+ * @param past state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function shareReport(input: ShareReportInput, past?: ShareReportResumption): Promise<ShareReportResult> {
@@ -353,9 +352,9 @@ function noteWithdrawal({ record, withdrawal }: ReportShare): void {
   if (withdrawal && !record.withdrawn) record.withdrawal = { by: withdrawal.by, reason: withdrawal.reason };
 }
 
-/** What was said elsewhere about sharing this report reaches the ledger, not this run. */
+/** Looks up consents and refusals from elsewhere, which reach the ledger and not this run. */
 async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
-  // What comes during the look-up may be too late for it.
+  // News during the look-up may be too late for it.
   share.hasNews = false;
   const { report, reference, consentTrust } = run;
   const { reportReferenceNumber } = reference;

@@ -14,12 +14,12 @@ import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
 export const CLAIM_CAME_FIRST = 'the share may have been sent already: its claim came first';
 const ON_HOLD = 'the share is on hold: a person must decide about its inquiry';
 
-/** Whether it is taken back, or the ledger is to say so: nothing of it may be sent. */
+/** Whether nothing of the share may be sent: it is taken back, or the ledger is to say so. */
 export function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
   return withdrawal !== undefined || withdrawn !== undefined;
 }
 
-/** Why a withdrawal makes no sense as the share stands, or `null`; also where it was accepted before. */
+/** Returns why the share cannot be withdrawn now, or `null`; also `null` if a withdrawal was accepted before. */
 export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecord): string | null {
   if (withdrawal || withdrawn) return null;
   if (state === 'held') return ON_HOLD;
@@ -28,7 +28,7 @@ export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecor
 
 /**
  * Asks for the withdrawal, and answers once the ledger has it. With the ledger away the answer says `recorded: false`;
- * the run goes on asking, and shows under `refusedMessages` where the claim turns out to have come first.
+ * the run continues to ask, and shows under `refusedMessages` if the claim was first.
  */
 export async function answerWithdrawal<Status>(
   run: ConsentHost & { status(): Status },
@@ -48,7 +48,7 @@ export async function answerWithdrawal<Status>(
   return { ...accepted(run, !isNew), recorded: isKnown };
 }
 
-/** Refuses a withdrawal that was asked for: the share goes on as if it had not been. */
+/** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
 export function refuseWithdrawal(run: Pick<ConsentHost, 'refuse'>, share: ShareRecord, reason: string): void {
   const { withdrawal: asked } = share;
   if (!asked) return;
@@ -104,7 +104,7 @@ export async function settleWithdrawal(
   return true;
 }
 
-/** Of a run that ends without an outcome: the shares that no task carries any more. */
+/** Settles the withdrawals of a run that ends without an outcome, for shares that no task carries any more. */
 export async function settleAllWithdrawals(run: ConsentHost): Promise<void> {
   for (const share of run.shares.values()) {
     if (!share.withdrawal) continue;

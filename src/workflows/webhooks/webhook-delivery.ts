@@ -67,7 +67,7 @@ class Delivery {
   readonly #seen: Set<string>;
   #dropped = 0;
   #isShown = false;
-  /** Until when what was given up is kept. */
+  /** When the events that were given up are forgotten. */
   #keptUntilMs = 0;
 
   constructor(input: WebhookDeliveryInput) {
@@ -142,7 +142,7 @@ class Delivery {
     return chain;
   }
 
-  /** Anybody who may write to the namespace can send it: what is not an event is passed over. */
+  /** Any sender that may write to the namespace can send it: values that are no events are passed over. */
   #take(message: { events: AddressedEvent[] }): void {
     const events: unknown = (message as { events?: unknown } | null | undefined)?.events;
     if (!Array.isArray(events)) return;
@@ -195,7 +195,7 @@ class Delivery {
     return { profile: this.#input.profile, endpoints: this.#all.map((chain) => chain.status()) };
   }
 
-  /** The history is long: the next run takes over what is left, once nothing is on the wire. */
+  /** Hands the remaining events of a long history to the next run, once nothing is on the wire. */
   async #goOn(): Promise<never> {
     for (const chain of this.#all) chain.pause();
     await condition(() => allHandlersFinished() && this.#all.every((chain) => !chain.isRunning));
@@ -239,7 +239,7 @@ const ENDPOINTS_SHOWN = 10;
 const FAILED_SHOWN = 5;
 
 /**
- * Nothing personal is in it.
+ * Contains nothing personal.
  *
  * @param runKey as the command line takes it
  * @param keptUntil when what was given up is forgotten
@@ -338,7 +338,7 @@ class WebhookChain {
     inBackground(() => this.#run());
   }
 
-  /** What was given up goes first, since it is the oldest; what waits for its next attempt is tried now. */
+  /** Sends the events that were given up first, since they are the oldest, and tries a waiting one now. */
   resend(): number {
     const events = this.failed.length + this.#waiting.length;
     this.#waiting = [...this.failed.map(({ event }) => event), ...this.#waiting];
@@ -348,7 +348,7 @@ class WebhookChain {
     return events;
   }
 
-  /** Forgets what was given up. What still waits goes on. */
+  /** Forgets the events that were given up; waiting ones are kept. */
   drop(): number {
     const events = this.failed.length;
     this.failed = [];
@@ -430,7 +430,7 @@ class WebhookChain {
   }
 }
 
-/** The last attempt's failure, where the time was over; a worker that died says nothing. */
+/** Returns the last attempt's failure if the time was over; a worker that died says nothing. */
 function failureOf(error: unknown): Omit<FailedEvent, 'event' | 'failedAt'> {
   const { type, details } = applicationFailureOf(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };

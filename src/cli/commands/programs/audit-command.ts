@@ -28,7 +28,7 @@ export function registerAuditCommand(program: Command): void {
   });
 }
 
-/** A server that is there answers at once. */
+/** Short, since a running server answers at once. */
 const WATCH_TIMEOUT_MS = 3_000;
 
 const NOT_ASKED = 'Temporal could not be asked what was seen of this ledger: it may be an older copy all the same';
@@ -39,7 +39,7 @@ function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
   return { expectHead: expectHead.toLowerCase() };
 }
 
-/** `watch`: whether Temporal could be asked what was seen of this ledger, which an older copy of it does not know. */
+/** `watch`: whether Temporal could be asked which newest attempt was seen in this ledger: an older copy lacks it. */
 type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt; watch: 'asked' | 'notAsked' };
 
 function verifyLedger(expected: { expectHead?: string }, options: ServerOptions): Promise<Verified> {

@@ -47,7 +47,7 @@ export function registerDevCommand(program: Command): void {
       const stopped = stopSignal().then(() => null);
       const onEvent = (message: string) => void process.stderr.write(`${message}\n`);
       const environment = await Promise.race([startDevEnvironment({ ...options, onEvent }), stopped]);
-      // What has been started by then ends with this process.
+      // Services that have been started by then end with this process.
       if (!environment) process.exit(EXIT.done);
       try {
         process.stdout.write(json ? readyLine(environment) : story(environment));

@@ -65,7 +65,7 @@ const WORDS: Record<Finding['status'], string> = {
 function linesOf({ check, status, detail, toDo }: CheckResult, width: number, colors: Colors): string[] {
   const paint = { pass: colors.green, warn: colors.yellow, fail: colors.red, unchecked: colors.yellow }[status];
   const word = WORDS[status];
-  // Stands for the part of the word that is longer than the indent.
+  // Fills the part of the word that is longer than the indent.
   const room = 'x'.repeat(Math.max(0, word.length + 2 - INDENT.length));
   const [first = '', ...rest] = wrap(`${room}${check}: ${detail}`, width, INDENT);
   return [

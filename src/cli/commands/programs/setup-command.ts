@@ -88,7 +88,7 @@ async function setUpTemporal(
   return { searchAttributes, deployment: await setUpDeployment(client, options) };
 }
 
-/** Nothing where the environment names no version. One that is current already is never replaced. */
+/** Does nothing if the environment names no version. It never replaces a version that is current already. */
 async function setUpDeployment(
   { workflowService, options: { namespace } }: Client,
   options: ServerOptions,

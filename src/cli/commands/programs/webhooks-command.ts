@@ -100,7 +100,7 @@ function since({ failed, waitingSince }: EndpointStatus): string {
   return oldest === undefined ? '' : withAge(oldest);
 }
 
-/** `2 (WebhookRefused 503)`: the last one's reason stands for all. */
+/** Returns, for example, `2 (WebhookRefused 503)`. The last event's reason represents all. */
 function failures({ failed }: EndpointStatus): string {
   const last = failed.at(-1);
   if (!last) return '0';
@@ -123,7 +123,7 @@ async function decide(
   });
 }
 
-/** After an endpoint was mended. One after the other: what fails for one run is told, and the others go on. */
+/** Sends events again after an endpoint was mended. If that fails for one run, reports it and tries the next run. */
 async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void> {
   await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { decideDelivery, openDeliveries } = await import('../../../operator/webhook-deliveries.ts');
@@ -156,7 +156,7 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
   });
 }
 
-/** Says what came of it; nothing of the endpoint's answer but its status. */
+/** Prints the outcome. Of the endpoint's answer it shows only the status. */
 async function testEndpoint(name: string, { profile: profileName, ...options }: TestOptions): Promise<void> {
   const [{ inspectConfig }, { ConfigError }] = await Promise.all([
     import('../../../config/config.ts'),

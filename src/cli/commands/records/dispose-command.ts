@@ -1,4 +1,4 @@
-/** `dispose`: destroys what has been kept long enough. */
+/** `dispose`: destroys records that were kept long enough. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
@@ -82,7 +82,6 @@ function selectionOf(journeyId: string | undefined, { olderThan, product, limit 
   return { olderThanMs, limit: most, ...defined({ productCode }) };
 }
 
-/** Returns the exit code. */
 async function run(
   context: DisposalContext,
   selection: DisposalSelection,
@@ -122,7 +121,7 @@ async function isAgreed(plan: DisposalPlan, output: Output): Promise<boolean> {
 interface Disposed {
   disposed: FinishedDisposal[];
   refused: RefusedDisposal[];
-  /** The error that stopped the disposal early; running it again goes on. */
+  /** The error that stopped the disposal early. Running the command again continues it. */
   stoppedBy?: { type: string; message: string };
   /** Whether the data is also gone from the ledger's own files. */
   scrubbed: boolean;
@@ -165,7 +164,7 @@ async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['
   return scopes.map(({ runKey, productCode }) => ({ journeyId: runKey, ...defined({ productCode }) }));
 }
 
-/** By age, what may not go yet is left for the next time; one journey by its id that may not go is a failure. */
+/** By age, refused journeys are left for the next time. If one is named by its id, its refusal is a failure. */
 function exitCodeOf({ refused, stoppedBy, scrubbed }: Disposed, selection: DisposalSelection): number {
   if (stoppedBy !== undefined || ('journeyId' in selection && refused.length > 0)) return EXIT.failed;
   return scrubbed ? EXIT.done : EXIT.needsPerson;

@@ -44,7 +44,6 @@ export function registerHoldsCommand(program: Command): void {
 /** A narrower list has rows of the ledger alone: of the rest neither end user, product nor profile is known. */
 const NO_OTHERS: OtherWork = { failing: [], unlisted: [], deliveries: [], unanswered: [], unmatchedConsents: [] };
 
-/** Returns the exit code. */
 async function listHolds(options: HoldsOptions): Promise<number> {
   const query = queryOf(options);
   const { type, endUser, product, profile } = options;

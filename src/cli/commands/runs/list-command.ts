@@ -30,16 +30,16 @@ interface ListOptions extends ServerOptions {
 }
 
 interface ListedJourney {
-  /** The run key: of a pull `pull:<pullId>`. */
+  /** The run key; for a pull `pull:<pullId>`. */
   journeyId: string;
-  /** Of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
+  /** Temporal's status of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
   runStatus: string;
   startedAt: string;
   closedAt?: string;
-  /** Where the search attributes are registered. */
+  /** Absent if the search attributes are not registered. */
   stage?: string;
   needsAttention?: string;
-  /** Of a run that is open, beside a person. */
+  /** Absent unless the run is open and waits for something other than an operator. */
   waitsFor?: WaitsFor;
 }
 
@@ -95,7 +95,7 @@ export function listLines(journeys: readonly ListedJourney[], width: number): st
 }
 
 async function listJourneys(client: Client, options: ListOptions, limit: number): Promise<ListedJourney[]> {
-  // A run that has handed over is gone on with by another, under the same id.
+  // A run that has continued as new has a successor under the same id.
   const conditions = [
     options.kind === undefined ? RUNS_WITH_INQUIRIES : runsOfKind(options.kind),
     "ExecutionStatus != 'ContinuedAsNew'",

@@ -43,7 +43,7 @@ interface StartOptions extends ServerOptions {
 interface Start {
   definition: Checked;
   input: unknown;
-  /** What gives each member, by its path. */
+  /** The option or argument that gives each member, by the member's path. */
   names: Readonly<Record<string, string>>;
   begin(journeys: LedgerJourneys): Promise<Started<AnyRun>>;
 }
@@ -175,7 +175,7 @@ export function fillPortfolioStart(command: Command): void {
   });
 }
 
-/** What a share by itself has and a journey's has not: which report of the ledger it is of. */
+/** Options that name the report of the ledger. Only a share with a run of its own needs them. */
 const REPORT_FLAGS: Readonly<Record<string, string>> = {
   '/report/productCode': '--report-of',
   '/report/customerTraceNumber': '--trace',

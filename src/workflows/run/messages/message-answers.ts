@@ -1,4 +1,4 @@
-/** How a run answers messages: accepted, refused, or, where the sender gets no answer, noted in `status`. */
+/** Answers of a run to messages: it accepts, refuses, or notes a refusal in `status` if the sender gets no answer. */
 import {
   ApplicationFailure,
   defineQuery,
@@ -29,9 +29,9 @@ export interface Accepted<Status> {
   accepted: true;
   duplicate: boolean;
   status: Status;
-  /** Of a consent: whether the ledger has it. Of a decision `false` where not. Then the run keeps it and goes on writing. */
+  /** Whether the ledger has the consent or decision. If `false`, the run keeps it and continues to write. */
   recorded?: boolean;
-  /** Of a consent: its share is not requested yet. */
+  /** The consent's share is not requested yet. */
   unmatched?: 'share';
 }
 
@@ -40,7 +40,7 @@ export function accepted<Status>(run: { status(): Status }, duplicate: boolean):
 }
 
 interface UpdateHandler<T, Status> {
-  /** Why it makes no sense as the run stands, or `null`. Its shape and the run that it names were checked before. */
+  /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
   objection?(message: T): string | null;
   answer(message: T): Accepted<Status> | Promise<Accepted<Status>>;
 }
@@ -71,7 +71,7 @@ export function kindOf({ journeyId }: { journeyId: string }): RunKind {
   return parseRunKey(String(journeyId)).kind;
 }
 
-/** Notes a signal that makes no sense; its id is shown only where it looks like one of ours. */
+/** Notes a signal that makes no sense. Its id is shown only if it looks like one of ours. */
 export function refuseMessage(
   run: { refuse(refused: RefusedMessage): void },
   message: string,
@@ -87,7 +87,7 @@ export function refuseMessage(
   });
 }
 
-/** What callers may have meant: our names, misspelt or sent as a signal. Any other name is the sender's own text. */
+/** Names that callers may have meant: ours, misspelt or sent as a signal. Any other name is the sender's own text. */
 const NEARLY_OURS = new RegExp(`^(${WIRE_NAMES.join('|')})s?$`, 'i');
 
 /** Notes signals that the run does not know. Called after all other handlers are set: it is given what they are not. */

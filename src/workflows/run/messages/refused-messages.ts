@@ -2,7 +2,7 @@
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { EventsOut } from '../events-out.ts';
 
-/** Those that `status` shows; the total counts the rest. */
+/** Number of messages that `status` shows; the total counts the rest. */
 const SHOWN = 50;
 
 const NONE = { refusedMessages: [], refusedMessagesTotal: 0 };
@@ -11,7 +11,7 @@ export class RefusedMessages {
   readonly #last: RefusedMessage[];
   #total: number;
 
-  /** @param past those of the run before */
+  /** @param past those of the previous run */
   constructor(past: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } = NONE) {
     this.#last = [...past.refusedMessages];
     this.#total = past.refusedMessagesTotal;
@@ -23,7 +23,6 @@ export class RefusedMessages {
     if (this.#last.length > SHOWN) this.#last.shift();
   }
 
-  /** As a run's status has them. */
   list(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
     return { refusedMessages: [...this.#last], refusedMessagesTotal: this.#total };
   }

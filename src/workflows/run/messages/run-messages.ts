@@ -12,12 +12,12 @@ import type { InFlightActivities } from '../in-flight-activities.ts';
 import { type RunDecisions, takenDecision } from '../run-decisions.ts';
 import { type Accepted, accepted, handleUpdate, refused, refuseFor, refuseMessage } from './message-answers.ts';
 
-/** What the messages need of a run, beside how it stands. */
+/** The parts of a run that its messages use. */
 export interface TellableRun<Withdrawal, Status> {
   readonly holds: Holds;
   readonly inFlight: InFlightActivities;
   readonly decided: RunDecisions;
-  /** Nothing more is to be sent. */
+  /** Whether nothing more is to be sent. */
   readonly isEnding: boolean;
   withdrawal: Withdrawal | undefined;
   status(): Status;
@@ -25,10 +25,10 @@ export interface TellableRun<Withdrawal, Status> {
 }
 
 export interface WithdrawalHandling<Status> {
-  /** Why the run takes none as it stands, or `null`. */
+  /** Returns why the run takes no withdrawal now, or `null`. */
   objection?(): string | null;
   /**
-   * The owner under which the ledger is to have it (model/run-key.ts), or an answer for a run whose withdrawal reaches the
+   * The owner under which the ledger has it (model/run-key.ts), or an answer for a run whose withdrawal reaches the
    * ledger in another way.
    */
   record: { runKey: string } | { answer(isDuplicate: boolean): Promise<Accepted<Status>> };
@@ -55,7 +55,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   const answer = async (message: Withdrawal): Promise<Accepted<Status>> => {
     const isDuplicate = !take(message);
     if ('answer' in record) return record.answer(isDuplicate);
-    // The same withdrawal is one row, however often it is written.
+    // A withdrawal is one row, however often it is written.
     const recorded = await run.decided.answer(run, takenDecision('withdraw', record.runKey, message));
     return { ...recorded, duplicate: isDuplicate };
   };
@@ -82,7 +82,7 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
     objection: (message) => holds.problemOf(message, run.isEnding),
     answer: async (message): Promise<Accepted<Status>> => {
       if (holds.isReserved(message)) {
-        // The same decision, sent twice: its applicants are being checked already.
+        // This decision was sent twice, and its applicants are being checked already.
         await condition(() => !holds.isReserved(message));
         refuseFor(holds.problemOf(message, run.isEnding));
       }
@@ -103,13 +103,13 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
   });
 }
 
-/** So long a decision's answer waits for the ledger: a caller that waits for longer gives up by itself. */
+/** Limits how long an answer waits for the ledger: a caller that waits for longer gives up by itself. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /**
- * Answers when the ledger has the decision, since it may refuse it: then so does the run, and the hold stays. With the
- * ledger away the answer says `recorded: false`; writing goes on, and the hold shows what came of it. After `LedgerChanged`
- * it says so for good: no ledger has the decision.
+ * Answers when the ledger has the decision. If the ledger refuses it, so does the run, and the hold stays. With the
+ * ledger away the answer says `recorded: false`; the run continues to write, and the hold shows the result. After
+ * `LedgerChanged` that answer is final: no ledger has the decision.
  */
 async function told<Status>(
   run: TellableRun<unknown, Status>,
@@ -135,7 +135,7 @@ export async function checkRepeatProof(args: Parameters<JourneyActivities['check
   );
 }
 
-/** What a start would refuse of a share is refused of one that is requested later, too. */
+/** A share that is requested later meets the same rules as one of the start. */
 export async function checkShare(args: Parameters<JourneyActivities['checkShare']>[0]): Promise<void> {
   const summary = `checking share ${args.message.share.shareId}`;
   await orRefused(() => untilDone('checkShare', { summary }, args));
