@@ -20,7 +20,7 @@ interface RefusalAnswers {
   onUnexpected(error: unknown): void;
 }
 
-/** Answers each refusal to the caller, and writes it to the audit log. */
+/** Answers each refusal to the caller. The audit log gets those of callers but 429, which could fill the disk. */
 export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): void {
   const { guard, audit, write, translate, onUnexpected } = answers;
   app.setNotFoundHandler((request, reply) => {
@@ -31,7 +31,6 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
     let refusal = translate?.(error) ?? toRefusal(error);
     if (refusal.code === 'Failed') onUnexpected(error);
     const access = guard.accessOf(request);
-    // Refused by the thousand, they would fill the disk.
     if (access && refusal.status !== 429) {
       try {
         audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
