@@ -1,4 +1,4 @@
-/** Lists work for operators: the ledger's rows, and items that no row can show. Every surface reads it here. */
+/** Lists work for operators: the ledger's rows, and items that no row can show. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { defined } from '../base/defined.ts';

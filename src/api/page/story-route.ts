@@ -72,9 +72,8 @@ export const storyRoutes: readonly Route[] = [
     scope: 'holds:read',
     about: ({ runKey }) => runKey,
     answers: { 200: { description: 'Of now.', schema: storySchema } },
-    async handle({ services, params, noted, signal }): Promise<Reply<200>> {
+    async handle({ services, params, signal }): Promise<Reply<200>> {
       const { runKey } = params;
-      noted({ journeyId: runKey });
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
       const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);

@@ -47,13 +47,12 @@ const problems = {
 const description =
   'The token says who decides. Where the run is lost, the decision is written into the ledger, and its next start finds it.';
 
-type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'noted' | 'sending'>;
+type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'sending'>;
 
 async function decided(
-  { services, body, by, noted, sending }: Deciding,
+  { services, body, by, sending }: Deciding,
   runKey: string,
 ): Promise<Reply<200> & { body: DecisionMade }> {
-  noted({ journeyId: runKey });
   return { status: 200, body: await decideOne({ services, sending }, runKey, { ...body, by: by() }) };
 }
 

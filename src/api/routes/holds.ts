@@ -146,9 +146,8 @@ export const holdRoutes: readonly Route[] = [
     body: runSeenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
     problems: { 409: '`notListed`: nothing of this is on the list.' },
-    async handle({ services, params, body, by, noted }): Promise<Reply<200>> {
+    async handle({ services, params, body, by }): Promise<Reply<200>> {
       const { runKey } = params;
-      noted({ journeyId: runKey });
       const seen = parseWith(runSeenBody, body);
       if (await services.journeys.markRunSeen({ runKey, ...seen, by: by() })) {
         return { status: 200, body: { accepted: true, duplicate: false } };

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import { checkMessage } from '../output/check-message.ts';
+import { checkDecision } from '../output/check-message.ts';
 import { parseJson, readText } from '../output/json-input.ts';
 import type { DraftDecision } from './decision-flags.ts';
 
@@ -61,7 +61,7 @@ export async function checkedAnswers(
 
 async function problemsOf(decision: unknown): Promise<readonly Problem[]> {
   try {
-    await checkMessage('decision', decision);
+    await checkDecision(decision);
     return [];
   } catch (error) {
     if (error instanceof InvalidInputError) return error.problems;

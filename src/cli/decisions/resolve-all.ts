@@ -10,7 +10,7 @@ import { type Decided, type Decision, decideMany, previewMany } from '../../oper
 import type { DecidableHold, JudgedDecision } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import type { OpenHold } from '../../operator/open-work.ts';
-import { checkMessage } from '../output/check-message.ts';
+import { checkDecision } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
@@ -73,13 +73,13 @@ async function resolveSame(
   if (!prompter) requireFlags(options, { attempt: false });
   const draft = await draftOf(options);
   requireSense(draft, failureType);
-  if (!prompter) await checkMessage('decision', sampleOf(draft));
+  if (!prompter) await checkDecision(sampleOf(draft));
   return withLedger(options, async (journeys) => {
     const holds = await readHeld(journeys, options);
     const decision = prompter ? await askOnce(holds, draft, prompter, output) : draft;
     if (!decision) return EXIT.done;
     requireSense(decision, failureType);
-    await checkMessage('decision', sampleOf(decision));
+    await checkDecision(sampleOf(decision));
     // Each hold gets a decision id of its own, so that no decision can pass for another.
     const drafts = holds.map((hold) => ({
       hold,

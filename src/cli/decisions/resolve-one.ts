@@ -3,7 +3,7 @@ import { runName } from '../../model/run-key.ts';
 import type { Decision, DecisionMade, SaidHold } from '../../operator/decide.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { checkRunMessage } from '../output/check-message.ts';
+import { checkRunDecision } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { toListed } from '../output/hold-lines.ts';
@@ -62,7 +62,7 @@ export async function resolveOne(runKey: string, named: string | undefined, give
 
 async function check(runKey: string, customerTraceNumber: string, draft: DraftDecision): Promise<void> {
   if (draft.action === 'seen') return;
-  await checkRunMessage('resolveInquiry', runKey, { ...draft, customerTraceNumber });
+  await checkRunDecision(runKey, { ...draft, customerTraceNumber });
 }
 
 async function ask(

@@ -23,7 +23,7 @@ const TO_RUN = {
  * @param given the command's options, by which errors name a field
  * @throws InvalidInputError with every problem
  */
-export async function checkMessage(_: 'decision', message: unknown, given: GivenOptions = {}): Promise<void> {
+export async function checkDecision(message: unknown, given: GivenOptions = {}): Promise<void> {
   const { decision } = await import('../../messages/resolve-inquiry.ts');
   await checkBy(decision, message, { ...NAMES, '/customerTraceNumber': '--ledger' }, given);
 }
@@ -33,7 +33,7 @@ export async function checkMessage(_: 'decision', message: unknown, given: Given
  *
  * @throws InvalidInputError with every problem
  */
-export async function checkRunMessage(_: 'resolveInquiry', runKey: string, message: object): Promise<void> {
+export async function checkRunDecision(runKey: string, message: object): Promise<void> {
   const { MESSAGES } = await import('../../messages/all-messages.ts');
   const { kind, id } = parseRunKey(runKey);
   const names = { ...NAMES, '/customerTraceNumber': '<customerTraceNumber>' };
