@@ -108,7 +108,10 @@ test('readings refuse what makes no sense, and tells no value', async () => {
     [['report', 'share:S-1', 'CR'], /must name a run that has it.*<id>/],
     [['refusal', '912345678', '1'], /must be 28 .*<customerTraceNumber>/],
     [['refusal', REFUSED, '0'], /must be a whole number .*<attempt>/],
-    [['report', 'J-1', 'PREQUAL', '--purpose', `${'912345678 '.repeat(30)}`], /must have at most 200 characters.*--purpose/],
+    [
+      ['report', 'J-1', 'PREQUAL', '--purpose', `${'912345678 '.repeat(30)}`],
+      /must have at most 200 characters.*--purpose/,
+    ],
   ] as const) {
     const { code, stdout, stderr } = await cli(...args);
     assert.equal(code, 2, stderr);

@@ -18,6 +18,9 @@ export async function readReferences(ledger: Ledger, runKey: string): Promise<Le
   return (await referencesAnswer(ledger, runKey, 'whole')).answer as LedgerReferences;
 }
 
-export async function readChanges(ledger: Ledger, journeyId: string): Promise<{ customerTraceNumber: string; changes: SealedChanges }> {
+export async function readChanges(
+  ledger: Ledger,
+  journeyId: string,
+): Promise<{ customerTraceNumber: string; changes: SealedChanges }> {
   return (await changesAnswer(ledger, journeyId, READING)) as { customerTraceNumber: string; changes: SealedChanges };
 }
