@@ -117,7 +117,7 @@ export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: st
     [
       'What the gateway wrote',
       hold.refusalKept &&
-        `kept for readers of reports: ${w.code(`credit-journey report --attempt ${customerTraceNumber}/${attempt ?? 0}`)}`,
+        `kept for readers of reports: ${w.code(`credit-journey refusal ${customerTraceNumber} ${attempt ?? 0}`)}`,
     ],
     ['Too early for resend', resendFrom !== undefined && resendRule(w.time(resendFrom))],
     [

@@ -16,7 +16,7 @@ const COLUMNS: Record<string, Judgment & { isShare?: true }> = {
   abandon: { action: 'abandon' },
 };
 
-/** The rows of the table whose first column is a failure type and whose others are decisions, with the words in them. */
+/** The rows of the table whose first column has failure types and whose others are decisions, with the words in them. */
 function documentedWords(markdown: string): Record<string, string[]> {
   const lines = markdown.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| failure type | resend |'));
@@ -29,9 +29,9 @@ function documentedWords(markdown: string): Record<string, string[]> {
   assert.deepEqual(cells(lines[at] ?? '').slice(1), Object.keys(COLUMNS));
   const end = lines.findIndex((line, index) => index > at && !line.startsWith('|'));
   return Object.fromEntries(
-    lines.slice(at + 2, end).map((line) => {
-      const [type = '', ...words] = cells(line);
-      return [type.replaceAll('`', ''), words];
+    lines.slice(at + 2, end).flatMap((line) => {
+      const [types = '', ...words] = cells(line);
+      return [...types.matchAll(/`(\w+)`/g)].map(([, type]) => [type, words]);
     }),
   );
 }
