@@ -48,7 +48,7 @@ export async function runsOf({ client }: World): Promise<Run[]> {
     // The watch over the ledger answers no query of ours.
     const queries = [
       '__temporal_workflow_metadata',
-      ...(['watchLedger', 'tellLedger'].includes(type) ? [] : ['references']),
+      ...(type === 'watchLedger' ? [] : ['references']),
     ];
     runs.push({ workflowId, runId, kind, queries: status.name === 'RUNNING' ? queries : [] });
   }
