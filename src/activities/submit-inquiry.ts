@@ -66,7 +66,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
  *
  * @param endsAt of `performance.now()`
  */
-export async function makeOneAttempt(
+async function makeOneAttempt(
   dependencies: ActivityDependencies,
   given: SubmitInquiryArgs,
   endsAt: number,

@@ -52,7 +52,7 @@ export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | '
   });
 }
 
-/** The kind of what was read; each body in the ledger has one. */
+/** The kind of a body in the ledger. */
 export type BodyKind = 'report' | 'refusal' | 'changes';
 
 /** One reading. Nothing personal about the consumer. */

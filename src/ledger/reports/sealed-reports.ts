@@ -42,7 +42,7 @@ const SEALED = ['algorithm', 'body', 'key_id', 'wrapped_key'] as const;
 interface BodyToKeep {
   kind: BodyKind;
   of: ReportOrigin;
-  /** Of a list of changes, the other report. */
+  /** A list of changes has another report. */
   from?: ReportOrigin;
   /** The attempt had been superseded before it came. */
   isLate?: boolean;

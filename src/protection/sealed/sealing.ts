@@ -12,7 +12,7 @@ interface SealedFor {
   ledgerId: string;
   customerTraceNumber: string;
   attempt: number;
-  /** The same bytes do not open as another kind. */
+  /** Bytes of one kind do not open as another. */
   kind: string;
 }
 

@@ -1,7 +1,7 @@
 /** Says which failures are retried without an operator, how long a retry waits, and what the run shows meanwhile. */
 import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
-import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/run.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
@@ -148,17 +148,14 @@ export class ListedWait {
   }
 }
 
-const EVERYTHING = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
-
 /**
  * Returns the attributes that change only while an attempt is made, which takes seconds: the next stage, and the end of
  * a wait. An attempt in the gateway queue may wait for long.
  */
 export function passingIn(
   { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
-  { state, waitingFor, isQueued, isBegun }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued' | 'isBegun'>,
+  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
 ): readonly SearchAttributeName[] {
-  if (isBegun) return EVERYTHING;
   if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
   return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
 }

@@ -30,7 +30,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
 import { ConsentChecks, ConsentRecorder, carriedConsents, endGrant } from '../consent/consent-recording.ts';
 import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
-import type { BegunAttempt, CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
@@ -89,8 +89,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   hasHeard = false;
   /** Earlier consents, if the run's first activity has brought them. */
   heardAtStart: HeardConsent[] | undefined;
-  /** The first attempt, if the run's first activity has made it, until its stage takes it. */
-  begun: BegunAttempt | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   readonly #applicantIds = new Set<string>();

@@ -3,7 +3,6 @@
 import type { HoldStatus, JourneyStatus } from '../../../src/messages/journey/shapes.ts';
 import type { FailureType } from '../../../src/model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
-import { isAttempt } from '../../support/attempt-types.ts';
 import type { Evidence, JourneyPlan, RunEvidence } from '../evidence.ts';
 import { failedTasks } from '../evidence-runs.ts';
 import { InquiryIndex } from './inquiry-index.ts';
@@ -72,7 +71,7 @@ export const noStuckRun: Invariant = {
     const failures = runs.flatMap((run) => {
       const name = `${run.workflowId} run ${run.runId}`;
       const stuck = run.status === 'RUNNING' && run.workflowTaskAttempts > MOST_TASK_ATTEMPTS;
-      const repeated = run.pendingActivities.filter(({ type, attempt }) => isAttempt(type) && attempt > 1);
+      const repeated = run.pendingActivities.filter(({ type, attempt }) => type === 'submitInquiry' && attempt > 1);
       return [
         ...(stuck ? [`${name}: its workflow task is tried for the ${run.workflowTaskAttempts}th time`] : []),
         ...new Set(failedTasks(run.history).map((cause) => `${name}: a workflow task failed (${cause})`)),
