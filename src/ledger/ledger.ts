@@ -38,7 +38,7 @@ import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
 import { noteWork, recordSeen, seeRun, takeOver } from './holds/holds.ts';
-import { readInquiry, readOldestOpen, readOpenInquiries } from './holds/open-inquiries.ts';
+import { readInquiry } from './holds/open-inquiries.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { readInquiriesOfOwner } from './inquiries/inquiry-views.ts';
@@ -72,8 +72,6 @@ const READS = {
   lookUp,
   inquiriesOf: readInquiriesOfOwner,
   inquiry: readInquiry,
-  openInquiries: readOpenInquiries,
-  oldestOpen: readOldestOpen,
   inquiriesReferredTo: readReferredInquiries,
   recordsNamed: readNamed,
   shareFacts: readShareFacts,

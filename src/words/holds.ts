@@ -40,7 +40,6 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
 /** Cases that an operator must look at although no run waits for a decision. */
 export const ATTENTION_GUIDE = {
   lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
-  lateConsent: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
   ssnMismatch: { words: 'another SSN', page: 'docs/runbook/ssn-mismatch.md' },
   reportChanged: { words: 'the report changed', page: 'docs/runbook/report-changed.md' },
   revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
@@ -118,7 +117,7 @@ export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: st
     [
       'What the gateway wrote',
       hold.refusalKept &&
-        `kept for readers of reports: ${w.code(`credit-journey report --attempt ${customerTraceNumber}/${attempt ?? 0}`)}`,
+        `kept for readers of reports: ${w.code(`credit-journey refusal ${customerTraceNumber} ${attempt ?? 0}`)}`,
     ],
     ['Too early for resend', resendFrom !== undefined && resendRule(w.time(resendFrom))],
     [

@@ -69,8 +69,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       workflow_id TEXT,
       run_id TEXT,
       abandoned_at BIGINT,
-      late_answer_at BIGINT,
-      late_consent_at BIGINT,
       disposed_at BIGINT,
       disposed_by TEXT,
       disposed_reason TEXT,
@@ -80,9 +78,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     'CREATE INDEX inquiries_of_run ON inquiries (run_key, product_code)',
     'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
-    // Rows that are late or not disposed of yet: few among many millions.
-    'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
-    'CREATE INDEX inquiries_revoked_late ON inquiries (late_consent_at) WHERE late_consent_at IS NOT NULL',
+    // Rows that are not disposed of yet: few among many millions.
     'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
     // LedgerCipher seals the "answer" columns: a reference holds consumer ids. "outcome" sums a report up.
     `CREATE TABLE attempts (
@@ -175,6 +171,8 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       version TEXT NOT NULL,
       -- extend, skip, acceptAge, seen, withdraw, pause, resume or cancel
       action TEXT NOT NULL,
+      -- The inquiry whose flags were seen. NULL: the decision is about the run.
+      customer_trace_number TEXT,
       stage TEXT,
       share_id TEXT,
       wait_until TEXT,
@@ -185,15 +183,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       PRIMARY KEY (run_key, decision_id, version)
     )`,
     'CREATE INDEX run_decisions_by_id ON run_decisions (decision_id)',
-    `CREATE TABLE attention_seen (
-      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
-      decision_id TEXT NOT NULL,
-      seen_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      seen_at BIGINT NOT NULL,
-      PRIMARY KEY (customer_trace_number, decision_id)
-    )`,
-    'CREATE INDEX attention_seen_by_id ON attention_seen (decision_id)',
 
     // Consents as they were given, those that a claim was made under, and those that no run has received.
     `CREATE TABLE consents (
@@ -468,7 +457,6 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   closed_attempts: 'appendOnly',
   decisions: 'appendOnly',
   run_decisions: 'appendOnly',
-  attention_seen: 'appendOnly',
   consents: 'appendOnly',
   attempt_consents: 'appendOnly',
   kept_consents: 'keepRows',

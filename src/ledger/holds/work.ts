@@ -18,12 +18,7 @@ import type { AttentionReason } from '../records.ts';
 /** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
 export type WorkKind = 'held' | 'flagged';
 
-export type FlagReason =
-  | AttentionReason
-  | 'revokedAfterPosting'
-  | typeof SSN_MISMATCH
-  | typeof REPORT_CHANGED
-  | typeof PORTFOLIO_UNAVAILABLE;
+export type FlagReason = AttentionReason | typeof SSN_MISMATCH | typeof REPORT_CHANGED | typeof PORTFOLIO_UNAVAILABLE;
 
 /** The key of a row: an inquiry has one hold at a time, and one flag of each reason. */
 export interface WorkKey {

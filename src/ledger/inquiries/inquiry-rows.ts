@@ -38,8 +38,6 @@ export interface InquiryRow extends Columns<InquiryDescription> {
   workflow_id: string | null;
   run_id: string | null;
   abandoned_at: number | null;
-  late_answer_at: number | null;
-  late_consent_at: number | null;
   disposed_at: number | null;
 }
 
