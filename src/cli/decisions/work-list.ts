@@ -1,8 +1,8 @@
 /** Lists all work for operators together: rows of the ledger, runs that make no progress, events and consents. */
 import type { UnmatchedConsent } from '../../ledger/consents/kept-consents.ts';
+import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
-import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import { reasonWords } from '../../words/holds.ts';
 import { type ListedWork, listHold } from '../output/hold-lines.ts';
 
