@@ -140,7 +140,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const sent = Buffer.from(payloads[0]?.data ?? []).subarray(50, 100);
   const report = await ledger.readReport(journeyId, 'PREQUAL');
   const database = new DatabaseSync(join(harness.dataDir, 'ledger.db'), { readOnly: true });
-  const [sealed] = database.prepare('SELECT wrapped_key, substr(body, 1, 64) AS body FROM reports').all();
+  const [sealed] = database.prepare('SELECT wrapped_key, substr(body, 1, 64) AS body FROM sealed_bodies').all();
   database.close();
   const secrets = [report?.body.slice(0, 40), reference?.reportReferenceNumber].map((text) => Buffer.from(text ?? ''));
   const sealedBytes = [sealed?.wrapped_key, sealed?.body].map((bytes) => Buffer.from(bytes as Uint8Array));
