@@ -23,8 +23,8 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 -- ledger_worker ------------------------------------------------------------------------------------------------------
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
-  kept_consents, report_shares, withdrawn_shares, reports, derived_documents, refusal_bodies,
-  report_references, report_consumers, report_accesses, audit_chain, audit_head, retention_events, legal_holds,
+  kept_consents, report_shares, withdrawn_shares, sealed_bodies, report_references, report_consumers, report_accesses,
+  audit_chain, audit_head, retention_events, legal_holds,
   ledger_restores, inquiry_pauses, paused_inquiries, work_for_people
   TO ledger_worker;
 
@@ -43,17 +43,14 @@ GRANT UPDATE (held_since, closed_at, closed_how, closed_by) ON work_for_people T
 GRANT UPDATE (workflow_id, noted_at), DELETE ON paused_inquiries TO ledger_worker;
 
 -- Disposal and `keys rewrap`. A trigger lets nothing be put in the place of a sealed report: it can only be destroyed.
-GRANT UPDATE (body, key_id, wrapped_key) ON reports, refusal_bodies TO ledger_worker;
--- Derived again from the same reports.
-GRANT UPDATE (from_trace_number, from_attempt, algorithm, body, key_id, wrapped_key, stored_at) ON derived_documents
-  TO ledger_worker;
+GRANT UPDATE (body, key_id, wrapped_key) ON sealed_bodies TO ledger_worker;
 GRANT DELETE ON report_consumers TO ledger_worker;
 GRANT UPDATE (secret_key_id, secret_wrapped) ON ledger_identity TO ledger_worker;
 -- The vacuum after a disposal. Before PostgreSQL 17 only an owner may vacuum: `dispose` then says that old row versions
 -- are left to the server's own vacuum.
 DO $$ BEGIN
   IF current_setting('server_version_num')::INT >= 170000 THEN
-    EXECUTE 'GRANT MAINTAIN ON inquiries, attempts, reports, derived_documents, refusal_bodies TO ledger_worker';
+    EXECUTE 'GRANT MAINTAIN ON inquiries, attempts, sealed_bodies TO ledger_worker';
   END IF;
 END $$;
 

@@ -11,7 +11,7 @@
 import { utcInstant } from '../base/instants.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
-import { type LedgerCipher, seal } from '../protection/sealed/sealing.ts';
+import type { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { readAttemptsPage } from './audit/inquiry-pages.ts';
 import {
@@ -150,7 +150,7 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
       ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
       scrub: () => engine.scrub(),
     },
-    reading: Object.assign(new Readings(ledger, transactions, keys), {
+    reading: Object.assign(new Readings(ledger, transactions), {
       ...bindReads(transactions, { madeFor: readMadeFor }),
       ...bindLists(transactions, { accessesBetween: readAccessesPage }),
     }),
@@ -214,9 +214,7 @@ export class SqlLedger extends SealedReports {
    * `refusal`.
    */
   async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
-    const { customerTraceNumber, attempt } = record;
-    const bound = { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt };
-    const sealed = report === undefined ? undefined : await seal(this.#keys, report, bound);
+    const sealed = report === undefined ? undefined : await this.seal('report', record, report);
     return this.#transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
       byAnyVersion: true,
     });

@@ -5,8 +5,8 @@ import { UNMATCHED } from '../ledger/consents/kept-consents.ts';
 import type { WorkKind } from '../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
-import { FAILURE_TYPES } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, LATE_NEWS, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
+import { FAILURE_TYPES, FAILURES } from '../model/failure-types.ts';
+import { LATE_NEWS, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS } from '../model/undecodable.ts';
@@ -27,7 +27,7 @@ const OUTCOMES = ['record', 'noRecord', 'noReport', 'abandoned'] as const satisf
   | ReportOutcome
   | 'abandoned'
 )[];
-const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => ATTEMPT_STATE_OF_FAILURE[type] !== null)];
+const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => FAILURES[type].state !== null)];
 const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 

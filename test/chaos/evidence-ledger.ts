@@ -81,7 +81,9 @@ async function readTables(url: string): Promise<Tables> {
         runDecisions: await session.rows('SELECT decision_id FROM run_decisions'),
         withdrawnShares: await session.rows('SELECT run_key, share_id, recorded_at FROM withdrawn_shares'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
-        reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),
+        reports: await session.rows(
+          "SELECT customer_trace_number, attempt, late FROM sealed_bodies WHERE kind = 'report'",
+        ),
       };
     });
   } finally {

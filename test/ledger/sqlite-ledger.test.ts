@@ -71,7 +71,7 @@ test('SQLite: what each step of an inquiry asks', async (t) => {
     changes: await statementsOf(t, () => ledger.keepDerived(ledgerId, { kind: 'changes', of, from }, '{}')),
   };
   // Each has a beginning and an end; a read compares itself with the commits of others.
-  assert.deepEqual(steps, { start: 7, claim: 10, outcome: 8, reports: 6, changes: 5 });
+  assert.deepEqual(steps, { start: 7, claim: 10, outcome: 8, reports: 6, changes: 6 });
 });
 
 async function claimedBefore(ledger: Ledger) {
@@ -105,7 +105,7 @@ describe('SQLite: the file', () => {
     }
     const database = new DatabaseSync(file, { readOnly: true });
     const rows = database
-      .prepare('SELECT r.*, a.answer FROM reports r JOIN attempts a USING (customer_trace_number)')
+      .prepare('SELECT r.*, a.answer FROM sealed_bodies r JOIN attempts a USING (customer_trace_number)')
       .all();
     database.close();
     const held = async (trace: string) => {
@@ -180,6 +180,41 @@ describe('SQLite: the file', () => {
     await assert.rejects(ledger.lookUp(ledger.identity.ledgerId, TRACE), LedgerUnavailableError);
     await rename(`${file}.aside`, file);
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+  });
+});
+
+describe('SQLite: its log', () => {
+  test('each commit is on disk before it returns: SQLite itself sees to that', async (t) => {
+    const settings = t.mock.method(DatabaseSync.prototype, 'exec');
+    const file = newFile();
+    await open(t, file);
+    assert.ok(settings.mock.calls.some((call) => String(call.arguments[0]).includes('PRAGMA synchronous = FULL')));
+    const database = new DatabaseSync(file);
+    t.after(() => database.close());
+    assert.equal(database.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
+  });
+
+  test('of claims that come together a bad one fails alone', async (t) => {
+    const ledger = await open(t, newFile());
+    const numbered = (index: number) => ({ inquiry: { customerTraceNumber: `PQSYNC${index}` } });
+    const claims = Array.from({ length: 60 }, (_, index) => ledger.claim(claimOf(ledger, numbered(index))));
+    const run = { workflowId: 'w', runId: null as unknown as string };
+    claims.splice(30, 0, ledger.claim(claimOf(ledger, { ...numbered(99), run })));
+    const outcomes = await Promise.allSettled(claims);
+    const failed = outcomes.flatMap((outcome, index) => (outcome.status === 'rejected' ? [index] : []));
+    assert.deepEqual(failed, [30]);
+    assert.ok(outcomes.every((outcome) => outcome.status === 'rejected' || outcome.value.kind === 'claimed'));
+  });
+
+  test('a log that is taken away, also during a claim, leaves the claim unanswered', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    await ledger.claim(claimOf(ledger));
+    const during = claimOf(ledger, { inquiry: { customerTraceNumber: 'PQDURING' } });
+    const unanswered = assert.rejects(ledger.claim(during), LedgerUnavailableError);
+    await rename(`${file}-wal`, `${file}-aside`);
+    await unanswered;
+    await assert.rejects(ledger.lookUp(ledger.identity.ledgerId, TRACE), LedgerUnavailableError);
   });
 });
 

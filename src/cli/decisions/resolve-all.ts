@@ -4,7 +4,7 @@ import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
-import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts';
+import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import { type Decided, type Decision, decideMany, previewMany } from '../../operator/decide.ts';
 import type { DecidableHold, JudgedDecision } from '../../operator/judge-decision.ts';
@@ -184,8 +184,8 @@ function requireSense({ action, outcome, providerSaid }: DraftDecision, failureT
     throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own. --answers takes them');
   }
   if (action === undefined) return;
-  if (!ALLOWED_ACTIONS[failureType].includes(action)) {
-    throw new UsageError(`${failureType} allows ${ALLOWED_ACTIONS[failureType].join(', ')}`);
+  if (!FAILURES[failureType].actions.includes(action)) {
+    throw new UsageError(`${failureType} allows ${FAILURES[failureType].actions.join(', ')}`);
   }
   if (providerSaid === undefined) return;
   const problem = wordProblem({ failureType, productCode: 'CR' }, { action, outcome, providerSaid });
@@ -225,7 +225,7 @@ function nameDecision({ runKey, hold, draft }: Planned) {
   const { customerTraceNumber, productCode, attempt } = hold;
   const { decisionId, action, outcome, providerSaid } = draft;
   return {
-    ...{ journeyId: runKey, customerTraceNumber, productCode, attempt, decisionId, action },
+    ...{ runKey, customerTraceNumber, productCode, attempt, decisionId, action },
     ...defined({ outcome, providerSaid }),
   };
 }
@@ -284,10 +284,10 @@ async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, 
   const failed = decisions.filter(({ accepted }) => !accepted);
   output.answer({ decisions, ...nameLeftOut(leftOut) }, () => [
     ...table(
-      decisions.map(({ journeyId, customerTraceNumber, accepted, error, ledTo }) => [
+      decisions.map(({ runKey, customerTraceNumber, accepted, error, ledTo }) => [
         accepted ? 'decided' : 'FAILED',
         customerTraceNumber,
-        `${journeyId}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
+        `${runKey}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
       ]),
       output.width,
     ),

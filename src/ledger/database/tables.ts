@@ -2,10 +2,6 @@
 import type { SqlDialect } from './sql-session.ts';
 
 export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): string[] {
-  const sealed = `algorithm TEXT NOT NULL,
-      body ${bytes},
-      key_id TEXT,
-      wrapped_key ${bytes}`;
   return [
     ...triggerPrelude,
 
@@ -259,48 +255,31 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       PRIMARY KEY (run_key, share_id)
     )`,
 
-    // Sealed content, destroyed one by one: reports, data derived from them, and bodies of refusals. Also whose
-    // references they have, and who has read them.
-    `CREATE TABLE reports (
+    // Sealed content, destroyed one by one. Also whose references reports have, and who has read what.
+    `CREATE TABLE sealed_bodies (
       customer_trace_number TEXT NOT NULL,
       attempt BIGINT NOT NULL,
+      -- report, refusal or changes: the list of what differs between two reports
+      kind TEXT NOT NULL,
       -- 1: came after the attempt was superseded. Kept, and never returned as its report.
       late BIGINT NOT NULL,
-      stored_at BIGINT NOT NULL,
-      ${sealed},
-      PRIMARY KEY (customer_trace_number, attempt, late),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX reports_by_key ON reports (key_id)',
-    `CREATE TABLE derived_documents (
-      -- The report that it is about.
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      kind TEXT NOT NULL,
-      -- The other report that is in it.
+      -- The other report that is in a list of changes. For any other kind, the attempt itself.
       from_trace_number TEXT NOT NULL REFERENCES inquiries,
       from_attempt BIGINT NOT NULL,
-      stored_at BIGINT NOT NULL,
-      ${sealed},
-      PRIMARY KEY (customer_trace_number, attempt, kind),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX derived_documents_from ON derived_documents (from_trace_number)',
-    'CREATE INDEX derived_documents_by_key ON derived_documents (key_id)',
-    `CREATE TABLE refusal_bodies (
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      -- 1: came after the attempt was superseded.
-      late BIGINT NOT NULL,
+      -- Of a refusal.
       http_status BIGINT,
       -- 0: kept as far as it could be read.
       is_whole BIGINT NOT NULL,
       stored_at BIGINT NOT NULL,
-      ${sealed},
-      PRIMARY KEY (customer_trace_number, attempt, late),
+      algorithm TEXT NOT NULL,
+      body ${bytes},
+      key_id TEXT,
+      wrapped_key ${bytes},
+      PRIMARY KEY (customer_trace_number, attempt, kind, late, from_trace_number, from_attempt),
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
-    'CREATE INDEX refusal_bodies_by_key ON refusal_bodies (key_id)',
+    'CREATE INDEX sealed_bodies_from ON sealed_bodies (from_trace_number)',
+    'CREATE INDEX sealed_bodies_by_key ON sealed_bodies (key_id)',
     // References stay sealed. Both sides hold a keyed digest of one, so that a look-up unseals nothing.
     `CREATE TABLE report_references (
       reference_digest TEXT NOT NULL,
@@ -457,8 +436,7 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   kept_consents: 'keepRows',
   report_shares: 'appendOnly',
   withdrawn_shares: 'appendOnly',
-  reports: 'keepSealed',
-  refusal_bodies: 'keepSealed',
+  sealed_bodies: 'keepSealed',
   report_references: 'appendOnly',
   report_accesses: 'appendOnly',
   audit_chain: 'appendOnly',

@@ -1,21 +1,12 @@
 /** Rules that say which inquiries need a decision, as parts of statements, and the one reader of an inquiry's needs. */
 import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
-import { type AttemptState, LATE_NEWS, NOT_POSTED_STATES } from '../../model/inquiry.ts';
+import { LATE_NEWS, NOT_POSTED_STATES, REASON_OF_STATE } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { AttemptRow } from '../inquiries/inquiry-rows.ts';
 import { readInquiries } from '../inquiries/inquiry-views.ts';
 import type { AttentionReason, OpenInquiry } from '../records.ts';
-
-/** Why a person must decide about an attempt that was not answered. */
-const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
-  unknown: 'OutcomeUnknown',
-  refused: 'RequestRefused',
-  notEntitled: 'NotEntitled',
-  credentialsRefused: 'CredentialsRefused',
-  untrusted: 'GatewayUntrusted',
-};
 
 /** Failure types whose decisions judge no attempt. */
 const JUDGING_NONE = list(FAILURE_TYPES.filter((type) => !judgesAttempts(type)));

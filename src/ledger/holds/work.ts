@@ -153,8 +153,8 @@ export interface WorkStatement {
 }
 
 /** A refusal that is kept of the attempt of a row `w`. */
-const REFUSALS_KEPT = `(SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = w.customer_trace_number
-  AND b.attempt = w.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
+const REFUSALS_KEPT = `(SELECT count(*) FROM sealed_bodies b WHERE b.customer_trace_number = w.customer_trace_number
+  AND b.attempt = w.attempt AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
 
 /** When a resend may follow an attempt that may still arrive: a row that the ledger itself has opened says it nowhere else. */
 const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt

@@ -2,7 +2,7 @@
 
 import { judgesAttempts } from '../../../src/ledger/audit/audited.ts';
 import { HELD_STATES } from '../../../src/ledger/claim.ts';
-import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
+import { FAILURES } from '../../../src/model/failure-types.ts';
 import type { LedgerAttempt, LedgerDecision } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
@@ -70,7 +70,7 @@ function permitProblem(
 /** An operator resends an unknown outcome after asking the provider. Every other resend must match the ledger's row. */
 function judgmentProblem({ state }: LedgerAttempt, { failureType }: LedgerDecision): string | null {
   if (failureType === undefined || failureType === 'OutcomeUnknown') return null;
-  const judged = ATTEMPT_STATE_OF_FAILURE[failureType];
+  const judged = FAILURES[failureType].state;
   return judged === state
     ? null
     : `was permitted by a decision about ${failureType}, and the one before it is ${state}`;
