@@ -1,4 +1,4 @@
-/** Watches the ledger from outside it: an older copy that is put back lacks what was seen before. */
+/** Watches the ledger from outside it: an older copy that is put back lacks the newest attempt. */
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
