@@ -256,7 +256,7 @@ test('the work queue page', async (t) => {
     await page.getByRole('radio', { name: 'it was posted' }).check();
     await page.getByLabel('Reason').fill('a test');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('There is no run: its next start goes on with the decision.').waitFor();
+    await page.getByText('There is no run: its next start continues with the decision.').waitFor();
     assert.equal(await isOpen(world, hold), false);
   });
 

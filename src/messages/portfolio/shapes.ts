@@ -50,7 +50,9 @@ export const portfolioStatusSchema = z
     attention: z
       .literal(PORTFOLIO_UNAVAILABLE)
       .exactOptional()
-      .meta({ description: 'Its files cannot be reached; it goes on by itself once they can.' }),
+      .meta({
+        description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',
+      }),
     file: z.string(),
     digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,
