@@ -183,6 +183,41 @@ describe('SQLite: the file', () => {
   });
 });
 
+describe('SQLite: its log', () => {
+  test('each commit is on disk before it returns: SQLite itself sees to that', async (t) => {
+    const settings = t.mock.method(DatabaseSync.prototype, 'exec');
+    const file = newFile();
+    await open(t, file);
+    assert.ok(settings.mock.calls.some((call) => String(call.arguments[0]).includes('PRAGMA synchronous = FULL')));
+    const database = new DatabaseSync(file);
+    t.after(() => database.close());
+    assert.equal(database.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
+  });
+
+  test('of claims that come together a bad one fails alone', async (t) => {
+    const ledger = await open(t, newFile());
+    const numbered = (index: number) => ({ inquiry: { customerTraceNumber: `PQSYNC${index}` } });
+    const claims = Array.from({ length: 60 }, (_, index) => ledger.claim(claimOf(ledger, numbered(index))));
+    const run = { workflowId: 'w', runId: null as unknown as string };
+    claims.splice(30, 0, ledger.claim(claimOf(ledger, { ...numbered(99), run })));
+    const outcomes = await Promise.allSettled(claims);
+    const failed = outcomes.flatMap((outcome, index) => (outcome.status === 'rejected' ? [index] : []));
+    assert.deepEqual(failed, [30]);
+    assert.ok(outcomes.every((outcome) => outcome.status === 'rejected' || outcome.value.kind === 'claimed'));
+  });
+
+  test('a log that is taken away, also during a claim, leaves the claim unanswered', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    await ledger.claim(claimOf(ledger));
+    const during = claimOf(ledger, { inquiry: { customerTraceNumber: 'PQDURING' } });
+    const unanswered = assert.rejects(ledger.claim(during), LedgerUnavailableError);
+    await rename(`${file}-wal`, `${file}-aside`);
+    await unanswered;
+    await assert.rejects(ledger.lookUp(ledger.identity.ledgerId, TRACE), LedgerUnavailableError);
+  });
+});
+
 describe('SQLite: other writers', () => {
   test('one that is reading keeps the log from being emptied, which is said', async (t) => {
     const file = newFile();

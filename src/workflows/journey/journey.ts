@@ -24,7 +24,7 @@ import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { STAGES, type StageCode } from '../../model/products.ts';
+import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
@@ -283,7 +283,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   /** Returns the gate before a stage; the first stage has one only if the caller wrote it down. */
   gateBefore(productCode: StageCode): GateInput | undefined {
-    if (productCode === 'PREQUAL') return undefined;
+    if (!hasGate(productCode)) return undefined;
     const written = isRecord(this.input.gates) ? this.input.gates[productCode] : undefined;
     return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
   }
