@@ -89,13 +89,10 @@ const DATA = {
     attempt,
     failureType,
     action,
-    overtaken: z
-      .literal(true)
-      .exactOptional()
-      .meta({
-        description:
-          'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
-      }),
+    overtaken: z.literal(true).exactOptional().meta({
+      description:
+        'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
+    }),
   },
   'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
   'share.revokedAfterPosting': {
