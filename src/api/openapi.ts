@@ -19,11 +19,11 @@ const PROBLEM = z
     problems: z
       .array(
         problemSchema.extend({
-          parameter: z.string().exactOptional().meta({ description: 'The query parameter that is wrong.' }),
+          parameter: z.string().exactOptional().meta({ description: 'The wrong query parameter.' }),
         }),
       )
       .exactOptional()
-      .meta({ description: 'Each place that is wrong, and its rule.' }),
+      .meta({ description: 'Each wrong place, and the rule that it breaks.' }),
     requestId: z.string(),
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });

@@ -79,7 +79,7 @@ function abandoning({ customerTraceNumber, attempt }: Json, change: object = {})
 const decidedOf = ({ json }: HttpAnswer) => ({ code: json.code, by: json.decided?.by, action: json.decided?.action });
 
 describe('holds over HTTP', { concurrency: 4 }, () => {
-  test('from the list to a decision in two requests; the second person is told who decided', async () => {
+  test('from the list to a decision in two requests; the second operator reads who decided', async () => {
     const hold = await held();
     assert.deepEqual(
       [hold.kind, hold.reason, hold.attempt, hold.decideAt, hold.allowedActions],

@@ -112,7 +112,7 @@ test('a long queue', async (t) => {
     await page.getByRole('heading', { level: 1, name: 'LOAN-FLAG-899' }).waitFor();
   });
 
-  await t.test('what was flagged about a run as a whole is marked as seen; another tab is told', async () => {
+  await t.test('a flag about a whole run is marked as seen; another tab learns of it', async () => {
     const { page } = await world.open({}, { address: '#/runs/LOAN-FLAG-0' });
     await page.getByRole('button', { name: /^Seen/ }).waitFor();
     const other = await page.context().newPage();

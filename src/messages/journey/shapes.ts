@@ -90,7 +90,7 @@ export const WITHOUT_RECORD = 'The consumers that an answer names and has no rec
 
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
   description:
-    'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
+    'A consumer of the report has an SSN that the request has not, and the profile says flag: an operator should look.',
 });
 
 export const stageAttentionSchema = z
@@ -98,7 +98,7 @@ export const stageAttentionSchema = z
   .exactOptional()
   .meta({
     description:
-      'A person should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
+      'An operator should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
       'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
   });
 
@@ -163,7 +163,7 @@ export const shareStatusSchema = z
 /** In the status of each kind of run whose input was refused. */
 const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
   description:
-    'Of a run that failed because its input was refused: what is wrong with it. Of one that is running: no worker that was asked has its `profile`, and others are asked for half a minute. The first 20.',
+    'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
 });
 
 export const holdStatusSchema = z
@@ -292,7 +292,7 @@ export const acceptedSchema = z.object({
     .meta({
       description:
         'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
-        'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
+        'could not be reached within 5 s. The run has the message and keeps trying to write it; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
     }),
 });
@@ -318,7 +318,7 @@ export const recordedConsentSchema = z.object({
   }),
   unmatched: z.enum(['journey', 'share', 'applicant']).exactOptional().meta({
     description:
-      'What of the message the ledger does not know. It is kept for a start that may follow, and listed for a person.',
+      'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
   }),
 });
 
@@ -329,8 +329,8 @@ export const invalidInputSchema = z.object({
 
 /** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
 export const lateConsentResultSchema = z.union([
-  recordedConsentSchema.meta({ description: 'It was recorded in the ledger, and nothing was posted.' }),
-  invalidInputSchema.meta({ description: 'It was refused, and nothing was recorded.' }),
+  recordedConsentSchema.meta({ description: 'The ledger has recorded the consent, and nothing was posted.' }),
+  invalidInputSchema.meta({ description: 'The consent was refused, and nothing was recorded.' }),
 ]);
 
 /** `details[0]` of an update that fails with type `UpdateRefused`. */

@@ -69,7 +69,7 @@ const DATA = {
   'wait.extended': {
     gate: stage.exactOptional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
     shareId: shareId.exactOptional(),
-    until: instant.meta({ description: 'When the wait ends by now.' }),
+    until: instant.meta({ description: 'The new end of the wait.' }),
   },
   'inquiry.held': {
     ...inquiry,
@@ -89,10 +89,10 @@ const DATA = {
     attempt,
     failureType,
     action,
-    overtaken: z
-      .literal(true)
-      .exactOptional()
-      .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
+    overtaken: z.literal(true).exactOptional().meta({
+      description:
+        'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
+    }),
   },
   'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
   'share.revokedAfterPosting': {
