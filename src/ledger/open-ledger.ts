@@ -42,9 +42,8 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
       const from = await schemaVersionOf(session, dialect);
       if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
       if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
-      await migrate(session, dialect, from, SCHEMA_VERSION, (to) => {
-        if (from > 0) onProgress(`tables: version ${to - 1} to ${to}`);
-      });
+      if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
+      await migrate(session, dialect, from);
       if (from === 0) {
         await insertIdentity(session, dialect.now, options.environment, { ledgerId, secret });
         await beginChain(session, cipher);
@@ -80,9 +79,10 @@ async function insertIdentity(
   { ledgerId, secret }: { ledgerId: string; secret: WrappedKey },
 ): Promise<void> {
   await session.rows(
-    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
-     VALUES (1, $1, $2, ${now}, $3, $4)`,
-    [ledgerId, environment, secret.keyId, secret.bytes],
+    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, schema_version, oldest_writer, migrated_at,
+       secret_key_id, secret_wrapped)
+     VALUES (1, $1, $2, ${now}, $3, 0, ${now}, $4, $5)`,
+    [ledgerId, environment, SCHEMA_VERSION, secret.keyId, secret.bytes],
   );
 }
 

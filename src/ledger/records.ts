@@ -316,7 +316,7 @@ export interface ChainFinding {
     | 'ledger_restores'
     | 'inquiry_pauses'
     | 'withdrawn_shares'
-    | 'legal_holds'
+    | 'retention_events'
     | 'run_decisions';
   /** The row's primary key; ids, opaque. */
   key?: string[];

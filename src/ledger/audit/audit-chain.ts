@@ -21,51 +21,16 @@ import {
 } from '../database/sql-session.ts';
 import type { ChainFinding, ChainReport } from '../records.ts';
 
-/**
- * The content of the chain: a row's primary key, which also names it in findings, and the columns that its hash covers.
- * `later`: columns that were added when rows were chained already. The hash covers them only where they are set, so
- * that the hashes of older rows stay valid.
- */
+/** The tables in the chain, each with its primary key, which also names a row in findings. */
 export const CHAINED = {
-  consents: {
-    key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
-    columns: ['decided_at', 'end_user_code', 'end_user', 'evidence', 'received_at', 'recorded_at', 'proof'],
-    later: [],
-  },
-  decisions: {
-    key: ['customer_trace_number', 'decision_id'],
-    columns: [
-      ...['attempt', 'action', 'decided_by', 'reason', 'provider_said', 'failure_type', 'decided_at', 'recorded_at'],
-      'permits_attempt',
-    ],
-    later: ['confirms_consumers', 'proven_by'],
-  },
-  ledger_restores: {
-    key: ['restore_id'],
-    columns: ['kind', 'position', 'claimed_at', 'recorded_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  inquiry_pauses: {
-    key: ['pause_id', 'kind'],
-    columns: ['profile', 'recorded_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  withdrawn_shares: {
-    key: ['run_key', 'share_id'],
-    columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  legal_holds: {
-    key: ['hold_id', 'kind'],
-    columns: ['run_key', 'matter', 'recorded_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  run_decisions: {
-    key: ['run_key', 'decision_id', 'version'],
-    columns: [...['action', 'stage', 'share_id', 'wait_until', 'decided_by', 'reason', 'decided_at', 'recorded_at']],
-    later: [],
-  },
-} as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
+  consents: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
+  decisions: ['customer_trace_number', 'decision_id'],
+  ledger_restores: ['restore_id'],
+  inquiry_pauses: ['pause_id', 'kind'],
+  withdrawn_shares: ['run_key', 'share_id'],
+  retention_events: ['event_id'],
+  run_decisions: ['run_key', 'decision_id', 'version'],
+} as const satisfies Record<string, readonly string[]>;
 
 export type ChainedTable = keyof typeof CHAINED;
 export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
@@ -89,16 +54,8 @@ export interface ChainEntry {
 /** Rows that one statement reads or writes: both engines take thousands of values. */
 export const CHAIN_BATCH = 500;
 
-function firstColumnsOf(table: ChainedTable): readonly string[] {
-  return [...CHAINED[table].key, ...CHAINED[table].columns];
-}
-
-function columnsOf(table: ChainedTable): readonly string[] {
-  return [...firstColumnsOf(table), ...CHAINED[table].later];
-}
-
 export function keyOf(table: ChainedTable, row: SqlRow): string {
-  return JSON.stringify(CHAINED[table].key.map((column) => row[column]));
+  return JSON.stringify(CHAINED[table].map((column) => row[column]));
 }
 
 /** The hash at which the chain begins. */
@@ -106,11 +63,11 @@ export function beginningOf(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
 
+/** The hash covers every column that is set: so a column that a later version adds changes no hash of older rows. */
 export function hashOf(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
-  const values = firstColumnsOf(table).map((column) => row[column] ?? null);
-  const later = CHAINED[table].later.filter((column) => (row[column] ?? null) !== null);
-  const set = later.length === 0 ? [] : [Object.fromEntries(later.map((column) => [column, row[column]]))];
-  return cipher.chainHash(JSON.stringify([previous, table, ...values, ...set]));
+  const set = Object.entries(row).filter(([, value]) => value !== null);
+  const ordered = set.sort(([one], [other]) => (one < other ? -1 : 1));
+  return cipher.chainHash(JSON.stringify([previous, table, ordered]));
 }
 
 export function brokenHashOf(cipher: LedgerCipher, previous: string, key: string): string {
@@ -135,7 +92,7 @@ export async function readHead(
  * Inserts a row and its entry, and returns the row. If `orKeep` is set and a row has this key already, keeps that row
  * and returns nothing. `recordedAt` is an SQL expression; its default is the database's clock.
  */
-type InsertChained = (
+export type InsertChained = (
   table: ChainedTable,
   columns: Record<string, SqlValue | undefined>,
   options?: { recordedAt?: string; orKeep?: boolean },
@@ -155,7 +112,7 @@ export async function chaining(
     const row = await insertRow(session, table, columns, {
       sql: { recorded_at: recordedAt },
       onConflict: orKeep ? 'ON CONFLICT DO NOTHING' : '',
-      returning: columnsOf(table),
+      returning: ['*'],
     });
     if (!row) return undefined;
     const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
@@ -229,10 +186,10 @@ export function readChainedRows(
   table: ChainedTable,
   after: SqlRow | undefined,
 ): Promise<SqlRow[]> {
-  const key: readonly string[] = CHAINED[table].key;
+  const key: readonly string[] = CHAINED[table];
   const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
   return session.rows<SqlRow>(
-    `SELECT ${columnsOf(table).join(', ')} FROM ${table} ${isAfter} ORDER BY ${key.join(', ')} LIMIT ${CHAIN_BATCH}`,
+    `SELECT * FROM ${table} ${isAfter} ORDER BY ${key.join(', ')} LIMIT ${CHAIN_BATCH}`,
     after ? key.map((column) => after[column] as string) : [],
   );
 }
@@ -362,9 +319,9 @@ async function rowsOf(session: SqlSession, entries: readonly ChainEntry[]): Prom
       return key ? [key] : [];
     });
     if (keys.length === 0) continue;
-    const columns: readonly string[] = CHAINED[table].key;
+    const columns: readonly string[] = CHAINED[table];
     const rows = await session.rows<SqlRow>(
-      `SELECT ${columnsOf(table).join(', ')} FROM ${table}
+      `SELECT * FROM ${table}
        WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
       keys.flat(),
     );
@@ -387,7 +344,7 @@ function partsOf(entry: ChainEntry): string[] | undefined {
   if (!table) return undefined;
   try {
     const parts: unknown = JSON.parse(entry.row_key);
-    const isKey = Array.isArray(parts) && parts.length === CHAINED[table].key.length;
+    const isKey = Array.isArray(parts) && parts.length === CHAINED[table].length;
     return isKey && parts.every((part) => typeof part === 'string') ? parts : undefined;
   } catch {
     return undefined;

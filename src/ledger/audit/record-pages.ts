@@ -8,7 +8,7 @@ import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { type Page, periodMs } from '../database/transactions.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
-import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
+import { eventOf } from '../retention/retention-log.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
 import type {
   AuditedConsent,
@@ -75,7 +75,8 @@ export function readDisposalsPage(
   after?: Ordered,
 ): Promise<Page<AuditedDisposal, Ordered>> {
   const conditions = { run_key: query.runKey };
-  return readPage(tx, { rows: RETENTION_LOG, conditions, query, after, auditedOf: eventOf });
+  const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
+  return readPage(tx, { rows, conditions, query, after, auditedOf: eventOf });
 }
 
 /** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */

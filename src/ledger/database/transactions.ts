@@ -9,8 +9,8 @@
 import { parseInstantMs } from '../../base/instants.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
-import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
-import { LostRaceError, type SqlEngine, type Transaction, type Written } from './sql-session.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import { LostRaceError, type SqlEngine, type SqlSession, type Transaction, type Written } from './sql-session.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 export const MAX_RACES = 3;
@@ -32,34 +32,46 @@ export class Transactions {
   }
 
   /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
-  async write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
-    const { dialect } = this.#engine;
-    for (let races = 0; races < MAX_RACES; races++) {
-      try {
-        return await this.#engine.write(async (session) => {
-          if (!byAnyVersion && (await oldestWriterOf(session)) > SCHEMA_VERSION) throw new WriterTooOldError();
-          return work({ session, dialect, cipher: this.#cipher });
-        });
-      } catch (error) {
-        if (!(error instanceof LostRaceError)) throw error;
-      }
-    }
-    throw new LedgerUnavailableError('the ledger was taken by others each time');
+  write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
+    return this.#write(async (tx) => {
+      if (!byAnyVersion) await requireWritable(tx.session);
+      return work(tx);
+    });
   }
 
   /**
    * Writes in the ledger of this id. Reads the id from the database each time: another database may answer at the same
    * address by now.
    *
-   * @throws LedgerChangedError
+   * @throws LedgerChangedError, WriterTooOldError
    */
   writeTo<T>(ledgerId: string, work: Work<Written<T>>): Promise<T> {
-    return this.write(async (tx) => {
-      const [row] = await tx.session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
-      requireSameLedger(ledgerId, row?.ledger_id ?? 'none');
+    return this.#write(async (tx) => {
+      requireSameLedger(ledgerId, await requireWritable(tx.session));
       return work(tx);
     });
   }
+
+  async #write<T>(work: Work<Written<T>>): Promise<T> {
+    const { dialect } = this.#engine;
+    for (let races = 0; races < MAX_RACES; races++) {
+      try {
+        return await this.#engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
+      } catch (error) {
+        if (!(error instanceof LostRaceError)) throw error;
+      }
+    }
+    throw new LedgerUnavailableError('the ledger was taken by others each time');
+  }
+}
+
+/** Returns the id of the ledger that answers. @throws WriterTooOldError where it asks for a newer program */
+async function requireWritable(session: SqlSession): Promise<string> {
+  const [row] = await session.rows<{ ledger_id: string; oldest_writer: number }>(
+    'SELECT ledger_id, oldest_writer FROM ledger_identity',
+  );
+  if (row && row.oldest_writer > SCHEMA_VERSION) throw new WriterTooOldError();
+  return row?.ledger_id ?? 'none';
 }
 
 /** @throws LedgerChangedError */
