@@ -11,6 +11,7 @@
 
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { eachPage, readKeyset } from '../database/pages.ts';
 import {
   insertRow,
   type SqlDialect,
@@ -180,20 +181,6 @@ export function places(rows: number, width: number, from = 1): string {
   return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }
 
-/** One batch of a table's rows after `after`, in the order of its key. */
-export function readChainedRows(
-  session: SqlSession,
-  table: ChainedTable,
-  after: SqlRow | undefined,
-): Promise<SqlRow[]> {
-  const key: readonly string[] = CHAINED[table];
-  const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
-  return session.rows<SqlRow>(
-    `SELECT * FROM ${table} ${isAfter} ORDER BY ${key.join(', ')} LIMIT ${CHAIN_BATCH}`,
-    after ? key.map((column) => after[column] as string) : [],
-  );
-}
-
 /** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
 export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
   return writeHead(session, cipher, { entries: 0, hash: beginningOf(cipher) });
@@ -240,15 +227,17 @@ export async function verifyChain(
 }
 
 async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {
-  for (;;) {
-    const entries = await session.rows<ChainEntry>(
-      `SELECT position, row_table, row_key, previous, hash FROM audit_chain WHERE position > $1
-       ORDER BY position LIMIT ${CHAIN_BATCH}`,
-      [walk.position],
-    );
+  const batches = eachPage((after?: ChainEntry) =>
+    readKeyset<ChainEntry, 'position'>(session, {
+      from: 'audit_chain',
+      order: ['position'],
+      after,
+      limit: CHAIN_BATCH,
+    }),
+  );
+  for await (const entries of batches) {
     const rows = await rowsOf(session, entries);
     for (const entry of entries) walkEntry(walk, entry, rows.get(nameOf(entry)));
-    if (entries.length < CHAIN_BATCH) return;
   }
 }
 
@@ -290,14 +279,13 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 
 /** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
-  let after: SqlRow | undefined;
-  for (;;) {
-    const rows = await readChainedRows(session, table, after);
+  const batches = eachPage((after?: SqlRow) =>
+    readKeyset<SqlRow, string>(session, { from: table, order: CHAINED[table], after, limit: CHAIN_BATCH }),
+  );
+  for await (const rows of batches) {
     const keys = rows.map((row) => keyOf(table, row));
     const chained = await chainedKeys(session, table, keys);
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
-    if (rows.length < CHAIN_BATCH) return;
-    after = rows.at(-1);
   }
 }
 

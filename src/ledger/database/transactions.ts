@@ -6,9 +6,9 @@
  * then writes only how its open attempts ended. docs/deploy.md, "Upgrading". The writing transaction reads the version
  * itself. A migration holds the tables alone, so it came before that transaction or comes after it.
  */
-import { parseInstantMs } from '../../base/instants.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
+import { eachPage, type Page, periodMs } from './pages.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Transaction, type Written } from './sql-session.ts';
 
@@ -131,12 +131,6 @@ interface Period {
   before?: string;
 }
 
-/** A page of a list; `end` is its place, where another page may follow. */
-export interface Page<Item, Place> {
-  items: Item[];
-  end?: Place | undefined;
-}
-
 /** Reads the page of a list after that place, or its first. */
 // biome-ignore lint/suspicious/noExplicitAny: a page of any list is bound
 type ReadPage = (tx: Transaction, query: any, after?: any) => Promise<Page<unknown, unknown>>;
@@ -165,21 +159,7 @@ export async function* readPages<Item, Place>(
   transactions: Pick<Transactions, 'read'>,
   readPage: (tx: Transaction, after: Place | undefined) => Promise<Page<Item, Place>>,
 ): AsyncGenerator<Item> {
-  let after: Place | undefined;
-  do {
-    const place: Place | undefined = after;
-    const { items, end } = await transactions.read((tx) => readPage(tx, place));
+  for await (const items of eachPage((after: Place | undefined) => transactions.read((tx) => readPage(tx, after)))) {
     yield* items;
-    after = end;
-  } while (after !== undefined);
-}
-
-/** @throws RangeError */
-export function periodMs({ from, before }: Period): { fromMs: number; beforeMs: number } {
-  const fromMs = from === undefined ? 0 : parseInstantMs(from);
-  const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
-  if (fromMs === null || beforeMs === null) {
-    throw new RangeError('from and before must be RFC 3339 instants with offset');
   }
-  return { fromMs, beforeMs };
 }
