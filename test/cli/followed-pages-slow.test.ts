@@ -33,7 +33,7 @@ const PROMISES: Record<string, RegExp> = {
   'npx credit-journey resume --by ops --reason "ticket 4711: corrected"': /"kind": "resumed"/,
   'npx credit-journey doctor': /"healthy": true/,
   'npx credit-journey inquiries --totals': /"productCode":"SECONDUSE"/,
-  'npx credit-journey shares': /"journeyId":"LOAN-2"/,
+  'npx credit-journey shares': /"runKey":"LOAN-2"/,
   'npx credit-journey audit verify': /"findings": \[\]/,
   'python examples/python/run_journey.py examples/journey.json examples/consent.json':
     /"answer": [\s\S]+"outcome": "completed"/,

@@ -93,7 +93,7 @@ function readingOf({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked,
   if (view === 'whole') requireScope(caller, 'reports:reveal');
   const problems = readerProblems(defined({ purpose, endUser }));
   if (problems.length > 0) throw new InvalidInputError(problems);
-  const via = caller.signedInBy === 'nothing' ? 'ledger' : 'api';
+  const via = caller.isLocal ? 'ledger' : 'api';
   return { reader: { by: by(), via, ...defined({ purpose, endUser }) }, view };
 }
 

@@ -13,9 +13,9 @@ import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
-import { listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
+import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
 import { conflict } from '../problem.ts';
-import type { AnswerForm, Call, Reply, Route } from '../route.ts';
+import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
 import { type EndedRun, resultOf } from './results.ts';
@@ -109,6 +109,24 @@ export function runRoutes<Input extends object, Result extends object>(
     },
   ];
 }
+
+export const allRunsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/runs',
+    operationId: 'listRuns',
+    summary: 'Runs of every kind: those that run first, then those that ended last',
+    description: 'By visibility, which may lag by a second.',
+    scope: 'holds:read',
+    query: allRunsQuery,
+    answers: { 200: { description: 'One page.', schema: runListSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const body = await listRuns(call, call.query.kind);
+      call.noted({ count: body.data.length });
+      return { status: 200, body };
+    },
+  }),
+];
 
 const startQuery = z.strictObject({
   workClass: z

@@ -54,4 +54,13 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     by: 'reader',
     lines: changeLines,
   },
+  {
+    name: 'list',
+    description: 'list journeys, pulls, shares and reviews: the newest open ones first, then those that ended last',
+    routes: async () => (await import('../../api/routes/runs.ts')).allRunsRoutes,
+    operationIds: ['listRuns'],
+    examples: ['credit-journey list --open'],
+    needs: 'temporal',
+    namesPauses: true,
+  },
 ];

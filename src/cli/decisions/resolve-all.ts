@@ -225,7 +225,7 @@ function nameDecision({ runKey, hold, draft }: Planned) {
   const { customerTraceNumber, productCode, attempt } = hold;
   const { decisionId, action, outcome, providerSaid } = draft;
   return {
-    ...{ journeyId: runKey, customerTraceNumber, productCode, attempt, decisionId, action },
+    ...{ runKey, customerTraceNumber, productCode, attempt, decisionId, action },
     ...defined({ outcome, providerSaid }),
   };
 }
@@ -284,10 +284,10 @@ async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, 
   const failed = decisions.filter(({ accepted }) => !accepted);
   output.answer({ decisions, ...nameLeftOut(leftOut) }, () => [
     ...table(
-      decisions.map(({ journeyId, customerTraceNumber, accepted, error, ledTo }) => [
+      decisions.map(({ runKey, customerTraceNumber, accepted, error, ledTo }) => [
         accepted ? 'decided' : 'FAILED',
         customerTraceNumber,
-        `${journeyId}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
+        `${runKey}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
       ]),
       output.width,
     ),

@@ -121,11 +121,11 @@ export function resultLines(
 
 /** Owners of their own: what they posted, and under which reference, is theirs. */
 function shareLines(
-  of: readonly { journeyId?: string; shares?: string[] }[],
+  of: readonly { runKey?: string; shares?: string[] }[],
   { colors, width }: Pick<Output, 'colors' | 'width'>,
 ): string[] {
   // By age one may be old enough too.
-  const going = new Set(of.map(({ journeyId }) => journeyId));
+  const going = new Set(of.map(({ runKey }) => runKey));
   const runKeys = [...new Set(of.flatMap(({ shares = [] }) => shares))].filter((runKey) => !going.has(runKey));
   if (runKeys.length === 0) return [];
   const shown = runKeys.slice(0, MAX_SHOWN).map((runKey) => `  credit-journey dispose ${runKey}`);
@@ -138,8 +138,8 @@ export function copyLines({ width }: Output): string[] {
   return ['Out of reach, and perhaps still holding it:', ...COPIES.flatMap((copy) => wrap(`- ${copy}`, width, '  '))];
 }
 
-function nameOf({ journeyId, productCode }: { journeyId: string; productCode?: string }): string {
-  return productCode === undefined ? journeyId : `${journeyId} ${productCode}`;
+function nameOf({ runKey, productCode }: { runKey: string; productCode?: string }): string {
+  return productCode === undefined ? runKey : `${runKey} ${productCode}`;
 }
 
 export function holdTable(holds: readonly LegalHold[], { width }: Pick<Output, 'width'>): string[] {

@@ -60,13 +60,12 @@ async function listHolds(options: HoldsOptions): Promise<number> {
       ]);
       const list = listWork(rows, others);
       const { unlisted, ...rest } = others;
-      const named = rows.map(({ runKey, ...row }) => ({ journeyId: runKey, ...row }));
-      const unanswered = others.unanswered.map((journeyId) => ({ journeyId }));
+      const unanswered = others.unanswered.map((runKey) => ({ runKey }));
       const answer = {
         list,
-        holds: named.filter(({ customerTraceNumber }) => customerTraceNumber !== undefined),
+        holds: rows.filter(({ customerTraceNumber }) => customerTraceNumber !== undefined),
         attention: [...rows.filter(({ customerTraceNumber }) => customerTraceNumber === undefined), ...unlisted].map(
-          ({ runKey, reason }) => ({ journeyId: runKey, reason }),
+          ({ runKey, reason }) => ({ runKey, reason }),
         ),
         ...rest,
         unanswered,
