@@ -50,6 +50,10 @@ export async function migrate(session: SqlSession, dialect: SqlDialect, from: nu
   for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(dialect))) {
     await session.rows(statement);
   }
+}
+
+/** Notes in the ledger's identity which version its tables have now, and which one may write to them. */
+export async function noteVersion(session: SqlSession, dialect: SqlDialect): Promise<void> {
   await session.rows(
     `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${dialect.now}`,
     [SCHEMA_VERSION, Math.max(0, ...WITHOUT_OLDER_WRITERS)],
