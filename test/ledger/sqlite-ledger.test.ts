@@ -212,9 +212,9 @@ describe('SQLite: its log', () => {
     const ledger = await open(t, file);
     await ledger.claim(claimOf(ledger));
     const run = StatementSync.prototype.run;
-    t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync) {
+    t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...values: Parameters<typeof run>) {
       if (this.sourceSQL === 'COMMIT') renameSync(`${file}-wal`, `${file}-aside`);
-      return run.call(this);
+      return run.apply(this, values);
     });
     const during = claimOf(ledger, { inquiry: { customerTraceNumber: 'PQDURING' } });
     await assert.rejects(ledger.claim(during), LedgerUnavailableError);

@@ -20,7 +20,6 @@ import {
   type SqlValue,
   type Transaction,
 } from '../database/sql-session.ts';
-import type { ChainFinding, ChainReport } from '../records.ts';
 
 /** The tables in the chain, each with its primary key, which also names a row in findings. */
 export const CHAINED = {
@@ -117,7 +116,7 @@ export async function chaining(
     });
     if (!row) return undefined;
     const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
-    await insertEntries(session, [entry]);
+    await insertEntry(session, entry);
     head = headAt(entry);
     return row;
   });
@@ -141,7 +140,7 @@ async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: Ledg
   const found = last ? headAt(last) : { entries: 0, hash: beginningOf(cipher) };
   const key = JSON.stringify([found.entries + 1]);
   const mark = entryAfter(found, BROKEN_HEAD, key, brokenHashOf(cipher, found.hash, key));
-  await insertEntries(session, [mark]);
+  await insertEntry(session, mark);
   await writeHead(session, cipher, headAt(mark));
   return headAt(mark);
 }
@@ -162,17 +161,8 @@ async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainH
   );
 }
 
-async function insertEntries(session: SqlSession, entries: readonly ChainEntry[]): Promise<void> {
-  await session.rows(
-    `INSERT INTO audit_chain (position, row_table, row_key, previous, hash) VALUES ${places(entries.length, 5)}`,
-    entries.flatMap(({ position, row_table, row_key, previous, hash }) => [
-      position,
-      row_table,
-      row_key,
-      previous,
-      hash,
-    ]),
-  );
+async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void> {
+  await insertRow(session, 'audit_chain', { ...entry }, {});
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
@@ -187,6 +177,28 @@ export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<v
 }
 
 // Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value.
+
+/**
+ * A mismatch with the chain. `headChanged` with a position: before that entry, the head had been tampered with.
+ * `otherChain`: the expected head is not on this chain.
+ */
+export interface ChainFinding {
+  kind: 'changed' | 'removed' | 'inserted' | 'outOfOrder' | 'headChanged' | 'otherChain';
+  /** From 1. */
+  position?: number;
+  /** For `removed` without a key: the number of missing rows, from `position` on. */
+  rows?: number;
+  table?: ChainedTable;
+  /** The row's primary key; ids, opaque. */
+  key?: string[];
+}
+
+export interface ChainReport {
+  /** The head's content: how many rows are chained, and the hash of the last one, lower-case hex. */
+  entries: number;
+  head: string;
+  findings: ChainFinding[];
+}
 
 interface Walk {
   cipher: LedgerCipher;
