@@ -51,11 +51,9 @@ export const shareReportStatusSchema = z
     waitingFor: z.string().exactOptional(),
     /** Present once the input was checked. */
     report: reportSourceSchema.exactOptional(),
-    consentsMissing: z
-      .array(z.string())
-      .meta({
-        description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
-      }),
+    consentsMissing: z.array(z.string()).meta({
+      description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
+    }),
     /** When the wait for consents ends. */
     until: z.string().meta({ format: 'date-time' }).exactOptional(),
     attempts,
