@@ -15,7 +15,7 @@ import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../model/run-key.ts';
-import { stageInquiry } from '../model/stage-end-user.ts';
+import { pullInquiry, stageInquiry } from '../model/stage-end-user.ts';
 import type { JourneyActivities, PortfolioActivities, PreparedJourney, PreparedRun } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -185,9 +185,7 @@ export function createStartActivities(
         const { profile, runKey, facts, input: pull } = checked;
         const problems = await productProblems(dependencies.ledger, runKey, pull);
         if (problems.length > 0) throw new InvalidInputError(problems);
-        const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
-        const asked = { productCode, ...defined({ endUserCode, permissiblePurposeCode }) };
-        checkRequestCanBeBuilt(profile, asked, { applicants });
+        checkRequestCanBeBuilt(profile, pullInquiry(pull), { applicants: pull.applicants });
         return fixRun(dependencies, profile, facts);
       }),
 
