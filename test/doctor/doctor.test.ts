@@ -72,7 +72,7 @@ async function tokenService(t: Parameters<typeof startServer>[0], date: Date) {
   });
 }
 
-test('a version that nobody has promoted gets no work', async () => {
+test('a version that was not promoted gets no work', async () => {
   const deployment = { deploymentName: `doctor-${randomUUID()}`, buildId: 'b1' };
   const change = { worker: { ...harness.config.worker, deployment } };
   assert.deepEqual(await troubles(change), { deployment: 'fail' });
@@ -84,7 +84,7 @@ test('everything passes where everything is right, and the gateway receives noth
   assert.deepEqual(received, []);
 });
 
-test('the checks are told in one order, whichever ends first', async () => {
+test('the checks are printed in one order, whichever ends first', async () => {
   assert.deepEqual(
     [...(await findings()).keys()],
     [
