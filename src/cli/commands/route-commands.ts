@@ -35,7 +35,8 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'references',
-    description: 'print what has to be stored for later shares: consumer ids masked, or with --reveal (personal data)',
+    description:
+      'print the references to store for later shares: consumer ids masked, or with --reveal (personal data)',
     routes: reports,
     operationIds: ['getJourneyReferences', 'getPullReferences', 'getReviewAccountReferences', 'getShareReferences'],
     arguments: [['<id>', RUN_ID]],
@@ -45,7 +46,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'changes',
-    description: 'what changed before closing, from the ledger: masked, or with --reveal (personal data)',
+    description: 'print what changed before closing, from the ledger: masked, or with --reveal (personal data)',
     routes: reports,
     operationIds: ['getJourneyChanges'],
     arguments: [['<journeyId>']],

@@ -11,9 +11,9 @@ type Obstacle = RefusedDisposal['obstacles'][number];
 const WORDS: Record<Exclude<Obstacle['reason'], 'legalHold'>, string> = {
   sending: 'an attempt may still be answered',
   undecided: 'an inquiry waits for a decision: `credit-journey holds`',
-  attention: 'something came too late that nobody has seen to: `credit-journey holds`',
+  attention: 'no operator has seen to something that came too late: `credit-journey holds`',
   runOpen: 'a run of it is open in Temporal',
-  runsRemain: 'Temporal has not let go of its runs in time: do it again',
+  runsRemain: 'Temporal has not deleted its runs in time: run it again',
 };
 
 /** Copies that no command can reach, for people and for records of the disposal. */
@@ -45,11 +45,14 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
   const nothing = disposedAt === undefined ? 'nothing is to be disposed of' : `disposed of since ${disposedAt}`;
   return [
     ...(planned.length === 0 ? (refused.length === 0 ? [nothing] : []) : plannedLines(planned, width)),
-    ...(more ? ['There are more: do it again after these, or raise --limit.'] : []),
+    ...(more ? ['There are more: run it again after these, or raise --limit.'] : []),
     ...refusedLines(refused, output),
     ...shareLines([...planned, plan], output),
     ...(unfinished.length > 0
-      ? wrap(`begun and not finished: ${unfinished.map(nameOf).join(', ')}. Do it again, by the same selection.`, width)
+      ? wrap(
+          `begun and not finished: ${unfinished.map(nameOf).join(', ')}. Run it again with the same selection.`,
+          width,
+        )
       : []),
   ];
 }
@@ -108,12 +111,12 @@ export function resultLines(
       : []),
     ...refusedLines(refused, output),
     ...shareLines([...disposed, result], output),
-    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Do it again, and it goes on.`, width) : []),
+    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Run it again to continue.`, width) : []),
     ...(more ? ['There are more: do it again.'] : []),
     ...(scrubbed
       ? []
       : wrap(
-          'The ledger’s files still hold what was destroyed: somebody else is reading it, or this role may not VACUUM. Do it again.',
+          'The ledger’s files still hold what was destroyed: another connection is reading it, or this role may not VACUUM. Run it again.',
           width,
         ).map(colors.yellow)),
   ];

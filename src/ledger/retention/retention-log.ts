@@ -179,7 +179,7 @@ function readInForce(session: SqlSession, condition: string, values: readonly Sq
 
 /**
  * Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. A hold covers the whole owner, also
- * where the step is about one product. From here to the commit nobody can set another hold.
+ * where the step is about one product. Until the commit no hold can be set.
  */
 export async function unlessHeld(
   tx: Transaction,
