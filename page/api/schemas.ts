@@ -98,7 +98,7 @@ export type Hold = {
   customerTraceNumber?: string;
   /** The attempt that a decision judges. */
   attempt?: number;
-  /** The applicants that it is about. */
+  /** The applicants that the inquiry is about. */
   applicantIds?: readonly string[];
   httpStatus?: number;
   returnCode?: string;
@@ -106,7 +106,7 @@ export type Hold = {
   returnReasonCode?: string;
   /** With AnotherNumber: the number that the inquiry has for another customer. */
   otherTraceNumber?: string;
-  /** With OutcomeUnknown: the first request may still arrive until then, and no resend is taken. */
+  /** With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend. */
   resendFrom?: string;
   /** With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value. */
   problems?: readonly {
@@ -118,9 +118,9 @@ export type Hold = {
   refusalKept?: true;
   /** Follows from the reason. A lost run takes no amend; if it sent nothing either, the row can only be marked as seen. */
   allowedActions: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];
-  /** Where to POST the decision. */
+  /** The address to POST the decision to. */
   decideAt?: string;
-  /** What it means, and what each decision will do, in plain sentences. */
+  /** The meaning of the hold, and what each decision will do, in plain sentences. */
   guide: HoldGuide;
 };
 
@@ -256,7 +256,7 @@ export type InquiryAttempt = {
   applicantOutcomes?: readonly {
     applicantId: string;
     outcome: 'record' | 'noRecord' | 'noReport';
-    /** Where the gateway gives one for each applicant. */
+    /** Present where the gateway gives one for each applicant. */
     returnCode?: string;
     /** The provider’s, where it gives one. */
     returnReasonCode?: string;
@@ -291,7 +291,7 @@ export type InquiryAttempt = {
     applicantOutcomes?: readonly {
       applicantId: string;
       outcome: 'record' | 'noRecord' | 'noReport';
-      /** Where the gateway gives one for each applicant. */
+      /** Present where the gateway gives one for each applicant. */
       returnCode?: string;
       /** The provider’s, where it gives one. */
       returnReasonCode?: string;
@@ -350,12 +350,12 @@ export type ListedRun = {
   stage?: string;
   /** Why a person should look. */
   needsAttention?: string;
-  /** What it waits for, beside a person. */
+  /** What the run waits for, beside a person. */
   waitsFor?: 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests';
 };
 
 export type Problem = {
-  /** Where the reference explains the code: an address of this server. */
+  /** The address on this server at which the reference explains the code. */
   type: string;
   title: string;
   status: number;
@@ -541,9 +541,9 @@ export type Session = {
   environment: 'sandbox' | 'uat' | 'production';
   /** The address of the Temporal UI. */
   temporalUi?: string;
-  /** Where the pages of the runbook are served. */
+  /** The address of the runbook’s pages. */
   runbookUrl?: string;
-  /** Where the proxy that signs people in signs them out. */
+  /** The address at which the proxy signs people out. */
   signOutAt?: string;
   /** Whether DELETE /session signs out. */
   signOut: boolean;

@@ -11,7 +11,7 @@ export type Json = { [member: string]: unknown };
 
 const PROBLEM = z
   .object({
-    type: z.string().meta({ description: 'Where the reference explains the code: an address of this server.' }),
+    type: z.string().meta({ description: 'The address on this server at which the reference explains the code.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string().meta({ description: 'For people. Never a value of the request.' }),

@@ -68,7 +68,7 @@ export const unmatchedConsents = defineListing({
   output: z
     .object({
       since: instant,
-      journeyId: text.meta({ description: 'As the consent names it: a journeyId, or share:<shareId>.' }),
+      journeyId: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
       ...{ shareId: text, applicantId: text, consentId: text, decision },
       unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
     })

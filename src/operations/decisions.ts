@@ -25,7 +25,10 @@ export const decisions = defineListing({
       runKey: text,
       customerTraceNumber: text.exactOptional(),
       attempt: z.int().exactOptional().meta({ description: 'The attempt that it judges.' }),
-      productCode: z.enum(PRODUCTS).exactOptional().meta({ description: 'Of the inquiry, or the stage of the run.' }),
+      productCode: z
+        .enum(PRODUCTS)
+        .exactOptional()
+        .meta({ description: 'The product of the inquiry, or the stage of the run.' }),
       shareId: text.exactOptional(),
       endUserCode: text.exactOptional(),
       endUser: text.exactOptional(),

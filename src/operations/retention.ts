@@ -22,8 +22,11 @@ export const disposals = defineListing({
       productCode: z.enum(PRODUCTS).exactOptional(),
       ...{ by: text, reason: text },
       details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
-      matter: text.exactOptional().meta({ description: 'Of a legal hold.' }),
-      run: z.object({ workflowId: text, runId: text }).exactOptional().meta({ description: 'Of a deleted history.' }),
+      matter: text.exactOptional().meta({ description: 'The matter of a legal hold.' }),
+      run: z
+        .object({ workflowId: text, runId: text })
+        .exactOptional()
+        .meta({ description: 'The run whose history was deleted.' }),
     })
     .meta({ id: 'recordedDisposal' }),
   order: ['recordedAt', 'kind', 'runKey', 'productCode', 'matter'],

@@ -41,7 +41,7 @@ const namesOf = (holds: LegalHold[]) => holds.map(({ journeyId, matter }) => `${
 
 test('a hold is set for a matter, once, and released for that matter alone', async () => {
   const withoutMatter = await runCli(['legal-hold', 'set', 'J-1', ...BY], { env });
-  assert.deepEqual([withoutMatter.code, withoutMatter.stderr.includes('--matter must be said')], [2, true]);
+  assert.deepEqual([withoutMatter.code, withoutMatter.stderr.includes('--matter must be given')], [2, true]);
   const unknown = await runCli(['legal-hold', 'set', 'J-10', '--matter', 'M-1', ...BY, '--json'], { env });
   assert.equal(JSON.parse(unknown.stderr).error.type, 'JourneyNotFoundError');
 

@@ -116,8 +116,10 @@ export const holdSchema = z
       description:
         'Follows from the reason. A lost run takes no amend; if it sent nothing either, the row can only be marked as seen.',
     }),
-    decideAt: z.string().exactOptional().meta({ description: 'Where to POST the decision.' }),
-    guide: guideSchema.meta({ description: 'What it means, and what each decision will do, in plain sentences.' }),
+    decideAt: z.string().exactOptional().meta({ description: 'The address to POST the decision to.' }),
+    guide: guideSchema.meta({
+      description: 'The meaning of the hold, and what each decision will do, in plain sentences.',
+    }),
   })
   .meta({ id: 'hold' });
 

@@ -40,8 +40,8 @@ const sessionSchema = z
     endUsers: reach,
     environment: z.enum(ENVIRONMENTS),
     temporalUi: z.string().exactOptional().meta({ description: 'The address of the Temporal UI.' }),
-    runbookUrl: z.string().exactOptional().meta({ description: 'Where the pages of the runbook are served.' }),
-    signOutAt: z.string().exactOptional().meta({ description: 'Where the proxy that signs people in signs them out.' }),
+    runbookUrl: z.string().exactOptional().meta({ description: 'The address of the runbook’s pages.' }),
+    signOutAt: z.string().exactOptional().meta({ description: 'The address at which the proxy signs people out.' }),
     signOut: z.boolean().meta({ description: 'Whether DELETE /session signs out.' }),
   })
   .meta({ id: 'session' });

@@ -18,7 +18,7 @@ const consentAnswerSchema = z
         'accepted: it counts. kept: the ledger does not know the journey, share or applicant yet; the consent counts once it does. ' +
         'pending: Temporal has it, but it is not judged or recorded yet; send it again to ask.',
     }),
-    duplicate: z.boolean().meta({ description: 'The same was accepted before.' }),
+    duplicate: z.boolean().meta({ description: 'Whether the same consent was accepted before.' }),
     recorded: z.boolean().meta({ description: 'Whether the ledger has it.' }),
     unmatched: z
       .enum(['journey', 'share', 'applicant'])

@@ -116,7 +116,7 @@ export const allRunsRoutes: readonly Route[] = [
     path: '/v1/runs',
     operationId: 'listRuns',
     summary: 'Runs of every kind: those that run first, then those that ended last',
-    description: 'By visibility, which may lag by a second.',
+    description: 'The list comes from Temporal’s visibility, which may lag by a second.',
     scope: 'holds:read',
     query: allRunsQuery,
     answers: { 200: { description: 'One page.', schema: runListSchema } },

@@ -23,7 +23,7 @@ export function withAuthorizationOptions(command: Command): Command {
 /** @throws UsageError */
 export function checkedAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const missing = Object.entries({ by, reason }).flatMap(([name, text]) => (text?.trim() ? [] : [`--${name}`]));
-  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be said`);
+  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be given`);
   const authorization = { by: by ?? '', reason: reason ?? '' };
   const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
@@ -35,7 +35,7 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
 /** @throws UsageError */
 export function checkedMatter({ matter }: { matter?: string }): string {
   const trimmed = matter?.trim() ?? '';
-  if (trimmed === '') throw new UsageError('--matter must be said');
+  if (trimmed === '') throw new UsageError('--matter must be given');
   if (trimmed.length > MAX_MATTER_LENGTH || FORBIDDEN_CHARACTER.test(trimmed)) {
     throw new UsageError(`--matter must be 1 to ${MAX_MATTER_LENGTH} printable characters`);
   }

@@ -36,7 +36,9 @@ const returnReasonCode = z
 export const applicantOutcomeFields = {
   applicantId: z.string(),
   outcome: z.enum(REPORT_OUTCOMES),
-  returnCode: returnCode.exactOptional().meta({ description: 'Where the gateway gives one for each applicant.' }),
+  returnCode: returnCode
+    .exactOptional()
+    .meta({ description: 'Present where the gateway gives one for each applicant.' }),
   returnReasonCode: returnReasonCode.exactOptional(),
 };
 
@@ -74,7 +76,7 @@ const answeredSchema = z.object(answeredFields);
 export const providerTextFields = {
   returnReasonDesc: z.string().exactOptional(),
   errorMessage: z.string().exactOptional(),
-  applicantId: z.string().exactOptional().meta({ description: 'Where it was said of one applicant.' }),
+  applicantId: z.string().exactOptional().meta({ description: 'Present where the words are about one applicant.' }),
 };
 
 /** In the answer to `references` alone. */
@@ -117,7 +119,11 @@ const stageState = z.enum([
 export const stageStatusSchema = z
   .object({
     productCode: stage,
-    occurrence: z.int().min(2).exactOptional().meta({ description: 'A repeat: after the pull that it repeats.' }),
+    occurrence: z
+      .int()
+      .min(2)
+      .exactOptional()
+      .meta({ description: 'The number of the pull, for a repeat. A repeat follows the pull that it repeats.' }),
     state: stageState,
     attempts: count,
     customerTraceNumber: z.string().exactOptional(),
@@ -149,12 +155,12 @@ export const shareStatusSchema = z
       'withdrawn',
       'abandoned',
     ]),
-    waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    waitingFor: z.array(z.string()).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
     until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
     remarks: remarksSchema,
-    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
     /** Set when something about a posted share needs a person, such as a revocation after posting. */
     attention: z.literal('revokedAfterPosting').exactOptional(),
   })
@@ -175,7 +181,10 @@ export const holdStatusSchema = z
     profile: z.string().exactOptional(),
     endUserCode: z.string().exactOptional(),
     endUser: z.string().exactOptional(),
-    applicantIds: z.array(z.string()).exactOptional().meta({ description: 'The applicants that it is about.' }),
+    applicantIds: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: 'The applicants that the inquiry is about.' }),
     accountId: z.string().exactOptional().meta({ description: 'The row, of a portfolio review.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
@@ -190,7 +199,8 @@ export const holdStatusSchema = z
       description: 'With AnotherNumber: the number that the inquiry has for another customer.',
     }),
     resendFrom: instant.exactOptional().meta({
-      description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
+      description:
+        'With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend.',
     }),
     problems: z.array(problemSchema).exactOptional().meta({
       description:
@@ -199,7 +209,9 @@ export const holdStatusSchema = z
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
     refusedDecision: z
       .object({ decisionId: z.string(), reason: z.string(), at: instant })
-      .meta({ description: 'The latest decision that the ledger has refused, and why: it still waits for one.' })
+      .meta({
+        description: 'The latest decision that the ledger has refused, and why. The hold still waits for a decision.',
+      })
       .exactOptional(),
   })
   .meta({ id: 'holdStatus' });
