@@ -18,7 +18,6 @@ import { registerDisposeCommand } from './cli/commands/records/dispose-command.t
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
-import { registerResolveCommand } from './cli/commands/runs/resolve-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
@@ -68,7 +67,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerStatusCommand,
     registerWatchCommand,
     registerHoldsCommand,
-    registerResolveCommand,
     registerWebhooksCommand,
     registerDisposeCommand,
     registerLegalHoldCommand,

@@ -227,6 +227,11 @@ const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
     description: 'share a report with a secondary user, once its applicants consent',
     fill: async (command) => (await starts()).fillShare(command),
   },
+  {
+    name: 'resolve',
+    description: 'decide about an inquiry on hold; on a terminal it asks for what is missing',
+    fill: async (command) => (await import('./runs/resolve-command.ts')).fillResolve(command),
+  },
   ...OPERATIONS.map((spec) => ({
     name: spec.name,
     description: spec.description,

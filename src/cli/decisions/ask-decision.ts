@@ -114,7 +114,7 @@ function outcomeChoices(hold: DecidableHold, ofMany: boolean) {
   return outcomes.flatMap(({ outcome: value, words: what }) => (ofMany && value === 'record' ? [] : [{ value, what }]));
 }
 
-/** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */
+/** A reference in the words of the provider's books. `--file` takes the whole of it. */
 async function askReference({ applicantIds: known = [] }: DecidableHold, prompter: Prompter): Promise<ReportReference> {
   const [{ sharedFields }, { problemsIn }] = await Promise.all([
     import('../../messages/message.ts'),
