@@ -254,6 +254,11 @@ export async function registerSchemaCommands(program: Command, named: string | u
   }
 }
 
+const GROUPS: Readonly<Record<string, string>> = {
+  'legal-hold': 'keep a run, or a whole review, from being disposed of',
+};
+
 function findGroup(parent: Command, word: string): Command {
-  return parent.commands.find((command) => command.name() === word) ?? parent.command(word);
+  const known = parent.commands.find((command) => command.name() === word);
+  return known ?? parent.command(word).description(GROUPS[word] ?? '');
 }
