@@ -5,7 +5,7 @@
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/consents/kept-consents.ts';
-import type { WorkNote } from '../ledger/holds/work.ts';
+import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type {
   DecisionRecord,
   DecisionVerdict,
@@ -255,8 +255,12 @@ export interface JourneyActivities {
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
   /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
-  /** Records the operator tasks that the run has opened or ended since its last note. */
-  noteWork(args: { ledgerId: string; note: WorkNote }): Promise<void>;
+  /** Opens the row of a hold before the run waits for a decision about it. */
+  openHold(args: { ledgerId: string; hold: RunHold }): Promise<void>;
+  /** Opens or closes a flag that no transaction of the ledger can cause. */
+  flagRun(args: { ledgerId: string; flag: RunFlag }): Promise<void>;
+  /** Closes what a run that ends leaves open, unless it still needs an operator. */
+  closeWork(args: { ledgerId: string; runKey: string; until: string }): Promise<void>;
   /** Records operators' decisions about the calling run before they take effect. */
   recordRunDecisions(args: { ledgerId: string; decisions: RunDecision[] }): Promise<void>;
   /** Returns consents from before this run. The ledger records that the run has received them. */

@@ -35,9 +35,9 @@ function profileNameOf(input: unknown): string {
 async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
   const facts = await ifAnswered(ledger.startFacts(runKey));
   if (facts?.hasOpenWork && workflowIdProblems({ runKey, path: '' }).length === 0) {
-    // An earlier run of this id that was cut off has left open waits.
-    const before = utcInstant(activityInfo().scheduledTimestampMs);
-    await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { runKey, before }));
+    // An earlier run of this id may have been cut off before it closed its holds.
+    const until = utcInstant(activityInfo().scheduledTimestampMs);
+    await ifAnswered(ledger.work.close(ledger.identity.ledgerId, { runKey, until }));
   }
   return facts;
 }

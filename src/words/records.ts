@@ -197,7 +197,7 @@ const ENDED: Record<WorkEnd['how'], string | undefined> = {
   seen: undefined,
   claimed: 'the next attempt was made',
   replaced: 'it is held for another reason',
-  ended: 'its run goes on, or has ended',
+  ended: 'its run continues, or has ended',
   disposed: 'it was disposed of',
 };
 

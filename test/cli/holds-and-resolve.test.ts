@@ -154,7 +154,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal((await ledger.inquiry(one.trace))?.decisions[0]?.by, 'ops');
   });
 
-  test('is also what a run that is gone has left, and what came too late until somebody has seen it', async () => {
+  test('also lists what a lost run has left, and what came too late until an operator has seen it', async () => {
     const one = await held('4002');
     const { journeyId } = one.input;
     await one.handle.terminate('gone');
@@ -201,7 +201,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.match(again.stderr, /nobody has seen to/);
   });
 
-  test('needs no worker, and no run either: what may be decided is told when its run is known to be gone', async (t) => {
+  test('needs no worker and no run: the list says what may be decided once the run is known to be gone', async (t) => {
     const other = await startHarness();
     t.after(() => other.close());
     const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });

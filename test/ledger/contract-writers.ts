@@ -8,6 +8,7 @@ import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import { attempted, claimOf, consentOf, decisionOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { openHolds } from './work-rows.ts';
 
 const NEXT = SCHEMA_VERSION + 1;
 
@@ -122,8 +123,9 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
     () => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' }),
     () => ledger.retention.begin({ runKey: 'J-1' }, authorization),
-    () => ledger.work.note(ledgerId, { asOf: '2026-01-02T03:04:05Z', opened: [], ended: [] }),
-    () => ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: '2026-01-02T03:04:05Z' }),
+    () => openHolds(ledger, [{}]),
+    () => ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE }),
+    () => ledger.work.close(ledgerId, { runKey: 'J-1', until: '2026-01-02T03:04:05Z' }),
     () => {
       const who = { by: 'ops', reason: 'seen', decidedAt: '2026-01-02T03:04:05Z' };
       return ledger.work.markSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', ...who });

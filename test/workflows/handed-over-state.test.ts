@@ -59,15 +59,7 @@ const COMMON = {
   events: EVENTS,
   refused: { refusedMessages: [{ message: 'consent', reason: 'no', at: AT }], refusedMessagesTotal: 9 },
   published: { NeedsAttention: 'OutcomeUnknown' },
-  noted: [
-    {
-      work: {
-        ...{ kind: 'held', reason: 'GatewayUnreachable', since: AT, runKey: 'J', gatewayProfile: 'default' },
-        ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', attempt: 2 },
-      },
-      isUnsure: true,
-    },
-  ],
+  mayLeaveRows: true,
   asked: [
     {
       decisions: [

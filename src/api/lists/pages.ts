@@ -27,7 +27,10 @@ export function pageSchema<Row extends z.ZodType>(id: string, row: Row, order: s
       ...others,
       data: z.array(row).meta({ description: order }),
       hasMore: z.boolean(),
-      next: z.string().exactOptional().meta({ description: 'For the query parameter `after`, where there is more.' }),
+      next: z
+        .string()
+        .exactOptional()
+        .meta({ description: 'Send it as the query parameter `after` to get the next page. Absent on the last page.' }),
     })
     .meta({ id });
 }

@@ -42,7 +42,7 @@ export const listedRunSchema = z
     closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
     stage: z.string().exactOptional(),
     needsAttention: z.string().exactOptional().meta({ description: 'Why a person should look.' }),
-    waitsFor: z.enum(WAITS_FOR).exactOptional().meta({ description: 'What it waits for, beside a person.' }),
+    waitsFor: z.enum(WAITS_FOR).exactOptional().meta({ description: 'What the run waits for, beside a person.' }),
   })
   .meta({ id: 'listedRun' });
 

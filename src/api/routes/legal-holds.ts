@@ -18,7 +18,7 @@ const orderSchema = z
       .string()
       .transform((matter) => matter.trim())
       .pipe(text(100))
-      .meta({ description: 'The legal matter; each matter has a hold of its own.' }),
+      .meta({ description: 'The legal matter; each matter has its own hold.' }),
     reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
   })
   .meta({ id: 'legalHoldOrder' });

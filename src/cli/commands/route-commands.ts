@@ -38,7 +38,8 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'references',
-    description: 'print what has to be stored for later shares: consumer ids masked, or with --reveal (personal data)',
+    description:
+      'print the references to store for later shares: consumer ids masked, or with --reveal (personal data)',
     routes: reports,
     operationIds: ['getJourneyReferences', 'getPullReferences', 'getReviewAccountReferences', 'getShareReferences'],
     arguments: [['<id>', RUN_ID]],
@@ -48,7 +49,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'changes',
-    description: 'what changed before closing, from the ledger: masked, or with --reveal (personal data)',
+    description: 'print what changed before closing, from the ledger: masked, or with --reveal (personal data)',
     routes: reports,
     operationIds: ['getJourneyChanges'],
     arguments: [['<journeyId>']],
@@ -68,7 +69,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'pauses',
-    description: 'every pause, in force and past, the oldest first',
+    description: 'list every pause, in force and past, the oldest first',
     routes: pauses,
     operationIds: ['listPauses'],
     examples: ['credit-journey pauses'],
@@ -87,7 +88,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'resume',
-    description: 'end a pause, and wake what waits for its end',
+    description: 'end a pause, and wake the runs that wait for its end',
     routes: pauses,
     operationIds: ['endPause'],
     examples: ['credit-journey resume --by ops-7 --reason "ticket 4711: corrected"'],
@@ -118,7 +119,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'legal-hold list',
-    description: 'every legal hold in force, the oldest first',
+    description: 'list every legal hold in force, the oldest first',
     routes: legalHolds,
     operationIds: ['listLegalHolds'],
     examples: ['credit-journey legal-hold list', 'credit-journey legal-hold list --run-key J-1'],

@@ -14,7 +14,7 @@ const MAX_LENGTH = 500;
 
 export function withAuthorizationOptions(command: Command): Command {
   return command
-    .option('--by <name>', 'who has it done; kept in the ledger')
+    .option('--by <name>', 'who asks for it; kept in the ledger')
     .option('--reason <text>', 'why; kept in the ledger, so nothing personal about the consumer');
 }
 

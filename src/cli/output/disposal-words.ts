@@ -11,7 +11,7 @@ type Obstacle = RefusedDisposal['obstacles'][number];
 const WORDS: Record<Exclude<Obstacle['reason'], 'legalHold'>, string> = {
   sending: 'an attempt may still be answered',
   undecided: 'an inquiry waits for a decision: `credit-journey holds`',
-  attention: 'something came too late that nobody has seen to: `credit-journey holds`',
+  attention: 'no operator has seen to something that came too late: `credit-journey holds`',
   runOpen: 'a run of it is open in Temporal',
   runsRemain: 'Temporal has not let go of its runs in time: do it again',
 };
@@ -108,12 +108,12 @@ export function resultLines(
       : []),
     ...refusedLines(refused, output),
     ...shareLines([...disposed, result], output),
-    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Do it again, and it goes on.`, width) : []),
+    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Run it again to continue.`, width) : []),
     ...(more ? ['There are more: do it again.'] : []),
     ...(scrubbed
       ? []
       : wrap(
-          'The ledger’s files still hold what was destroyed: somebody else is reading it, or this role may not VACUUM. Do it again.',
+          'The ledger’s files still hold what was destroyed: another connection is reading it, or this role may not VACUUM. Run it again.',
           width,
         ).map(colors.yellow)),
   ];

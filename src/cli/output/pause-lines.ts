@@ -30,7 +30,11 @@ export function resumedLines({ pause, runs, inForce }: Resumed, output: Output):
       : ['nothing has changed: no such pause was in force']),
     `  runs that were woken: ${runs.woken}${runs.closed > 0 ? `; that had ended: ${runs.closed}` : ''}`,
     ...(runs.unreached > 0
-      ? [colors.yellow(`  runs that could not be told: ${runs.unreached}; say it again, or they go on within the hour`)]
+      ? [
+          colors.yellow(
+            `  runs that could not be reached: ${runs.unreached}; run it again, or they continue within the hour`,
+          ),
+        ]
       : []),
     ...pauseLines(inForce, output),
   ];

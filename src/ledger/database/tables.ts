@@ -398,8 +398,8 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       attempt BIGINT,
       -- What else the run says of its hold, as JSON. NULL: the ledger's own rows say it.
       details TEXT,
-      -- The run's clock when the run said so last. NULL: a transaction of the ledger has caused it.
-      noted_at BIGINT,
+      -- Since when its run waits, by the run's clock. NULL: no run has said that it waits.
+      held_since BIGINT,
       closed_at BIGINT,
       -- decided, overtaken, seen, claimed, replaced, ended or disposed
       closed_how TEXT,
@@ -416,11 +416,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
     'CREATE INDEX work_of_run ON work_for_people (run_key)',
-    // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
-    `CREATE TABLE work_of_resets (
-      run_key TEXT PRIMARY KEY,
-      noted_at BIGINT NOT NULL
-    )`,
 
     ...Object.entries(GUARDS).flatMap(([table, guard]) => guardRows(table, guard)),
   ];
@@ -450,5 +445,4 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   legal_holds: 'appendOnly',
   inquiry_pauses: 'appendOnly',
   work_for_people: 'keepRows',
-  work_of_resets: 'keepRows',
 };

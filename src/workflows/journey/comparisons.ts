@@ -64,6 +64,9 @@ export function takeChanges(journey: Journey, stage: StageRecord, changes: Stage
   if (!isAbove(changes, journey.input.attentionAbove)) return;
   const { productCode, customerTraceNumber } = status;
   // A flag that the report may be another person's has priority.
+  if (status.attention === undefined && customerTraceNumber !== undefined) {
+    journey.work.flag({ reason: REPORT_CHANGED, customerTraceNumber });
+  }
   status.attention ??= REPORT_CHANGED;
   journey.publish();
   journey.events.emit('stage.changed', [productCode, customerTraceNumber ?? ''], {

@@ -32,7 +32,6 @@ import { ConsentChecks, ConsentRecorder, carriedConsents, endGrant } from '../co
 import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
-import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
 import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
@@ -461,7 +460,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     passing: readonly SearchAttributeName[] = [],
   ): void {
     this.published.upsert(this.#attributes(journeyStage), passing);
-    this.noted.look();
   }
 
   /** @param journeyStage `undefined` where stage and end user stay as they are listed */
@@ -496,26 +494,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     if (this.sharesInWait.length > 0) return 'consents';
     const isOpen = this.openUntil !== undefined && this.sharesAreSettled;
     return isOpen && !this.isEnding && !this.isClosing ? 'requests' : null;
-  }
-
-  /** Flags for an operator, although nothing waits for them. */
-  override get flagged(): NeededWork[] {
-    const stages = this.stages.map(({ status: { productCode, attention, customerTraceNumber } }) => {
-      return {
-        attention,
-        customerTraceNumber,
-        named: { productCode, endUserCode: endUserOf(this.input, productCode) },
-      };
-    });
-    const shares = [...this.shares.values()].map(({ attention, customerTraceNumber, input }) => {
-      const { shareId, endUserCode, endUser } = input;
-      const named = { productCode: 'SECONDUSE' as const, shareId, ...defined({ endUserCode, endUser }) };
-      return { attention, customerTraceNumber, named };
-    });
-    const owned = { kind: 'flagged' as const, runKey: this.journeyId, gatewayProfile: this.run?.profile ?? '' };
-    return [...stages, ...shares].flatMap(({ attention: reason, customerTraceNumber, named }) =>
-      reason && customerTraceNumber ? [{ ...owned, reason, customerTraceNumber, ...named }] : [],
-    );
   }
 }
 

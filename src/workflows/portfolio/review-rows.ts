@@ -124,9 +124,9 @@ export class ReviewRows {
 
   /** Whether nothing is in flight and no decision is being recorded. The next run takes over each hold unchanged. */
   #mayLeave(): boolean {
-    const { underWay, holds, events } = this.#review;
+    const { underWay, holds, events, work } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return allMessagesAnswered() && events.areOut && holds.view.every(({ isDecided }) => !isDecided);
+    return allMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
   }
 
   #isAllBegun(): boolean {

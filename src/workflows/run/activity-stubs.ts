@@ -45,7 +45,7 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
 });
 
 /** Activities that a run cannot do without, and that are tried for as long as it takes. */
-type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks' | 'noteWork'>;
+type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks'>;
 
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
@@ -109,14 +109,6 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
     ...UNHURRIED,
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'],
   },
-});
-
-/** `noteWork`: idempotent. Nothing waits for it but the run's end, and that no longer than this. */
-export const { noteWork } = proxyActivities<Pick<JourneyActivities, 'noteWork'>>({
-  startToCloseTimeout: '20 seconds',
-  ...HEARTBEATS,
-  scheduleToCloseTimeout: '1 hour',
-  retry: { ...UNHURRIED, nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'] },
 });
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */

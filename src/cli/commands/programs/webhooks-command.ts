@@ -35,16 +35,20 @@ const MOST_LISTED = 500;
 export function registerWebhooksCommand(program: Command): void {
   const webhooks = program
     .command('webhooks')
-    .description('events on their way to endpoints: see, send again, try out');
+    .description('list, send again and test the events for webhook endpoints');
   const list = webhooks
     .command('list')
-    .description('deliveries that have not come to an end: 3 if an event was given up')
+    .description('list deliveries that have not ended: exits with 3 if an event was given up')
     .option('--failed', 'only those that have given an event up');
   withExamples(withServerOptions(list), 'credit-journey webhooks list --failed');
   list.action(listDeliveries);
   const actions = [
-    ['resend', 'send again what was given up, and now what waits for its next attempt', 'resendWebhooks'],
-    ['drop', 'forget what was given up', 'dropWebhooks'],
+    [
+      'resend',
+      'send the events again that were given up, and at once those that wait for their next attempt',
+      'resendWebhooks',
+    ],
+    ['drop', 'forget the events that were given up', 'dropWebhooks'],
   ] as const;
   for (const [name, description, update] of actions) {
     const command = webhooks

@@ -39,7 +39,7 @@ export function registerDisposeCommand(program: Command): void {
   const command = withAuthorizationOptions(
     program
       .command('dispose')
-      .description('destroy what was kept of journeys, for good; --dry-run shows what would go')
+      .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
       .option('--product <productCode>', 'with --older-than: of these journeys only what belongs to this product')

@@ -20,13 +20,10 @@ interface HoldsOptions extends ServerOptions, WorkOptions {
 export function registerHoldsCommand(program: Command): void {
   const command = program
     .command('holds')
-    .description('what needs a person, with the command that resolves it: 3 if anything does');
+    .description('list what needs a person, with the command that resolves it: exits with 3 if anything does');
   withWorkFilters(command)
-    .option(
-      '--seen-consents <id>',
-      'take the consents that match nothing, of this id, off the list; with --by and --reason',
-    )
-    .option('--seen-run <id>', 'take what was flagged about this run as a whole off the list; with --by and --reason')
+    .option('--seen-consents <id>', 'mark the unmatched consents of this id as seen; with --by and --reason')
+    .option('--seen-run <id>', 'mark the flag about this whole run as seen; with --by and --reason')
     .option('--by <name>', 'who has seen to them')
     .option('--reason <why>', 'what was done about them');
   withExamples(

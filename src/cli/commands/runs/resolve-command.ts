@@ -11,23 +11,23 @@ import { optionFor } from '../../output/schema-options.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   '--decision-id': 'the decision’s own id; the same one twice decides once',
-  '--attempt': 'the attempt that is judged, as the hold shows it',
-  '--action': `${HOLD_ACTIONS.join(', ')}; of what was flagged seen`,
+  '--attempt': 'the attempt to decide about, as the hold shows it',
+  '--action': `${HOLD_ACTIONS.join(', ')}; for a flag: seen`,
   '--by': 'who decides',
   '--reason': 'why',
   '--report-reference-number': 'of accept with a record; its applicants come with --file',
-  '--confirm-consumer-ids': 'of a reference: its consumerIds are right, although the ledger has them of others',
+  '--confirm-consumer-ids': 'with a reference: its consumerIds are right, although the ledger has them of others',
 };
 
 export function fillResolve(command: Command): void {
-  command.argument('[id]', RUN_ID).argument('[customerTraceNumber]', 'where it has several holds');
+  command.argument('[id]', RUN_ID).argument('[customerTraceNumber]', 'which inquiry, if the run has several holds');
   for (const member of DECISION_MEMBERS) command.addOption(optionFor(member, WORDS[member.flag]));
   command
     .option('--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input')
-    .option('--proof <path>', 'the compact JWS that proves it; what it holds need not be given; - is standard input')
-    .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next six go with it')
+    .option('--proof <path>', 'the compact JWS that proves the decision and holds its members; - is standard input')
+    .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next six options go with it')
     .option('--answers <path>', 'the provider’s answers by trace number: CSV or JSON; - is standard input');
-  withWorkFilters(command).option('--yes', 'do not ask whether it shall be done');
+  withWorkFilters(command).option('--yes', 'do not ask for confirmation');
   withExamples(
     withServerOptions(command),
     'credit-journey start --sample --lose-answer --journey-id J-1006',
