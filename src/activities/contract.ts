@@ -67,8 +67,6 @@ export interface PreparedRun extends RunIdentity {
   runbookUrl?: string;
   /** The profile has endpoints for events. */
   sendsEvents?: true;
-  /** Result of the preflight. Before the first attempt the run meets `refused` and `unavailable` again, visibly. */
-  token: 'ready' | 'unavailable' | 'refused';
 }
 
 /** The facts that a `lendingJourney` run also receives at its start. */
@@ -234,7 +232,6 @@ export interface JourneyActivities {
     /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */
     journeyPurposeCode?: string;
   }): Promise<void>;
-  acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   /** Only reads; builds and validates nothing. Any worker can run it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   /**

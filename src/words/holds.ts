@@ -217,7 +217,7 @@ function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedI
       if (failureType === 'AnotherNumber') return 'post it under this number too, once';
       return wasClaimed(failureType)
         ? 'send it once more under the same trace number'
-        : 'go on; the ledger decides whether anything is sent';
+        : 'continue; the ledger decides whether anything is sent';
     case 'accept':
       return 'the provider says what the outcome is; continue with that';
     case 'amend':
@@ -225,7 +225,7 @@ function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedI
     case 'abandon':
       return 'give it up; nothing more is ever sent under it';
     case 'seen':
-      return 'a person has looked into it';
+      return 'an operator has looked into it';
   }
 }
 
@@ -258,7 +258,7 @@ export function consequences(
       return resendConsequences(inquiry, name);
     case 'accept':
       return [
-        `${isRunning ? `The ${name} goes` : `A new start of the ${name} will go`} on with what the provider says came of attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
+        `${isRunning ? `The ${name} continues` : `A new start of the ${name} will continue`} with the outcome that the provider gives for attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
         'Nothing is sent.',
         ...(productCode === 'SECONDUSE' && !isPosted ? ['The share ends as `notPosted`.'] : []),
         ...(productCode !== 'SECONDUSE' && !isPosted && inquiry.run === 'journey'
@@ -328,7 +328,7 @@ function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInq
     return [
       'The inquiry is posted under this number all the same, once.',
       'If the other one was posted, that is a second inquiry on the consumer’s file.',
-      ...(run === 'portfolio' ? ['One decision is about every row of this review that stands so.'] : []),
+      ...(run === 'portfolio' ? ['The decision is about every row of this review in the same state.'] : []),
     ];
   }
   if (!wasClaimed(failureType)) {

@@ -196,7 +196,7 @@ const ENDED: Record<WorkEnd['how'], string | undefined> = {
   overtaken: undefined,
   seen: undefined,
   claimed: 'the next attempt was made',
-  replaced: 'it is held for another reason',
+  replaced: 'it is on hold for another reason',
   ended: 'its run continues, or has ended',
   disposed: 'it was disposed of',
 };

@@ -51,8 +51,8 @@ describe('what a decision will do, in words', () => {
   });
 
   test('tells a run from a row without one', () => {
-    assert.match(words({}, 'accept'), /^The journey goes on .*: noRecord\. Nothing is sent\./);
-    assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will go on/);
+    assert.match(words({}, 'accept'), /^The journey continues .*: noRecord\. Nothing is sent\./);
+    assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will continue/);
     const { shareId: _, ...stage } = HOLD;
     assert.match(consequencesOf(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
     assert.match(words({}, 'abandon'), /The journey continues without this share\./);

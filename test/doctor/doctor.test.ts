@@ -103,9 +103,6 @@ test('the checks are printed in one order, whichever ends first', async () => {
       'token-service/default',
       'gateway/default',
       'markers',
-      'standing-decisions/default',
-      'consent-trust/default',
-      'decision-trust/default',
       'clear-starts',
       'pauses',
       'failing-runs',
@@ -118,20 +115,6 @@ test('the checks are printed in one order, whichever ends first', async () => {
 test('the clocks of Temporal, the ledger and the token service are compared with ours', async () => {
   const { detail = '' } = (await findings()).get('clock') ?? {};
   for (const whose of ['Temporal', 'ledger', 'token-service/default']) assert.match(detail, new RegExp(`${whose} `));
-});
-
-test('prints for each profile how consents are trusted', async () => {
-  const told = async (change: Partial<GatewayProfile>) =>
-    (await findings(profile(change))).get('consent-trust/default') ?? assert.fail();
-  assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in CONSENT_JWKS_FILE$/);
-  assert.match((await told({ consentTrust: 'proof' })).detail, /^proof: a grant counts with one/);
-});
-
-test('prints for each profile whose decisions are accepted', async () => {
-  const told = async (change: Partial<GatewayProfile>) =>
-    (await findings(profile(change))).get('decision-trust/default') ?? assert.fail();
-  assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in DECISION_JWKS_FILE$/);
-  assert.match((await told({ decisionTrust: 'proof' })).detail, /^proof: a decision is taken with one/);
 });
 
 describe('what is wrong is named', () => {

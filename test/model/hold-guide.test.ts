@@ -58,7 +58,7 @@ describe('what the guide says of decisions', () => {
 
   test('tells after each kind of run whether it ends, and never speaks of another kind', () => {
     const ends: Record<RunKind, RegExp> = {
-      journey: /The journey ends with this stage; after a repeat it goes on/,
+      journey: /The journey ends with this stage; after a repeat it continues/,
       pull: /The pull ends with it\./,
       share: /The share ends with it\./,
       portfolio: /The review continues with its other rows\./,

@@ -23,7 +23,7 @@ const RUN: PreparedRun = {
     ...{ giveUpAfterMs: 1, backoffInitialMs: 1, backoffMaxMs: 1, retryAfterMaxMs: 1, sendByMs: 1, resendAfterMs: 1 },
     ...{ submitTimeoutMs: 1, heartbeatTimeoutMs: 1, handOverAfterEvents: 100 },
   },
-  ...{ searchAttributes: ['NeedsAttention'], consentTrust: 'namespace', token: 'ready' },
+  ...{ searchAttributes: ['NeedsAttention'], consentTrust: 'namespace' },
 };
 const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAAA00';
 const REFERENCE = {

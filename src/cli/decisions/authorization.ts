@@ -21,7 +21,7 @@ export function withAuthorizationOptions(command: Command): Command {
 /** @throws UsageError */
 export function checkedAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const missing = Object.entries({ by, reason }).flatMap(([name, text]) => (text?.trim() ? [] : [`--${name}`]));
-  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be said`);
+  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be given`);
   const authorization = { by: by ?? '', reason: reason ?? '' };
   const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);

@@ -51,7 +51,7 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
     throw new UsageError('--all needs a --type, or --answers');
   }
   const foreign = OF_ONE.filter((flag) => options[optionKey(flag)] !== undefined);
-  if (foreign.length > 0) throw new UsageError(`${foreign.join(', ')} is of one inquiry, not of --all`);
+  if (foreign.length > 0) throw new UsageError(`${foreign.join(', ')} belongs to one inquiry, not to --all`);
   const asking = isAsking(output) && options.answers !== '-';
   const prompter = asking ? createPrompter() : undefined;
   try {
@@ -131,7 +131,7 @@ async function resolveAnswered(
     for (const { customerTraceNumber, ...draft } of checked) {
       const hold = byTrace.get(customerTraceNumber);
       if (hold) drafts.push({ hold, draft });
-      else unknown.push({ customerTraceNumber, why: 'nothing that was asked for waits for a decision about it' });
+      else unknown.push({ customerTraceNumber, why: 'no hold in the selection is about this inquiry' });
     }
     const { planned, leftOut } = await judge(journeys, drafts);
     const plan = { planned, leftOut: [...leftOut, ...unknown] };
@@ -181,7 +181,7 @@ function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
 
 /** Refuses early a decision that no hold of this kind takes. @throws UsageError */
 function requireSense({ action, outcome, providerSaid }: DraftDecision, failureType: FailureType): void {
-  if (action === 'seen') throw new UsageError('--all cannot seen: that is about one inquiry');
+  if (action === 'seen') throw new UsageError('--all cannot take seen: that is about one inquiry');
   if (action === 'accept' && outcome === 'record') {
     throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own. --answers takes them');
   }

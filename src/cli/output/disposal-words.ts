@@ -13,7 +13,7 @@ const WORDS: Record<Exclude<Obstacle['reason'], 'legalHold'>, string> = {
   undecided: 'an inquiry waits for a decision: `credit-journey holds`',
   attention: 'no operator has seen to something that came too late: `credit-journey holds`',
   runOpen: 'a run of it is open in Temporal',
-  runsRemain: 'Temporal has not let go of its runs in time: do it again',
+  runsRemain: 'Temporal has not deleted its runs in time: run it again',
 };
 
 /** Copies that no command can reach, for people and for records of the disposal. */
@@ -45,11 +45,14 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
   const nothing = disposedAt === undefined ? 'nothing is to be disposed of' : `disposed of since ${disposedAt}`;
   return [
     ...(planned.length === 0 ? (refused.length === 0 ? [nothing] : []) : plannedLines(planned, width)),
-    ...(more ? ['There are more: do it again after these, or raise --limit.'] : []),
+    ...(more ? ['There are more: run it again after these, or raise --limit.'] : []),
     ...refusedLines(refused, output),
     ...shareLines([...planned, plan], output),
     ...(unfinished.length > 0
-      ? wrap(`begun and not finished: ${unfinished.map(nameOf).join(', ')}. Do it again, by the same selection.`, width)
+      ? wrap(
+          `begun and not finished: ${unfinished.map(nameOf).join(', ')}. Run it again with the same selection.`,
+          width,
+        )
       : []),
   ];
 }

@@ -155,7 +155,6 @@ const triesForAnHour = proxyActivities<FileActivities>({
   },
 });
 
-/** Also asks for a token and the ledger, which takes up to 20 s. */
 export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
