@@ -54,7 +54,7 @@ import type {
 } from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
 import type { SealedRefusal } from './reports/reports.ts';
-import { Readings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
+import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';
 import {
@@ -150,10 +150,11 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
       ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
       scrub: () => engine.scrub(),
     },
-    reading: Object.assign(new Readings(ledger, transactions), {
+    reading: {
+      ...makeReadings(ledger, transactions),
       ...bindReads(transactions, { madeFor: readMadeFor }),
       ...bindLists(transactions, { accessesBetween: readAccessesPage }),
-    }),
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -71,7 +72,7 @@ test('SQLite: what each step of an inquiry asks', async (t) => {
     changes: await statementsOf(t, () => ledger.keepDerived(ledgerId, { kind: 'changes', of, from }, '{}')),
   };
   // Each has a beginning and an end; a read compares itself with the commits of others.
-  assert.deepEqual(steps, { start: 7, claim: 10, outcome: 8, reports: 6, changes: 6 });
+  assert.deepEqual(steps, { start: 7, claim: 10, outcome: 8, reports: 6, changes: 5 });
 });
 
 async function claimedBefore(ledger: Ledger) {
@@ -210,10 +211,13 @@ describe('SQLite: its log', () => {
     const file = newFile();
     const ledger = await open(t, file);
     await ledger.claim(claimOf(ledger));
+    const run = StatementSync.prototype.run;
+    t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...values: Parameters<typeof run>) {
+      if (this.sourceSQL === 'COMMIT') renameSync(`${file}-wal`, `${file}-aside`);
+      return run.apply(this, values);
+    });
     const during = claimOf(ledger, { inquiry: { customerTraceNumber: 'PQDURING' } });
-    const unanswered = assert.rejects(ledger.claim(during), LedgerUnavailableError);
-    await rename(`${file}-wal`, `${file}-aside`);
-    await unanswered;
+    await assert.rejects(ledger.claim(during), LedgerUnavailableError);
     await assert.rejects(ledger.lookUp(ledger.identity.ledgerId, TRACE), LedgerUnavailableError);
   });
 });

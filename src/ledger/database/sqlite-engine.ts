@@ -49,7 +49,7 @@ class SqliteConnection implements SqlSession {
         opened.exec('PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
         // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
         opened.exec('PRAGMA wal_autocheckpoint = 4000');
-        // Opens the log, so that its file is there from now on.
+        // This opens the log: its file exists afterwards.
         opened.exec('PRAGMA wal_checkpoint(PASSIVE)');
       });
       return new SqliteConnection(opened);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ChainFinding, ChainReport } from '../../../ledger/records.ts';
+import type { ChainFinding, ChainReport } from '../../../ledger/audit/audit-chain.ts';
 import type { SeenAttempt } from '../../../messages/ledger-watch.ts';
 import { connectOptions, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
