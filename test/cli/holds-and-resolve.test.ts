@@ -364,7 +364,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
       [
         [/Number or word: /, 'amend'],
         [/one of resend, accept, abandon[\s\S]*Number or word: /, '2'],
-        [/What came of it[\s\S]*Number or word: /, 'record'],
+        [/The outcome, as the provider gives it[\s\S]*Number or word: /, 'record'],
         [/What the provider says[\s\S]*Number or word: /, 'posted'],
         [/reportReferenceNumber: /, reportReferenceNumber],
         [/When the request was made.*: /, 'yesterday'],

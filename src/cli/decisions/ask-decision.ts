@@ -48,7 +48,7 @@ export async function askForTheRest(
   const decision = { attempt: hold.attempt, ...draft } as DraftDecision;
   decision.action ??= await askAction(hold, prompter);
   if (decision.action === 'accept')
-    decision.outcome ??= await prompter.choice('What came of it', outcomeChoices(hold, ofMany));
+    decision.outcome ??= await prompter.choice('The outcome, as the provider gives it', outcomeChoices(hold, ofMany));
   if (decision.action !== 'seen') decision.providerSaid ??= await askProviderSaid(hold, decision, prompter);
   if (decision.outcome === 'record' && !ofMany) {
     decision.reference ??= await askReference(hold, prompter);
