@@ -125,7 +125,7 @@ function hasTimeOf({ settings, token }: PreparedJourney, { startedAt, isBare }: 
 }
 
 /** Whether Temporal's database now has the run's configuration, and still waits for this execution. */
-async function isKept({ heard: _heard, ...run }: PreparedJourney, told: Told): Promise<boolean> {
+async function isKept({ standings: _standings, ...run }: PreparedJourney, told: Told): Promise<boolean> {
   const { client, info } = Context.current();
   told.run = run;
   try {

@@ -8,8 +8,7 @@ import { STAGES } from '../../model/products.ts';
 import { secondaryUserOf } from '../../model/stage-end-user.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { isBatch } from '../../model/work-class.ts';
-import { settleEarlyGrants } from '../consent/consent-handlers.ts';
-import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
+import { closeDown, recordWhatCameLast } from '../consent/consents.ts';
 import type { BegunAttempt } from '../inquiry/inquiry-spec.ts';
 import { beginJourneyOf, journeyActivities } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
@@ -20,7 +19,7 @@ import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
 import { Journey, type JourneyResumption, type StageRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { hearEarlierConsents, listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
+import { listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
 // A journey whose first stage waits for nothing begins with one activity: the check of its input and the first
@@ -136,7 +135,6 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
     return prepared && taken(journey, prepared);
   },
   prepare: async (journey) => taken(journey, await prepareJourney(journey)),
-  onPrepared: settleEarlyGrants,
   work: runToTheEnd,
   recordWhatCameLast: async (journey) => {
     await settleAllWithdrawals(journey);
@@ -152,9 +150,10 @@ function prepareJourney(journey: Journey): Promise<PreparedJourney> {
   return journey.begun ? CancellationScope.nonCancellable(ask) : ask();
 }
 
-/** Takes the consents from before the run; the rest is the run's configuration. */
-function taken(journey: Journey, { heard, ...run }: PreparedJourney): PreparedRun {
-  journey.heardAtStart = heard;
+/** Takes what stands for the shares of the input; the rest is the run's configuration. */
+function taken(journey: Journey, { standings = [], ...run }: PreparedJourney): PreparedRun {
+  const { shares = [] } = journey.input;
+  for (const [index, standing] of standings.entries()) journey.consents.learn(shares[index]?.shareId ?? '', standing);
   return run;
 }
 
@@ -162,7 +161,6 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   const { handOver } = journey;
   planStages(journey, run);
   compareAgain(journey, run);
-  hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
   await handOver.rest(untilEnded(parts, listConsentWaits(journey, run)));
   const ofStages = await parts[0];
