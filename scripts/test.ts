@@ -54,6 +54,7 @@ const TOGETHER = [
   'test/ledger/share-standing',
   'test/model/',
   'test/portfolio/rows-read-again',
+  'test/prose',
   'test/protection/key-ring',
   'test/protection/payload-codec',
   'test/protection/sealing',

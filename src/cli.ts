@@ -14,10 +14,8 @@ import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.
 import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
-import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
-import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
@@ -72,9 +70,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerWatchCommand,
     registerHoldsCommand,
     registerResolveCommand,
-    registerReportCommand,
-    registerChangesCommand,
-    registerReferencesCommand,
     registerListCommand,
     registerWebhooksCommand,
     registerDisposeCommand,

@@ -5,7 +5,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
-import { createEagerActivities, createGatewayActivities, createJourneyActivities } from './activities/index.ts';
+import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
 import { inquirySlots, permitsOf } from './activities/inquiry-permits.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
@@ -319,7 +319,7 @@ async function createWorkers(
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
     ...defined({ sinks }),
-    activities: { ...createJourneyActivities(dependencies), ...createEagerActivities(dependencies) },
+    activities: { ...createJourneyActivities(dependencies), ...createGatewayActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,

@@ -5,7 +5,6 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { sdkClientOf } from '../../src/client/credit-journeys.ts';
 import type { WorkClass } from '../../src/client.ts';
-import { isAttempt } from '../../test/support/attempt-types.ts';
 import { newJourneyId, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import { median } from '../load/series.ts';
@@ -148,8 +147,8 @@ type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 /** From the event that schedules the attempt to the event that starts it. */
 function inQueueMs({ events }: History): number {
-  const scheduled = events?.find(({ activityTaskScheduledEventAttributes: attributes }) =>
-    isAttempt(attributes?.activityType?.name),
+  const scheduled = events?.find(
+    ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType?.name === 'submitInquiry',
   );
   const started = events?.find(({ activityTaskStartedEventAttributes: attributes }) =>
     scheduled?.eventId?.eq(attributes?.scheduledEventId ?? -1),

@@ -22,15 +22,14 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 -- ledger_worker ------------------------------------------------------------------------------------------------------
 
-GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, attention_seen, consents, attempt_consents,
-  kept_consents, report_shares, withdrawn_shares, reports, derived_documents, refusal_bodies,
-  report_references, report_consumers, report_accesses, audit_chain, audit_head, retention_events, legal_holds,
+GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
+  kept_consents, report_shares, withdrawn_shares, sealed_bodies, report_references, report_consumers, report_accesses,
+  audit_chain, audit_head, retention_events, legal_holds,
   ledger_restores, inquiry_pauses, paused_inquiries, work_for_people, work_of_resets
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.
-GRANT UPDATE (digest, digest_version, workflow_id, run_id, applicant_ids, permitted_repeat, abandoned_at, late_answer_at,
-  late_consent_at, disposed_at, disposed_by, disposed_reason)
+GRANT UPDATE (digest, digest_version, workflow_id, run_id, applicant_ids, permitted_repeat, abandoned_at, disposed_at, disposed_by, disposed_reason)
   ON inquiries TO ledger_worker;
 -- How it ended; never its place, when it was claimed, until when its answer may come, or who permitted it.
 GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry_after_ms, answer_kind, outcome, return_code,
@@ -45,24 +44,21 @@ GRANT UPDATE (noted_at) ON work_of_resets TO ledger_worker;
 GRANT UPDATE (workflow_id, noted_at), DELETE ON paused_inquiries TO ledger_worker;
 
 -- Disposal and `keys rewrap`. A trigger lets nothing be put in the place of a sealed report: it can only be destroyed.
-GRANT UPDATE (body, key_id, wrapped_key) ON reports, refusal_bodies TO ledger_worker;
--- Derived again from the same reports.
-GRANT UPDATE (from_trace_number, from_attempt, algorithm, body, key_id, wrapped_key, stored_at) ON derived_documents
-  TO ledger_worker;
+GRANT UPDATE (body, key_id, wrapped_key) ON sealed_bodies TO ledger_worker;
 GRANT DELETE ON report_consumers TO ledger_worker;
 GRANT UPDATE (secret_key_id, secret_wrapped) ON ledger_identity TO ledger_worker;
 -- The vacuum after a disposal. Before PostgreSQL 17 only an owner may vacuum: `dispose` then says that old row versions
 -- are left to the server's own vacuum.
 DO $$ BEGIN
   IF current_setting('server_version_num')::INT >= 170000 THEN
-    EXECUTE 'GRANT MAINTAIN ON inquiries, attempts, reports, derived_documents, refusal_bodies TO ledger_worker';
+    EXECUTE 'GRANT MAINTAIN ON inquiries, attempts, sealed_bodies TO ledger_worker';
   END IF;
 END $$;
 
 -- ledger_api ---------------------------------------------------------------------------------------------------------
 
 -- It can claim no attempt, and so cause no inquiry; nor can it change a consent, a pause, a report or a table.
--- Of what people decide about runs it writes who cancelled a review, and why.
+-- Of what people decide about runs it writes who cancelled a review or has seen a flag, and why.
 GRANT INSERT ON run_decisions TO ledger_api;
 -- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
 -- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
@@ -72,7 +68,6 @@ GRANT UPDATE (state, accepted_by, accepted_answer, outcome, applicant_outcomes) 
 GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;
 -- What needs a person, and what a person has seen.
 GRANT INSERT, UPDATE (noted_at, closed_at, closed_how, closed_by) ON work_for_people TO ledger_api;
-GRANT INSERT ON attention_seen TO ledger_api;
 GRANT UPDATE (seen_at, seen_by, seen_reason) ON kept_consents TO ledger_api;
 -- Who has read what.
 GRANT INSERT ON report_accesses TO ledger_api;

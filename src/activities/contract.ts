@@ -316,36 +316,11 @@ export interface GatewayActivities {
   submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult>;
 }
 
-/** The result of a journey's first activity. The run does the rest by itself. */
-export interface BegunJourney {
-  /** Absent if only `prepareJourney`, which Temporal repeats, can provide it. */
-  prepared?: PreparedJourney;
-  /** Absent if nothing was claimed. `lost`: only the ledger has the outcome. */
-  first?: SubmitInquiryResult | { kind: 'lost' };
-}
-
 /** `details[0]` of an `InvalidInput` from the check of a start. */
 export interface RefusedInput {
   problems: readonly Problem[];
   /** The worker that checked lacks the profile: another worker may have it. */
   askOthers?: true;
-}
-
-/** `details[0]` of every failure of `beginJourney` except `InvalidInput` of its check. */
-export type BeginFailureDetails = SubmitFailureDetails & { prepared: PreparedJourney };
-
-/** Activities of the workflow queue alone. */
-export interface EagerActivities {
-  /**
-   * Runs `prepareJourney` and the first attempt of the first stage; never repeated. Before the claim, Temporal has the
-   * configuration as the details of a heartbeat ({@link PreparedJourney} without `standings`).
-   */
-  beginJourney(args: {
-    input: LendingJourneyInput;
-    firstRunId: string;
-    inquiry: { productCode: StageCode };
-    attempt: 1;
-  }): Promise<BegunJourney>;
 }
 
 /** A failure of the inquiry protocol as the workflow holds it. */

@@ -6,50 +6,24 @@ import {
   LedgerUnavailableError,
   RequestDiffersError,
 } from '../ledger/errors.ts';
-import type { FailureType } from '../model/failure-types.ts';
+import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { RefusedInput } from './contract.ts';
 import { ProfileMissingError, ProfileUnknownError } from './dependencies.ts';
 
-/**
- * The one place where errors become Temporal failures: a `type` of docs/protocol.md, a constant message and no cause.
- * Messages and causes of failures stay readable in a history.
- */
-const MESSAGES: Record<FailureType, string> = {
-  TokenUnavailable: 'the token service cannot be reached or is not answering',
-  CredentialsRefused:
-    'the credentials or the token were refused; check the secret, and that this address is on the provider’s allow-list',
-  LedgerUnavailable: 'the ledger cannot be reached',
-  GatewayUnreachable: 'the gateway cannot be reached; nothing was sent',
-  GatewayUntrusted: 'the gateway’s certificate or protocol was refused; nothing was sent',
-  TokenRejected: 'the gateway said 401; by a standing decision the inquiry was not processed',
-  Throttled: 'the gateway said to wait; by a standing decision the inquiry was not processed',
-  NotEntitled: 'the gateway said 403: this customer may not ask for that',
-  RequestRefused: 'the gateway refused the request as it stands',
-  OutcomeUnknown: 'the request was begun and its answer is lost: it may have posted an inquiry',
-  AnsweredLate: 'an attempt that a person had given up was answered late: it was posted',
-  UnexpectedResponse: 'the inquiry was posted, and its answer cannot be trusted as it stands',
-  ReturnCodeUnknown: 'the inquiry was posted, and its returnCode is not in the product’s table',
-  ProfileChanged: 'the gateway profile is not the one that the run started with; nothing was sent',
-  RequestDiffers: 'another request was made under this trace number',
-  AnotherNumber: 'the ledger has this inquiry under another trace number; nothing was sent',
-  LedgerChanged: 'this is not the ledger that the run has used',
-  LedgerRestored: 'this is an older copy of the ledger, which no operator has accepted; nothing is sent',
-  Paused: 'a person has paused inquiries; nothing was sent',
-  InvalidInput: 'the input is invalid; nothing was sent',
-  ActivityFailed: 'the activity could not be carried out',
-};
+// The one place where errors become Temporal failures: a type of the catalogue, its constant message and no cause.
+// Messages and causes of failures stay readable in a history.
 
 /** A failure that Temporal never repeats: the workflow decides whether to repeat. */
 export function finalFailure(type: FailureType, details: object = {}): ApplicationFailure {
-  return ApplicationFailure.create({ type, message: MESSAGES[type], nonRetryable: true, details: [details] });
+  return ApplicationFailure.create({ type, message: FAILURES[type].message, nonRetryable: true, details: [details] });
 }
 
 /** A failure that Temporal's retry policy may repeat. Only for activities that send nothing to the gateway. */
 export function passingFailure(type: FailureType, nextRetryDelayMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,
-    message: MESSAGES[type],
+    message: FAILURES[type].message,
     nonRetryable: false,
     ...(nextRetryDelayMs === undefined ? {} : { nextRetryDelay: nextRetryDelayMs }),
   });
@@ -75,7 +49,7 @@ export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSIT
       : finalFailure(error.code);
   }
   // The message is constant, since Temporal's UI shows it while the activity waits for another worker.
-  const message = error instanceof ProfileMissingError ? error.message : MESSAGES.ActivityFailed;
+  const message = error instanceof ProfileMissingError ? error.message : FAILURES.ActivityFailed.message;
   return ApplicationFailure.create({
     type: 'ActivityFailed',
     message,

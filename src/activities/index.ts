@@ -1,8 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
-import { createBeginJourney } from './begin-journey.ts';
 import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
-import type { EagerActivities, GatewayActivities, JourneyActivities, PortfolioActivities } from './contract.ts';
+import type { GatewayActivities, JourneyActivities, PortfolioActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createDecisionActivities, createLedgerActivities } from './ledger-activities.ts';
 import { createPortfolioActivities } from './portfolio-activities.ts';
@@ -46,12 +45,7 @@ export function heartbeating<Activities extends object>(activities: Activities):
   return Object.fromEntries(wrapped);
 }
 
-/** The one activity that can post an inquiry, on a profile's gateway queue. */
+/** The one activity that can post an inquiry, on a profile's gateway queue and on the workflow queue. */
 export function createGatewayActivities(dependencies: ActivityDependencies): GatewayActivities {
   return { submitInquiry: createSubmitInquiry(dependencies) };
-}
-
-/** `submitInquiry` on the workflow queue, and the activity that makes a journey's first attempt. */
-export function createEagerActivities(dependencies: ActivityDependencies): GatewayActivities & EagerActivities {
-  return { ...createGatewayActivities(dependencies), beginJourney: createBeginJourney(dependencies) };
 }

@@ -9,8 +9,7 @@ import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
 import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import type { FailureType } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
@@ -66,7 +65,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
  *
  * @param endsAt of `performance.now()`
  */
-export async function makeOneAttempt(
+async function makeOneAttempt(
   dependencies: ActivityDependencies,
   given: SubmitInquiryArgs,
   endsAt: number,
@@ -235,7 +234,7 @@ class OutcomeRecorder {
       retryAfterMs: error.retryAfterMs,
       requestedAt: error.requestedAt,
     });
-    const state = (ATTEMPT_STATE_OF_FAILURE[failureType] ?? 'unknown') as OutcomeRecord['state'];
+    const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
     const refusal = await this.#sealedRefusal(error);
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
     const kept = refusal && (recorded ? { refusalKept: true as const } : defined({ refusal: carriedRefusal(refusal) }));

@@ -40,7 +40,7 @@ export interface RunScope {
   endUsers: readonly string[] | null;
 }
 
-const MAX_BY_CHARACTERS = 100;
+export const MAX_BY_CHARACTERS = 100;
 
 /**
  * @param byClaim the claim that names who acts

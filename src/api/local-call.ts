@@ -1,13 +1,17 @@
 /** Runs an operation of the table in this process, for its own user: what the command line does, without a token. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { defined } from '../base/defined.ts';
 import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
 import { loadVariable } from '../config/environment.ts';
+import { text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
-import type { SignedInCaller } from './caller.ts';
+import { MAX_BY_CHARACTERS, type SignedInCaller } from './caller.ts';
 import { PATH_PARAMETERS, parametersIn, type Reply, type Route } from './route.ts';
 import { type ApiServices, createServices } from './services.ts';
 
@@ -30,6 +34,15 @@ export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv):
   return { ...services, runScope: async () => undefined };
 }
 
+/** Services of operations that need the ledger alone: they go on while Temporal is away. */
+export function ledgerServices(ledger: Ledger): ApiServices {
+  const own: Pick<ApiServices, 'openLedger' | 'runScope'> = {
+    openLedger: async () => ledger,
+    runScope: async () => undefined,
+  };
+  return own as ApiServices;
+}
+
 /** Returns a caller that may do everything, since its user may run the program with the ledger's secrets. */
 function localCaller(by: string | undefined): SignedInCaller {
   return {
@@ -38,22 +51,44 @@ function localCaller(by: string | undefined): SignedInCaller {
     profiles: '*',
     endUsers: '*',
     by,
-    signedInBy: 'authorization',
+    signedInBy: 'nothing',
   };
 }
 
 /**
- * @throws InvalidInputError, with the member's path; what the handler throws
+ * Checks what the operation takes, before anything is connected.
+ *
+ * @throws InvalidInputError, with each member's path
  */
+export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
+  const problems = parametersIn(route.path).flatMap((name): Problem[] => {
+    const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
+    return rule === null ? [] : [{ path: `/${name}`, rule }];
+  });
+  if (route.query) problems.push(...problemsOf(route.query, query));
+  if (route.body) problems.push(...problemsOf(route.body, body));
+  if (by !== undefined || route.body) problems.push(...problemsOf(AUTHOR, defined({ by })));
+  if (problems.length > 0) throw new InvalidInputError(problems);
+}
+
+const AUTHOR = z.object({ by: text(MAX_BY_CHARACTERS) });
+
+function problemsOf(schema: z.ZodType, value: object): readonly Problem[] {
+  try {
+    parseWith(schema, value);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.problems;
+    throw error;
+  }
+}
+
+/** @throws InvalidInputError, with the member's path; what the handler throws */
 export async function callLocally(
   services: ApiServices,
   route: Route,
   { params = {}, query = {}, body = {}, headers = {}, by, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: LocalCall,
 ): Promise<Reply> {
-  for (const name of parametersIn(route.path)) {
-    const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
-    if (rule !== null) throw new InvalidInputError([{ path: `/${name}`, rule }]);
-  }
   const ending = signal ?? new AbortController().signal;
   return route.handle({
     services,

@@ -1,32 +1,5 @@
-import type { FailureType } from '../model/failure-types.ts';
+import { FAILURES, type GatewayFailureType } from '../model/failure-types.ts';
 import type { RefusalBody } from '../model/inquiry.ts';
-
-/** The failure types that the gateway and its token service can cause (docs/protocol.md). */
-export const GATEWAY_ERROR_CODES = [
-  'TokenUnavailable',
-  'CredentialsRefused',
-  'GatewayUnreachable',
-  'GatewayUntrusted',
-  'TokenRejected',
-  'Throttled',
-  'NotEntitled',
-  'RequestRefused',
-  'OutcomeUnknown',
-] as const satisfies readonly FailureType[];
-export type GatewayErrorCode = (typeof GATEWAY_ERROR_CODES)[number];
-
-/** Constant: no message contains anything that came over the wire. */
-const MESSAGES: Record<GatewayErrorCode, string> = {
-  TokenUnavailable: 'the token service could not be reached or did not answer properly; nothing was sent',
-  CredentialsRefused: 'the token service refused the credentials, or answered without a bearer token',
-  GatewayUnreachable: 'the request never began to be written; nothing was sent',
-  GatewayUntrusted: 'the TLS connection to the gateway was refused before anything was sent',
-  TokenRejected: 'the gateway rejected the access token, or the address of the caller',
-  Throttled: 'the gateway did not process the request and asks for a later one',
-  NotEntitled: 'the gateway says that the caller is not entitled to this request',
-  RequestRefused: 'the gateway refused the request',
-  OutcomeUnknown: 'the request may have been posted, and its answer is not known',
-};
 
 interface GatewayErrorDetails {
   httpStatus?: number | undefined;
@@ -42,7 +15,7 @@ interface GatewayErrorDetails {
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
-  readonly code: GatewayErrorCode;
+  readonly code: GatewayFailureType;
   readonly httpStatus?: number;
   /** The wait that the gateway asked for, in milliseconds; not bounded here. */
   readonly retryAfterMs?: number;
@@ -53,8 +26,9 @@ export class GatewayError extends Error {
   /** Private, so that neither JSON nor `util.inspect` shows it. */
   readonly #refusal: RefusalBody | undefined;
 
-  constructor(code: GatewayErrorCode, details: GatewayErrorDetails) {
-    super(MESSAGES[code]);
+  constructor(code: GatewayFailureType, details: GatewayErrorDetails) {
+    // Constant: the message contains nothing that came over the wire.
+    super(FAILURES[code].message);
     this.code = code;
     this.sent = details.sent;
     this.#refusal = details.refusal;

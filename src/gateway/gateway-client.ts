@@ -1,11 +1,12 @@
 import type { Agent, Dispatcher } from 'undici';
 import { retryAfterMs } from '../base/instants.ts';
+import type { GatewayFailureType } from '../model/failure-types.ts';
 import type { Answer, RefusalBody } from '../model/inquiry.ts';
 import { readAnswer } from './answers.ts';
 import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
-import { GatewayError, type GatewayErrorCode } from './errors.ts';
+import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
 import { type ExchangeObserver, observed } from './observer.ts';
 import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
@@ -181,7 +182,7 @@ export class GatewayClient {
  * The failure that a status means, by docs/protocol.md's table. The interface does not show which statuses the gateway
  * uses, and when (7.4).
  */
-function refusalCode(status: number, notProcessed: readonly number[]): GatewayErrorCode {
+function refusalCode(status: number, notProcessed: readonly number[]): GatewayFailureType {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
   if (status >= 300 && status <= 399) return 'RequestRefused';
   switch (status) {

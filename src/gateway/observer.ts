@@ -2,9 +2,11 @@
  * The observer of the gateway client and the token source: metrics and traces implement it, and neither class knows
  * them.
  */
+
+import type { GatewayFailureType } from '../model/failure-types.ts';
 import type { Answer } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import { GatewayError, type GatewayErrorCode } from './errors.ts';
+import { GatewayError } from './errors.ts';
 import type { GatewayProfile } from './profile.ts';
 
 /** The start of an exchange. It names only the kind of the request. */
@@ -25,7 +27,7 @@ export interface ExchangeEnded {
   httpStatus?: number;
   answer?: Answer['kind'];
   /** Absent after a success, and where the caller abandoned it before the first byte. */
-  failure?: GatewayErrorCode;
+  failure?: GatewayFailureType;
   /** See `GatewayClient.markersBroken`. */
   markersBroken?: boolean;
 }

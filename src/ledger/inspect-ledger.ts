@@ -100,10 +100,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
     'SELECT ledger_id, environment, secret_key_id FROM ledger_identity',
   );
   const rows = await session.rows<{ key_id: string; reports: number }>(
-    `SELECT key_id, count(*) AS reports FROM (
-       SELECT key_id, wrapped_key FROM reports UNION ALL SELECT key_id, wrapped_key FROM derived_documents
-       UNION ALL SELECT key_id, wrapped_key FROM refusal_bodies
-     ) sealed WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
+    `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
   const { lost } = await readRestore({ session });
   const reports = new Map(rows.map((row) => [row.key_id, row.reports]));

@@ -11,7 +11,7 @@
 import { utcInstant } from '../base/instants.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
-import { type LedgerCipher, seal } from '../protection/sealed/sealing.ts';
+import type { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { readAttemptsPage } from './audit/inquiry-pages.ts';
 import {
@@ -39,7 +39,7 @@ import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
 import { noteWork, recordSeen, seeRun, takeOver } from './holds/holds.ts';
-import { readInquiry, readOldestOpen, readOpenInquiries } from './holds/open-inquiries.ts';
+import { readInquiry } from './holds/open-inquiries.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { readInquiriesOfOwner } from './inquiries/inquiry-views.ts';
@@ -73,8 +73,6 @@ const READS = {
   lookUp,
   inquiriesOf: readInquiriesOfOwner,
   inquiry: readInquiry,
-  openInquiries: readOpenInquiries,
-  oldestOpen: readOldestOpen,
   inquiriesReferredTo: readReferredInquiries,
   recordsNamed: readNamed,
   shareFacts: readShareFacts,
@@ -153,7 +151,7 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
       ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
       scrub: () => engine.scrub(),
     },
-    reading: Object.assign(new Readings(ledger, transactions, keys), {
+    reading: Object.assign(new Readings(ledger, transactions), {
       ...bindReads(transactions, { madeFor: readMadeFor }),
       ...bindLists(transactions, { accessesBetween: readAccessesPage }),
     }),
@@ -217,9 +215,7 @@ export class SqlLedger extends SealedReports {
    * `refusal`.
    */
   async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
-    const { customerTraceNumber, attempt } = record;
-    const bound = { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt };
-    const sealed = report === undefined ? undefined : await seal(this.#keys, report, bound);
+    const sealed = report === undefined ? undefined : await this.seal('report', record, report);
     return this.#transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
       byAnyVersion: true,
     });

@@ -4,7 +4,7 @@ import type { StoredConsent } from '../consent/standing.ts';
 import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
-import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
@@ -151,47 +151,20 @@ export interface InquiryView extends InquiryDescription {
   workflowId?: string;
   runId?: string;
   abandonedAt?: string;
-  /**
-   * The time of a late answer, and below of a withdrawn consent. Both need a person although no run waits for
-   * one.
-   */
-  lateAnswerAt?: string;
-  lateConsentAt?: string;
   /** When it was disposed of. Its attempts still have their states, but no answers. */
   disposedAt?: string;
-  /** When a person last marked it as seen. Later news has not been seen. */
-  seenAt?: string;
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string; answeredLate?: true })[];
   decisions: DecisionRecord[];
 }
 
-export interface OpenInquiriesQuery {
-  /** RFC 3339. Leaves out attempts and news from before it. */
-  since?: string;
-  /**
-   * The states that the latest attempt may have; a `sending` whose time is over counts as `unknown`. Default: all open
-   * ones.
-   */
-  states?: readonly AttemptState[];
-}
-
 /** Why an inquiry needs a person's attention although no run waits for it. */
-export type AttentionReason = 'lateAnswer' | 'lateConsent';
+export type AttentionReason = (typeof LATE_NEWS)[number];
 
 export interface OpenInquiry extends InquiryView {
   /** The latest attempt needs a decision for this reason, and has none. */
   undecided?: { attempt: number; failureType: FailureType };
   /** The late news that no person has marked as seen. */
   attention: AttentionReason[];
-}
-
-/** An inquiry that needs a person, with only what counting takes. */
-export interface OpenWork {
-  reason: FailureType | AttentionReason;
-  /** When the undecided attempt was claimed, or the news came. RFC 3339. */
-  since: string;
-  /** The workflow of the latest claim. */
-  workflowId?: string;
 }
 
 export interface SeenRecord {
@@ -374,6 +347,8 @@ export interface RunDecision {
   /** A repeated message has the same id. */
   decisionId: string;
   action: 'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'pause' | 'resume' | 'cancel';
+  /** The inquiry whose flags were seen; absent if the decision is about the run. */
+  customerTraceNumber?: string;
   stage?: StageCode;
   shareId?: string;
   /** RFC 3339. */

@@ -30,6 +30,7 @@ export async function insertRunDecisions(tx: Transaction, decisions: readonly Ru
       );
       const content = {
         ...{ action: decision.action, stage: decision.stage ?? null, share_id: decision.shareId ?? null },
+        customer_trace_number: decision.customerTraceNumber ?? null,
         ...{ wait_until: decision.until ?? null, decided_by: decision.by, reason: decision.reason },
       };
       if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;

@@ -1,32 +1,8 @@
 /**
- * The failure types of the inquiry protocol, and the decisions that are allowed about each. docs/protocol.md prints
- * this table of reason × allowed actions. Pure.
+ * The catalogue of failures of the inquiry protocol: one row for each type. Messages, retries, holds, decisions and
+ * words are read from it; docs/protocol.md prints the decisions. Pure.
  */
-
-export const FAILURE_TYPES = [
-  'TokenUnavailable',
-  'CredentialsRefused',
-  'LedgerUnavailable',
-  'GatewayUnreachable',
-  'GatewayUntrusted',
-  'TokenRejected',
-  'Throttled',
-  'NotEntitled',
-  'RequestRefused',
-  'OutcomeUnknown',
-  'AnsweredLate',
-  'UnexpectedResponse',
-  'ReturnCodeUnknown',
-  'ProfileChanged',
-  'RequestDiffers',
-  'AnotherNumber',
-  'LedgerChanged',
-  'LedgerRestored',
-  'Paused',
-  'InvalidInput',
-  'ActivityFailed',
-] as const;
-export type FailureType = (typeof FAILURE_TYPES)[number];
+import type { WaitsFor } from './search-attributes.ts';
 
 export const HOLD_ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
 export type HoldAction = (typeof HOLD_ACTIONS)[number];
@@ -34,61 +10,330 @@ export type HoldAction = (typeof HOLD_ACTIONS)[number];
 /** A decision that the ledger keeps: about a hold, or to pull a stage once more. */
 export type DecisionAction = HoldAction | 'repeat';
 
-/**
- * The decisions that are allowed about a hold, by its reason.
- *
- * - `resend`: try again under the same trace number. If nothing was claimed, the run only continues.
- * - `accept`: the provider has reported the outcome; continue with it.
- * - `amend`: a new inquiry under a new trace number, with corrected applicants, or with the same ones.
- * - `abandon`: nothing more is ever sent under this trace number.
- */
-export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
-  OutcomeUnknown: ['resend', 'accept', 'abandon'],
-  AnsweredLate: ['accept', 'abandon'],
-  RequestRefused: ['amend', 'abandon'],
-  UnexpectedResponse: ['accept', 'abandon'],
-  ReturnCodeUnknown: ['accept', 'amend', 'abandon'],
-  RequestDiffers: ['amend', 'abandon'],
-  // Here a resend permits this number beside the other one, once.
-  AnotherNumber: ['resend', 'abandon'],
-  InvalidInput: ['resend', 'amend', 'abandon'],
-  NotEntitled: ['resend', 'abandon'],
-  CredentialsRefused: ['resend', 'abandon'],
-  GatewayUntrusted: ['resend', 'abandon'],
-  ProfileChanged: ['resend', 'abandon'],
-  LedgerChanged: ['resend', 'abandon'],
-  ActivityFailed: ['resend', 'abandon'],
-  // The run retries the next five without a decision; they become holds only when `giveUpAfter` is over.
-  TokenUnavailable: ['resend', 'abandon'],
-  LedgerUnavailable: ['resend', 'abandon'],
-  LedgerRestored: ['resend', 'abandon'],
-  GatewayUnreachable: ['resend', 'abandon'],
-  Throttled: ['resend', 'abandon'],
-  // A second refusal is CredentialsRefused; listed so that the table is whole.
-  TokenRejected: ['resend', 'abandon'],
-  // Waits for as long as the pause lasts, and never becomes a hold; listed so that the table is whole.
-  Paused: ['resend', 'abandon'],
-};
+/** The attempt's states (`ATTEMPT_STATES`) that a failure may lead to. */
+type FailedState =
+  | ('notSent' | 'notProcessed' | 'unknown' | 'refused' | 'notEntitled')
+  | ('credentialsRefused' | 'untrusted' | 'answered');
 
-/** Holds whose inquiry may have been posted: an operator decides about them even if no run waits. */
-export const MAY_BE_POSTED: readonly FailureType[] = [
-  'OutcomeUnknown',
-  'AnsweredLate',
-  'UnexpectedResponse',
-  'ReturnCodeUnknown',
-];
+interface Failure {
+  /** The message of Temporal's failure and of the gateway's error. Histories and logs keep it in the clear. */
+  message: string;
+  /** The part of the system that reports it. */
+  source: 'gateway' | 'answer' | 'ledger' | 'worker';
+  /** The state that it gives a claimed attempt in the ledger. `null`: nothing was claimed. */
+  state: FailedState | null;
+  /** Whether the attempt has posted an inquiry. Unless it is `none`, an operator decides even if no run waits. */
+  posting: 'none' | 'possible' | 'certain';
+  /** How the run repeats it without an operator: nothing was posted. `null`: it becomes a hold at once. */
+  retry: {
+    /** `unclaimed`: only where the attempt was not claimed. */
+    if: 'always' | 'unclaimed';
+    /** Follows `waiting 5 s: `. */
+    why: string;
+    /** The reason in lists; `null` if they show none. */
+    waitsFor: WaitsFor | null;
+  } | null;
+  /**
+   * The decisions that are allowed about its hold.
+   *
+   * - `resend`: try again under the same trace number. If nothing was claimed, the run only continues.
+   * - `accept`: the provider has reported the outcome; continue with it.
+   * - `amend`: a new inquiry under a new trace number, with corrected applicants, or with the same ones.
+   * - `abandon`: nothing more is ever sent under this trace number.
+   */
+  actions: readonly HoldAction[];
+  /** The event in a sentence, for an operator. */
+  happened: string;
+  /** The possible postings of this attempt: in short, as the runbook has it, and the rest of the sentence. */
+  file: readonly [brief: string, more: string];
+  /** The question for the provider, before and after the request's name. `null` if the provider cannot know. */
+  ask: readonly [string, string] | null;
+}
 
-/** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no operator. */
-export const RETRIED_BY_THEMSELVES = [
-  'TokenUnavailable',
-  'LedgerUnavailable',
-  'LedgerRestored',
-  'Paused',
-  'GatewayUnreachable',
-  'TokenRejected',
-  'Throttled',
-] as const satisfies readonly FailureType[];
+const NOTHING = [
+  'nothing by this attempt',
+  ': it was not sent, or not processed. The ledger was asked for earlier ones.',
+] as const;
+const REFUSED = ['nothing, as far as a refusal tells', '; the interface does not say so.'] as const;
+const POSTED = ['one inquiry', '.'] as const;
+
+const WAS_IT_POSTED = [
+  'We have no usable answer to',
+  'Was an inquiry posted for it? If so: with which returnCode, which reportReferenceNumber, and which consumerId for each applicant?',
+] as const;
+const WHAT_CAME_OF_IT = [
+  'We cannot use the answer to',
+  'What came of it: which returnCode (and what does it mean), which reportReferenceNumber, and which consumerId for each applicant?',
+] as const;
+const WHY_REFUSED = ['You refused', 'Was it refused without an inquiry being posted, and what has to change?'] as const;
+const MAY_WE_GO_ON = [
+  'We could not get through with',
+  'Do you know of it at all, and is there anything wrong with our access or with your service?',
+] as const;
+
+const CATALOGUE = {
+  TokenUnavailable: {
+    message: 'the token service cannot be reached or is not answering',
+    source: 'gateway',
+    state: null,
+    posting: 'none',
+    retry: { if: 'always', why: 'the token service is not answering', waitsFor: 'gateway' },
+    actions: ['resend', 'abandon'],
+    happened: 'the token service did not answer for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  CredentialsRefused: {
+    message:
+      'the credentials or the token were refused; check the secret, and that this address is on the provider’s allow-list',
+    source: 'gateway',
+    state: 'credentialsRefused',
+    posting: 'none',
+    retry: null,
+    actions: ['resend', 'abandon'],
+    happened: 'the token service or the gateway refused our credentials, or this address is not allow-listed.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  LedgerUnavailable: {
+    message: 'the ledger cannot be reached',
+    source: 'ledger',
+    state: null,
+    posting: 'none',
+    retry: { if: 'always', why: 'the ledger cannot be reached', waitsFor: 'ledger' },
+    actions: ['resend', 'abandon'],
+    happened: 'our ledger could not be reached for longer than retries go on; without it nothing is sent.',
+    file: [
+      'not known until the ledger can be asked',
+      ': an earlier run may have made an attempt. This run has sent nothing since.',
+    ],
+    ask: null,
+  },
+  GatewayUnreachable: {
+    message: 'the gateway cannot be reached; nothing was sent',
+    source: 'gateway',
+    state: 'notSent',
+    posting: 'none',
+    retry: { if: 'always', why: 'the gateway cannot be reached', waitsFor: 'gateway' },
+    actions: ['resend', 'abandon'],
+    happened: 'the gateway could not be reached for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  GatewayUntrusted: {
+    message: 'the gateway’s certificate or protocol was refused; nothing was sent',
+    source: 'gateway',
+    state: 'untrusted',
+    posting: 'none',
+    retry: null,
+    actions: ['resend', 'abandon'],
+    happened: 'the gateway’s TLS certificate, name or protocol was refused: a configuration error, or worse.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  TokenRejected: {
+    message: 'the gateway said 401; by a standing decision the inquiry was not processed',
+    source: 'gateway',
+    state: 'notProcessed',
+    posting: 'none',
+    // Repeated at once with a new token. A second refusal is `CredentialsRefused`.
+    retry: { if: 'always', why: 'the gateway refused the token', waitsFor: null },
+    actions: ['resend', 'abandon'],
+    happened: 'the gateway refused the token.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  Throttled: {
+    message: 'the gateway said to wait; by a standing decision the inquiry was not processed',
+    source: 'gateway',
+    state: 'notProcessed',
+    posting: 'none',
+    retry: { if: 'always', why: 'the gateway said to wait', waitsFor: 'gateway' },
+    actions: ['resend', 'abandon'],
+    happened: 'the gateway told us to wait for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  NotEntitled: {
+    message: 'the gateway said 403: this customer may not ask for that',
+    source: 'gateway',
+    state: 'notEntitled',
+    posting: 'none',
+    retry: null,
+    actions: ['resend', 'abandon'],
+    happened: 'the gateway says that this request is not allowed to us.',
+    file: REFUSED,
+    ask: WHY_REFUSED,
+  },
+  RequestRefused: {
+    message: 'the gateway refused the request as it stands',
+    source: 'gateway',
+    state: 'refused',
+    posting: 'none',
+    retry: null,
+    actions: ['amend', 'abandon'],
+    happened: 'the gateway refused the request.',
+    file: REFUSED,
+    ask: WHY_REFUSED,
+  },
+  OutcomeUnknown: {
+    message: 'the request was begun and its answer is lost: it may have posted an inquiry',
+    source: 'gateway',
+    state: 'unknown',
+    posting: 'possible',
+    retry: null,
+    actions: ['resend', 'accept', 'abandon'],
+    happened: 'the request was at least partly sent, and no usable answer came.',
+    file: ['0 or 1 inquiry', '. Only the provider knows which: ask before you decide.'],
+    ask: WAS_IT_POSTED,
+  },
+  AnsweredLate: {
+    message: 'an attempt that a person had given up was answered late: it was posted',
+    source: 'answer',
+    state: 'unknown',
+    posting: 'certain',
+    retry: null,
+    actions: ['accept', 'abandon'],
+    happened:
+      'an answer to this attempt came after a person had decided to send the inquiry again. No attempt after it was posted.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  UnexpectedResponse: {
+    message: 'the inquiry was posted, and its answer cannot be trusted as it stands',
+    source: 'answer',
+    state: 'answered',
+    posting: 'certain',
+    retry: null,
+    actions: ['accept', 'abandon'],
+    happened: 'the answer says that it was processed, but its content may not be trusted.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  ReturnCodeUnknown: {
+    message: 'the inquiry was posted, and its returnCode is not in the product’s table',
+    source: 'answer',
+    state: 'answered',
+    posting: 'certain',
+    retry: null,
+    actions: ['accept', 'amend', 'abandon'],
+    happened: 'the answer has a return code that the product’s table lacks.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  ProfileChanged: {
+    message: 'the gateway profile is not the one that the run started with; nothing was sent',
+    source: 'worker',
+    state: null,
+    posting: 'none',
+    retry: null,
+    actions: ['resend', 'abandon'],
+    happened:
+      'the gateway profile’s addresses, API version, audience or customer are not those that this run started with, and the profile does not name them as former ones.',
+    file: NOTHING,
+    ask: null,
+  },
+  RequestDiffers: {
+    message: 'another request was made under this trace number',
+    source: 'ledger',
+    state: null,
+    posting: 'none',
+    retry: null,
+    actions: ['amend', 'abandon'],
+    happened: 'the ledger has another request under this trace number, of another run with other data.',
+    file: ['nothing by this attempt', '; the other request may have been posted.'],
+    ask: WAS_IT_POSTED,
+  },
+  AnotherNumber: {
+    message: 'the ledger has this inquiry under another trace number; nothing was sent',
+    source: 'ledger',
+    state: null,
+    posting: 'none',
+    retry: null,
+    // Here a resend permits this number beside the other one, once.
+    actions: ['resend', 'abandon'],
+    happened: 'the ledger has this very inquiry under another trace number: it was made for another `customerId`.',
+    file: [
+      'nothing by this attempt',
+      '; the other one may have been posted. `credit-journey inquiries` says what came of it.',
+    ],
+    ask: null,
+  },
+  LedgerChanged: {
+    message: 'this is not the ledger that the run has used',
+    source: 'ledger',
+    state: null,
+    posting: 'none',
+    retry: null,
+    actions: ['resend', 'abandon'],
+    happened: 'the ledger is not the one that this run has used, or an older copy of it.',
+    file: ['not known', ': what this run’s attempts have posted is not in this ledger.'],
+    ask: WAS_IT_POSTED,
+  },
+  LedgerRestored: {
+    message: 'this is an older copy of the ledger, which no operator has accepted; nothing is sent',
+    source: 'ledger',
+    state: null,
+    posting: 'none',
+    retry: {
+      if: 'always',
+      why: 'an older copy of the ledger was put back, which somebody has to accept',
+      waitsFor: 'ledger',
+    },
+    actions: ['resend', 'abandon'],
+    happened: 'an older copy of our ledger was put back, and no person has accepted it for longer than retries go on.',
+    file: ['not known', ': what was posted since that copy was made is not in this ledger.'],
+    ask: null,
+  },
+  Paused: {
+    message: 'a person has paused inquiries; nothing was sent',
+    source: 'ledger',
+    state: null,
+    posting: 'none',
+    // Waits for as long as the pause lasts, and never becomes a hold.
+    retry: { if: 'always', why: 'inquiries are paused, until a person resumes them', waitsFor: 'pause' },
+    actions: ['resend', 'abandon'],
+    happened: 'a person has paused inquiries. The run goes on by itself once they are resumed.',
+    file: NOTHING,
+    ask: null,
+  },
+  InvalidInput: {
+    message: 'the input is invalid; nothing was sent',
+    source: 'worker',
+    state: null,
+    posting: 'none',
+    retry: null,
+    actions: ['resend', 'amend', 'abandon'],
+    happened: 'the request cannot be built from this input.',
+    file: NOTHING,
+    ask: null,
+  },
+  ActivityFailed: {
+    message: 'the activity could not be carried out',
+    source: 'worker',
+    state: null,
+    posting: 'none',
+    retry: { if: 'unclaimed', why: 'the attempt failed before it was claimed', waitsFor: null },
+    actions: ['resend', 'abandon'],
+    happened: 'the attempt failed before it was claimed; the ledger has none of it. The timeline shows how.',
+    file: NOTHING,
+    ask: null,
+  },
+} as const satisfies Record<string, Failure>;
+
+export type FailureType = keyof typeof CATALOGUE;
+export const FAILURE_TYPES = Object.keys(CATALOGUE) as FailureType[];
+
+export const FAILURES: Readonly<Record<FailureType, Failure>> = CATALOGUE;
 
 export function isFailureType(value: unknown): value is FailureType {
-  return (FAILURE_TYPES as readonly unknown[]).includes(value);
+  return typeof value === 'string' && Object.hasOwn(FAILURES, value);
 }
+
+/** The types that the gateway and its token service can cause. */
+export type GatewayFailureType = {
+  [Type in FailureType]: (typeof CATALOGUE)[Type]['source'] extends 'gateway' ? Type : never;
+}[FailureType];
+
+/** Holds whose inquiry may have been posted: an operator decides about them even if no run waits. */
+export const MAY_BE_POSTED: readonly FailureType[] = FAILURE_TYPES.filter((type) => FAILURES[type].posting !== 'none');

@@ -1,6 +1,6 @@
 /** The terms of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
 import type { FailsafeApplicant } from './applicant.ts';
-import type { FailureType } from './failure-types.ts';
+import { FAILURE_TYPES, FAILURES, type FailureType } from './failure-types.ts';
 import type { Problem } from './problems.ts';
 import type { Environment, ProductCode } from './products.ts';
 import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } from './report-outcome.ts';
@@ -13,6 +13,9 @@ export const REPORT_CHANGED = 'reportChanged';
 
 /** Flags of a report that outlast its run: they remain until an operator has acknowledged them. */
 export const LASTING_FLAGS: readonly string[] = [SSN_MISMATCH, REPORT_CHANGED];
+
+/** Flags for news that came too late for its run: they, too, remain until an operator has acknowledged them. */
+export const LATE_NEWS = ['lateAnswer', 'revokedAfterPosting'] as const;
 
 /** The outcome of an attempt that was answered over HTTP. Small, and without the report. */
 export type Answer =
@@ -157,30 +160,16 @@ export function whatStands({ attempt, state, failureType, resendStands }: Attemp
   return state === 'abandoned' ? 'by now the inquiry is abandoned' : `by now its attempt ${attempt} is ${state}`;
 }
 
-/** The state that a failure gives a claimed attempt in the ledger. `null`: nothing was claimed. */
-export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> = {
-  GatewayUnreachable: 'notSent',
-  TokenRejected: 'notProcessed',
-  Throttled: 'notProcessed',
-  OutcomeUnknown: 'unknown',
-  AnsweredLate: 'unknown',
-  RequestRefused: 'refused',
-  NotEntitled: 'notEntitled',
-  CredentialsRefused: 'credentialsRefused',
-  GatewayUntrusted: 'untrusted',
-  UnexpectedResponse: 'answered',
-  ReturnCodeUnknown: 'answered',
-  TokenUnavailable: null,
-  LedgerUnavailable: null,
-  ProfileChanged: null,
-  RequestDiffers: null,
-  AnotherNumber: null,
-  LedgerChanged: null,
-  LedgerRestored: null,
-  Paused: null,
-  InvalidInput: null,
-  ActivityFailed: null,
-};
+/**
+ * Why a person must decide about an attempt in one of these states: the catalogue's first type with that state. Other
+ * states are repeated, or have an answer.
+ */
+export const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = Object.fromEntries(
+  FAILURE_TYPES.toReversed().flatMap((type) => {
+    const { state } = FAILURES[type];
+    return state === null || state === 'answered' || isKnownNotPosted(state) ? [] : [[state, type]];
+  }),
+);
 
 export type Outcome = Extract<Answer, { kind: 'outcome' }>;
 

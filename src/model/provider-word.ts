@@ -2,15 +2,12 @@
  * The provider's statements that a decision requires: the third column of the table of reason × action
  * (failure-types.ts). Pure. docs/protocol.md prints both as one table, and a test compares them.
  */
-import type { FailureType, HoldAction } from './failure-types.ts';
+import { FAILURES, type FailureType, type HoldAction } from './failure-types.ts';
 import type { ProductCode } from './products.ts';
 
 export const PROVIDER_SAID = ['posted', 'notPosted', 'unknown', 'notAsked'] as const;
 /** The provider's statement about the attempt, as the deciding operator reports it. */
 export type ProviderSaid = (typeof PROVIDER_SAID)[number];
-
-/** The gateway's own answer came and says what exists, although the software could not use it. */
-const ANSWERED_BY_ITSELF: readonly FailureType[] = ['AnsweredLate', 'UnexpectedResponse', 'ReturnCodeUnknown'];
 
 /** The part of a decision that this rule needs. */
 export interface Judgment {
@@ -31,7 +28,8 @@ export function wordsThatPermit(
   if (outcome === 'record') return said('posted');
   // A share without a record was not posted: a share is posted only if the answer is a record.
   const words = productCode === 'SECONDUSE' ? said('notPosted') : said('posted', 'notPosted');
-  return ANSWERED_BY_ITSELF.includes(failureType) ? [...words, 'unknown', 'notAsked'] : words;
+  // The gateway's own answer says what exists, although the software could not use it.
+  return FAILURES[failureType].posting === 'certain' ? [...words, 'unknown', 'notAsked'] : words;
 }
 
 /** Returns why the provider's statement does not permit the decision, as a path and a rule; or `null`. */

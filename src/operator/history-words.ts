@@ -13,7 +13,7 @@ export interface HistoryWords {
   hasAskedSince(customerTraceNumber: string, instant: string): boolean;
 }
 
-type NamedAttempt = Pick<AuditedAttempt, 'customerTraceNumber' | 'productCode' | 'ordinal' | 'shareId' | 'attempt'>;
+type NamedAttempt = Pick<AuditedAttempt, 'customerTraceNumber' | 'attempt'>;
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
@@ -38,7 +38,7 @@ export async function wordsOfRun(
     next = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
   }
   return {
-    hasAttempt: (one) => names.has(attemptName(one)) || (isFirst(one) && names.has(firstAttemptName(one.productCode))),
+    hasAttempt: (one) => names.has(attemptName(one)),
     hasConsent: (one) => names.has(consentName(one)),
     hasDecision: (decisionId) => names.has(decisionName(decisionId)),
     hasWithdrawal: (one) => names.has(withdrawalName(one)),
@@ -121,11 +121,8 @@ function nameMembers(one: Record<string, unknown>, into: Set<string>): void {
   const { attempt, customerTraceNumber, inquiry, decisionId, consentId, applicantId, shareId, decision, by, reason } =
     one;
   const trace = customerTraceNumber ?? (inquiry as { customerTraceNumber?: unknown } | undefined)?.customerTraceNumber;
-  const { productCode } = (inquiry ?? {}) as { productCode?: unknown };
   if (typeof attempt === 'number' && typeof trace === 'string') {
     into.add(attemptName({ customerTraceNumber: trace, attempt }));
-  } else if (attempt === 1 && typeof productCode === 'string') {
-    into.add(firstAttemptName(productCode));
   }
   if (typeof decisionId === 'string') into.add(decisionName(decisionId));
   if (isTexts(shareId, applicantId, consentId, decision))
@@ -143,15 +140,6 @@ function textsName(kind: string, ...parts: string[]): string {
 
 function attemptName({ customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number }): string {
   return textsName('attempt', customerTraceNumber, String(attempt));
-}
-
-/** `beginJourney` is scheduled before the run knows a trace number. */
-function firstAttemptName(productCode: string): string {
-  return textsName('firstAttempt', productCode);
-}
-
-function isFirst({ ordinal, shareId, attempt }: NamedAttempt): boolean {
-  return attempt === 1 && ordinal === 0 && shareId === undefined;
 }
 
 function consentName(one: { shareId: string; applicantId: string; consentId: string; decision: string }): string {

@@ -2,7 +2,7 @@
 import { defined } from '../base/defined.ts';
 import type { OpenInquiry } from '../ledger/records.ts';
 import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
-import { ALLOWED_ACTIONS, type HoldAction, isFailureType } from '../model/failure-types.ts';
+import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { problemIn, problemsShown } from '../model/problems.ts';
 import { type ProviderSaid, resendProblem, wordProblem } from '../model/provider-word.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
@@ -27,7 +27,7 @@ export function readLeftBehind(inquiry: OpenInquiry): DecidableHold {
     ...{ runKey, customerTraceNumber, productCode, attempt, reason: failureType, heldBy: 'ledger' },
     ...describeAttempt(inquiry, attempt),
     // Corrected applicants need a new start: only a run can make a new inquiry.
-    allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),
+    allowedActions: FAILURES[failureType].actions.filter((action) => action !== 'amend'),
   };
 }
 

@@ -43,7 +43,7 @@ function isUnmarked({ state, attention }: Share): boolean {
   return state === 'posted' && attention === undefined;
 }
 
-/** Returns the trace numbers that the ledger flags with `lateConsent`. */
+/** Returns the trace numbers that the ledger flags with `revokedAfterPosting`. */
 async function withdrawnSince(customerTraceNumbers: readonly string[], env: NodeJS.ProcessEnv): Promise<Set<string>> {
   const withdrawn = new Set<string>();
   try {
@@ -51,7 +51,7 @@ async function withdrawnSince(customerTraceNumbers: readonly string[], env: Node
     try {
       for (const customerTraceNumber of customerTraceNumbers) {
         const inquiry = await ledger.inquiry(customerTraceNumber);
-        if (inquiry?.attention.includes('lateConsent')) withdrawn.add(customerTraceNumber);
+        if (inquiry?.attention.includes('revokedAfterPosting')) withdrawn.add(customerTraceNumber);
       }
     } finally {
       await ledger.close();

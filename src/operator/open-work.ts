@@ -7,7 +7,7 @@ import { parseInstantMs } from '../base/instants.ts';
 import type { UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
 import type { WorkDetails, WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ALLOWED_ACTIONS, type HoldAction, isFailureType } from '../model/failure-types.ts';
+import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
 import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
@@ -42,7 +42,7 @@ function listActions({
 }: Omit<WorkRow, 'workId' | 'gatewayProfile' | 'details'>) {
   if (kind === 'held' && isFailureType(reason)) {
     const mayAmend = productCode !== 'SECONDUSE' && Number(customerTraceNumber?.slice(-2)) < MAX_ORDINAL;
-    return ALLOWED_ACTIONS[reason].filter((action) => action !== 'amend' || mayAmend);
+    return FAILURES[reason].actions.filter((action) => action !== 'amend' || mayAmend);
   }
   // For the other flags of a run, an operator has to fix the cause.
   return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen' as const] : [];

@@ -1,6 +1,6 @@
 /** Counts attempts and inquiries from the input and result of the worker's activities, which do not know this file. */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import type { BegunJourney, SubmitFailureDetails, SubmitInquiryResult } from '../activities/contract.ts';
+import type { SubmitFailureDetails, SubmitInquiryResult } from '../activities/contract.ts';
 import type { DecisionRecord, DecisionVerdict } from '../ledger/records.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
@@ -13,14 +13,8 @@ export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
       async execute(input, next) {
         const [args] = input.args;
         switch (info.activityType) {
-          case 'submitInquiry': {
-            const result = next(input) as Promise<SubmitInquiryResult>;
-            return countAttempt(metrics, args as CountedArgs, result, (submitted) => submitted);
-          }
-          case 'beginJourney': {
-            const result = next(input) as Promise<BegunJourney>;
-            return countAttempt(metrics, args as CountedArgs, result, ({ first }) => first);
-          }
+          case 'submitInquiry':
+            return countAttempt(metrics, args as CountedArgs, next(input) as Promise<SubmitInquiryResult>);
           case 'recordDecision':
             return countDecision(metrics, (args ?? {}) as DecisionArgs, next(input) as Promise<DecisionVerdict>);
           case 'deliverWebhook':
@@ -41,23 +35,17 @@ const RESULTS = {
 
 type CountedArgs = { inquiry?: { productCode?: ProductCode } } | undefined;
 
-async function countAttempt<Result>(
-  metrics: Metrics,
-  args: CountedArgs,
-  result: Promise<Result>,
-  attemptIn: (result: Result) => BegunJourney['first'],
-): Promise<Result> {
+async function countAttempt(metrics: Metrics, args: CountedArgs, result: Promise<SubmitInquiryResult>) {
   const product = args?.inquiry?.productCode;
   try {
-    const ended = await result;
-    const submitted = attemptIn(ended);
+    const submitted = await result;
     // The call that made that attempt has already counted `latest`.
-    if (submitted?.kind === 'answered') {
+    if (submitted.kind === 'answered') {
       const { answer } = submitted;
       metrics.put('attempts', 1, { product, result: RESULTS[answer.kind] });
       if (answer.kind === 'outcome') metrics.put('inquiries', 1, { product, outcome: answer.outcome });
     }
-    return ended;
+    return submitted;
   } catch (error) {
     const { type, details } = error as { type?: unknown; details?: SubmitFailureDetails[] };
     if (isFailureType(type) && details?.[0]?.claimed) metrics.put('attempts', 1, { product, result: type });

@@ -5,8 +5,8 @@ import { UNMATCHED } from '../ledger/consents/kept-consents.ts';
 import type { WorkKind } from '../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
-import { FAILURE_TYPES } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
+import { FAILURE_TYPES, FAILURES } from '../model/failure-types.ts';
+import { LATE_NEWS, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS } from '../model/undecodable.ts';
@@ -15,9 +15,7 @@ import type { VersionState } from '../temporal/worker-deployment.ts';
 /** Reasons for work for operators: in the ledger, or as a search attribute. */
 export const ATTENTION_REASONS = [
   ...FAILURE_TYPES,
-  'lateAnswer',
-  'lateConsent',
-  'revokedAfterPosting',
+  ...LATE_NEWS,
   SSN_MISMATCH,
   REPORT_CHANGED,
   PORTFOLIO_UNAVAILABLE,
@@ -29,7 +27,7 @@ const OUTCOMES = ['record', 'noRecord', 'noReport', 'abandoned'] as const satisf
   | ReportOutcome
   | 'abandoned'
 )[];
-const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => ATTEMPT_STATE_OF_FAILURE[type] !== null)];
+const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => FAILURES[type].state !== null)];
 const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
@@ -108,13 +106,13 @@ export const METRICS = {
   openHolds: {
     name: `${PREFIX}open_holds`,
     kind: 'gauge',
-    help: 'Inquiries in the ledger that need a person, by reason; at most 1000 are looked at',
+    help: 'Rows of the ledger that need a person, by reason',
     labels: { reason: ATTENTION_REASONS },
   },
   oldestHoldAge: {
     name: `${PREFIX}oldest_hold_age_seconds`,
     kind: 'gauge',
-    help: 'Age of the oldest inquiry in the ledger that needs a person, by reason; 0 where there is none',
+    help: 'Age of the oldest row of the ledger that needs a person, by reason; 0 where there is none',
     labels: { reason: ATTENTION_REASONS },
   },
   journeysNeedingAttention: {

@@ -5,8 +5,13 @@
 
 import type { AnsweredInquiry, HoldStatus } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
-import { type DecisionAction, type FailureType, type HoldAction, isFailureType } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import {
+  type DecisionAction,
+  FAILURES,
+  type FailureType,
+  type HoldAction,
+  isFailureType,
+} from '../model/failure-types.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import { PROVIDER_SAID, type ProviderSaid, resendRule, wordsThatPermit } from '../model/provider-word.ts';
@@ -40,7 +45,6 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
 /** Cases that an operator must look at although no run waits for a decision. */
 export const ATTENTION_GUIDE = {
   lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
-  lateConsent: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
   ssnMismatch: { words: 'another SSN', page: 'docs/runbook/ssn-mismatch.md' },
   reportChanged: { words: 'the report changed', page: 'docs/runbook/report-changed.md' },
   revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
@@ -112,13 +116,13 @@ export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: st
   const facts: [string, string | undefined | false][] = [
     ['What happened', meaningSentence(reason)],
     ['The gateway answered', answer.join(', ')],
-    ['On the consumer’s file', isFailureType(reason) && HOLD_GUIDE[reason].file.join('')],
+    ['On the consumer’s file', isFailureType(reason) && FAILURES[reason].file.join('')],
     ['Trace number', `${w.code(customerTraceNumber)}${since === undefined ? '' : `, since ${w.time(since)}`}`],
     ['Made already under', otherTraceNumber !== undefined && w.code(otherTraceNumber)],
     [
       'What the gateway wrote',
       hold.refusalKept &&
-        `kept for readers of reports: ${w.code(`credit-journey report --attempt ${customerTraceNumber}/${attempt ?? 0}`)}`,
+        `kept for readers of reports: ${w.code(`credit-journey refusal ${customerTraceNumber} ${attempt ?? 0}`)}`,
     ],
     ['Too early for resend', resendFrom !== undefined && resendRule(w.time(resendFrom))],
     [
@@ -175,7 +179,7 @@ export function reasonWords(reason: string): string {
 
 /** Describes the event behind a hold or a flag in a sentence. */
 export function meaningSentence(reason: string): string {
-  if (isFailureType(reason)) return capitalize(HOLD_GUIDE[reason].happened);
+  if (isFailureType(reason)) return capitalize(FAILURES[reason].happened);
   if (reason !== PORTFOLIO_UNAVAILABLE) return `${capitalize(reasonWords(reason))}.`;
   return 'The file of a portfolio review cannot be read or written. The review goes on once it can be.';
 }
@@ -183,7 +187,7 @@ export function meaningSentence(reason: string): string {
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */
 export function questionSentences(hold: HeldInquiry, w: Writer, customerId?: string): string | undefined {
   const { reason, productCode, customerTraceNumber, endUserCode, since } = hold;
-  const ask = isFailureType(reason) ? HOLD_GUIDE[reason].ask : undefined;
+  const ask = isFailureType(reason) ? FAILURES[reason].ask : null;
   if (!ask) return undefined;
   const facts = [
     ...(customerId === undefined ? [] : [`customerId ${w.plain(customerId)}`]),
@@ -338,7 +342,7 @@ function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInq
 }
 
 function wasClaimed(failureType: FailureType | null): boolean {
-  return failureType === null || ATTEMPT_STATE_OF_FAILURE[failureType] !== null;
+  return failureType === null || FAILURES[failureType].state !== null;
 }
 
 function afterAbandon({ run, shareId }: DecidedInquiry): string {
@@ -353,133 +357,3 @@ function afterAbandon({ run, shareId }: DecidedInquiry): string {
       return 'The review goes on with its other rows.';
   }
 }
-
-interface HoldMeaning {
-  happened: string;
-  /** The possible postings of this attempt: in short, as the runbook has it, and the rest of the sentence. */
-  file: readonly [brief: string, more: string];
-  /** The question for the provider, before and after the request's name. Absent if the provider cannot know. */
-  ask?: readonly [string, string];
-}
-
-const NOTHING = [
-  'nothing by this attempt',
-  ': it was not sent, or not processed. The ledger was asked for earlier ones.',
-] as const;
-const REFUSED = ['nothing, as far as a refusal tells', '; the interface does not say so.'] as const;
-const POSTED = ['one inquiry', '.'] as const;
-
-const WAS_IT_POSTED = [
-  'We have no usable answer to',
-  'Was an inquiry posted for it? If so: with which returnCode, which reportReferenceNumber, and which consumerId for each applicant?',
-] as const;
-const WHAT_CAME_OF_IT = [
-  'We cannot use the answer to',
-  'What came of it: which returnCode (and what does it mean), which reportReferenceNumber, and which consumerId for each applicant?',
-] as const;
-const WHY_REFUSED = ['You refused', 'Was it refused without an inquiry being posted, and what has to change?'] as const;
-const MAY_WE_GO_ON = [
-  'We could not get through with',
-  'Do you know of it at all, and is there anything wrong with our access or with your service?',
-] as const;
-
-export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
-  OutcomeUnknown: {
-    happened: 'the request was at least partly sent, and no usable answer came.',
-    file: ['0 or 1 inquiry', '. Only the provider knows which: ask before you decide.'],
-    ask: WAS_IT_POSTED,
-  },
-  AnsweredLate: {
-    happened:
-      'an answer to this attempt came after a person had decided to send the inquiry again. No attempt after it was posted.',
-    file: POSTED,
-    ask: WHAT_CAME_OF_IT,
-  },
-  UnexpectedResponse: {
-    happened: 'the answer says that it was processed, but its content may not be trusted.',
-    file: POSTED,
-    ask: WHAT_CAME_OF_IT,
-  },
-  ReturnCodeUnknown: {
-    happened: 'the answer has a return code that the product’s table lacks.',
-    file: POSTED,
-    ask: WHAT_CAME_OF_IT,
-  },
-  RequestRefused: { happened: 'the gateway refused the request.', file: REFUSED, ask: WHY_REFUSED },
-  NotEntitled: {
-    happened: 'the gateway says that this request is not allowed to us.',
-    file: REFUSED,
-    ask: WHY_REFUSED,
-  },
-  CredentialsRefused: {
-    happened: 'the token service or the gateway refused our credentials, or this address is not allow-listed.',
-    file: NOTHING,
-    ask: MAY_WE_GO_ON,
-  },
-  TokenRejected: { happened: 'the gateway refused the token.', file: NOTHING, ask: MAY_WE_GO_ON },
-  TokenUnavailable: {
-    happened: 'the token service did not answer for longer than retries go on.',
-    file: NOTHING,
-    ask: MAY_WE_GO_ON,
-  },
-  GatewayUnreachable: {
-    happened: 'the gateway could not be reached for longer than retries go on.',
-    file: NOTHING,
-    ask: MAY_WE_GO_ON,
-  },
-  GatewayUntrusted: {
-    happened: 'the gateway’s TLS certificate, name or protocol was refused: a configuration error, or worse.',
-    file: NOTHING,
-    ask: MAY_WE_GO_ON,
-  },
-  Throttled: {
-    happened: 'the gateway told us to wait for longer than retries go on.',
-    file: NOTHING,
-    ask: MAY_WE_GO_ON,
-  },
-  LedgerUnavailable: {
-    happened: 'our ledger could not be reached for longer than retries go on; without it nothing is sent.',
-    file: [
-      'not known until the ledger can be asked',
-      ': an earlier run may have made an attempt. This run has sent nothing since.',
-    ],
-  },
-  LedgerChanged: {
-    happened: 'the ledger is not the one that this run has used, or an older copy of it.',
-    file: ['not known', ': what this run’s attempts have posted is not in this ledger.'],
-    ask: WAS_IT_POSTED,
-  },
-  LedgerRestored: {
-    happened: 'an older copy of our ledger was put back, and no person has accepted it for longer than retries go on.',
-    file: ['not known', ': what was posted since that copy was made is not in this ledger.'],
-  },
-  Paused: {
-    happened: 'a person has paused inquiries. The run goes on by itself once they are resumed.',
-    file: NOTHING,
-  },
-  ProfileChanged: {
-    happened:
-      'the gateway profile’s addresses, API version, audience or customer are not those that this run started with, and the profile does not name them as former ones.',
-    file: NOTHING,
-  },
-  RequestDiffers: {
-    happened: 'the ledger has another request under this trace number, of another run with other data.',
-    file: ['nothing by this attempt', '; the other request may have been posted.'],
-    ask: WAS_IT_POSTED,
-  },
-  AnotherNumber: {
-    happened: 'the ledger has this very inquiry under another trace number: it was made for another `customerId`.',
-    file: [
-      'nothing by this attempt',
-      '; the other one may have been posted. `credit-journey inquiries` says what came of it.',
-    ],
-  },
-  InvalidInput: {
-    happened: 'the request cannot be built from this input.',
-    file: NOTHING,
-  },
-  ActivityFailed: {
-    happened: 'the attempt failed before it was claimed; the ledger has none of it. The timeline shows how.',
-    file: NOTHING,
-  },
-};

@@ -13,10 +13,10 @@ import type {
 } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
 import type { AuditedAccess } from '../ledger/reports/reports.ts';
-import { isFailureType } from '../model/failure-types.ts';
+import { FAILURES, isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/run-key.ts';
 import { nameOfUser } from '../model/stage-end-user.ts';
-import { answerParts, HOLD_GUIDE, inquiryWords, reasonWords } from './holds.ts';
+import { answerParts, inquiryWords, reasonWords } from './holds.ts';
 import { AS_TEXT, countWords, inSeconds } from './writer.ts';
 
 const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'perhaps posted' };
@@ -186,7 +186,7 @@ type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;
 
 export function workWords({ kind, reason, productCode, shareId }: NamedWork): string {
   const about = productCode === undefined ? '' : ` ${inquiryWords({ productCode, ...(shareId ? { shareId } : {}) })}:`;
-  if (isFailureType(reason)) return `On hold:${about} ${reason}; ${HOLD_GUIDE[reason].happened}`;
+  if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
   return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${reasonWords(reason)}.`;
 }
 

@@ -13,10 +13,11 @@ import { inParallel } from '../base/in-parallel.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
+import type { WorkCount, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
-import type { OpenWork } from '../ledger/records.ts';
 import { MAY_BE_POSTED } from '../model/failure-types.ts';
+import { workflowIdOf } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
 import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
@@ -151,7 +152,7 @@ function readKeys({ keys, metrics }: FleetFigures): void {
 // of a ledger counts the same, so that alerts take the greatest.
 
 interface OpenWorkOptions extends Watched {
-  ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept' | 'pauses'>;
+  ledger: Pick<Ledger, 'work' | 'ping' | 'kept' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
 }
@@ -164,11 +165,8 @@ const MAX_ASKED = 50;
 const AT_ONCE = 8;
 /** How long a look-up is valid. An open run may end, and a journey whose run has ended may be started again. */
 const KNOWN_FOR_MS = 5 * 60_000;
-/** Younger rows do not count: the run may have taken its row up before it was listed. */
+/** Younger rows do not count: a run may have begun before it was listed. */
 const LEFT_AFTER_MS = 5 * 60_000;
-
-/** Reasons for which no inquiry waits, since their run may have closed. */
-const LATE_NEWS: ReadonlySet<AttentionWord> = new Set(['lateAnswer', 'lateConsent']);
 
 export function watchOpenWork(options: OpenWorkOptions): Promise<void> {
   const runs = new KnownRuns(options.client);
@@ -176,9 +174,9 @@ export function watchOpenWork(options: OpenWorkOptions): Promise<void> {
 }
 
 async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
-  const { metrics } = options;
-  const [rows, journeys] = await Promise.all([readLedger(options), readJourneys(options).catch(() => undefined)]);
-  if (!rows) return;
+  const { metrics, now = Date.now } = options;
+  const [work, journeys] = await Promise.all([readLedger(options), readJourneys(options).catch(() => undefined)]);
+  if (!work) return;
   await countConsents(options).catch(() => {});
   const pauses = await options.ledger.pauses.list().catch(() => undefined);
   if (pauses)
@@ -187,24 +185,19 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
       pauses.some(({ ended }) => !ended),
       {},
     );
-  const attention = journeys && tally([...journeys.values()].map((reason) => ({ reason })));
-  const waiting = rows.filter(({ reason }) => !LATE_NEWS.has(reason));
-  await runs.learn(waiting.flatMap(({ workflowId }) => (workflowId && !journeys?.has(workflowId) ? [workflowId] : [])));
-  const isGone = ({ workflowId = '' }: OpenWork) => !journeys?.has(workflowId) && runs.isGone(workflowId);
-  const nowMs = (options.now ?? Date.now)();
-  const counted = rows.filter((row) => LATE_NEWS.has(row.reason) || mayBePosted(row) || !isGone(row));
-  const holds = tally(counted.map(({ reason, since }) => ({ reason, ageMs: Math.max(0, nowMs - Date.parse(since)) })));
-  const left = waiting.filter(
-    (row) => mayBePosted(row) && isGone(row) && nowMs - Date.parse(row.since) >= LEFT_AFTER_MS,
-  );
-  metrics.setEach('openHolds', ({ reason }) => holds.get(String(reason))?.count ?? 0);
-  metrics.setEach('oldestHoldAge', ({ reason }) => (holds.get(String(reason))?.oldestMs ?? 0) / 1_000);
-  if (attention) metrics.setEach('journeysNeedingAttention', ({ reason }) => attention.get(String(reason))?.count ?? 0);
-  metrics.put('inquiriesWithoutRun', left.length, {});
-}
-
-function mayBePosted({ reason }: OpenWork): boolean {
-  return (MAY_BE_POSTED as readonly string[]).includes(reason);
+  const countsOf = (reason: unknown) => work.counts.filter((found) => found.reason === reason);
+  metrics.setEach('openHolds', ({ reason }) => countsOf(reason).reduce((sum, found) => sum + found.count, 0));
+  metrics.setEach('oldestHoldAge', ({ reason }) => {
+    return Math.max(0, ...countsOf(reason).map(({ oldest }) => now() - Date.parse(oldest))) / 1_000;
+  });
+  if (journeys) {
+    const attention = [...journeys.values()];
+    metrics.setEach('journeysNeedingAttention', ({ reason }) => attention.filter((found) => found === reason).length);
+  }
+  const left = work.posted.filter(({ since }) => now() - Date.parse(since) >= LEFT_AFTER_MS);
+  const workflowIds = left.map(({ runKey }) => workflowIdOf(runKey)).filter((id) => !journeys?.has(id));
+  await runs.learn(workflowIds);
+  metrics.put('inquiriesWithoutRun', workflowIds.filter((id) => runs.isGone(id)).length, {});
 }
 
 /** Counts the consents that match nothing. */
@@ -219,11 +212,16 @@ async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOption
 }
 
 /** `undefined` where the ledger does not answer, for which there is another metric. */
-async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWork[] | undefined> {
+async function readLedger({
+  ledger,
+  metrics,
+}: OpenWorkOptions): Promise<{ counts: WorkCount[]; posted: WorkRow[] } | undefined> {
   try {
     await ledger.ping();
     metrics.put('ledgerUp', true, {});
-    return await ledger.oldestOpen(MAX_ROWS);
+    const counts = await ledger.work.counts();
+    const pages = MAY_BE_POSTED.map((reason) => ledger.work.open({ kind: 'held', reason, limit: MAX_ROWS }));
+    return { counts, posted: (await Promise.all(pages)).flatMap(({ rows }) => rows) };
   } catch {
     metrics.put('ledgerUp', false, {});
     return undefined;
@@ -245,15 +243,6 @@ async function readJourneys(options: OpenWorkOptions): Promise<Map<string, Atten
   return journeys;
 }
 
-function tally(items: readonly { reason: AttentionWord; ageMs?: number }[]) {
-  const found = new Map<string, { count: number; oldestMs: number }>();
-  for (const { reason, ageMs = 0 } of items) {
-    const before = found.get(reason) ?? { count: 0, oldestMs: 0 };
-    found.set(reason, { count: before.count + 1, oldestMs: Math.max(before.oldestMs, ageMs) });
-  }
-  return found;
-}
-
 /** Remembers which runs have ended, and looks up a few at a time. A run that was not looked up yet counts as open. */
 class KnownRuns {
   readonly #client: Client;
@@ -264,7 +253,7 @@ class KnownRuns {
   }
 
   isGone(workflowId: string): boolean {
-    return workflowId === '' || this.#known.get(workflowId)?.isOpen === false;
+    return this.#known.get(workflowId)?.isOpen === false;
   }
 
   async learn(workflowIds: readonly string[]): Promise<void> {

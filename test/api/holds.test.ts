@@ -302,7 +302,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const answer = await api.call('/v1/consents', { body: revoked });
     assert.equal(answer.json.postedSharesFlagged, 1, answer.text);
     const flag = await holdOf(journeyId);
-    assert.deepEqual([flag.kind, flag.reason, flag.allowedActions], ['flagged', 'lateConsent', ['seen']]);
+    assert.deepEqual([flag.kind, flag.reason, flag.allowedActions], ['flagged', 'revokedAfterPosting', ['seen']]);
     const body = { decisionId: 'SEEN-1', reason: 'told the secondary user' };
     const seen = await api.call(flag.decideAt, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);

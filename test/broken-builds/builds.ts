@@ -26,7 +26,6 @@ const OVERWRITING_CLAIM = {
 
 const RESET = 'test/hazards/operator-reset-slow.test.ts';
 const RESTART = 'test/hazards/operator-restart.test.ts';
-const FIRST_ATTEMPT = 'test/hazards/first-attempt-slow.test.ts';
 const FAILURE_TABLE = 'test/workflows/failure-table.test.ts';
 
 /** Long enough for each of these to do its harm. */
@@ -54,28 +53,6 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     ],
   },
   {
-    name: 'the first attempt is claimed before Temporal knows its ledger',
-    edits: [
-      {
-        file: 'src/activities/begin-journey.ts',
-        find: '    if (!(await isKept(prepared, told))) return { prepared };\n',
-        replace: '    void isKept;\n',
-      },
-    ],
-    tests: [{ path: FIRST_ATTEMPT, title: 'is held where another ledger stands in the place of its own' }],
-  },
-  {
-    name: 'a first attempt without a word counts as not made',
-    edits: [
-      {
-        file: 'src/workflows/journey/lending-journey.ts',
-        find: '  return isUnclaimed ? {} : unknown;',
-        replace: '  return isUnclaimed === undefined ? unknown : {};',
-      },
-    ],
-    tests: [{ path: FIRST_ATTEMPT, title: 'that fails without a word is held' }],
-  },
-  {
     name: 'five activity attempts',
     chaos: STORM,
     edits: [
@@ -85,7 +62,6 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
         replace: 'const ONCE = { maximumAttempts: 5, nonRetryableErrorTypes: NEVER_REPEATED.slice(0, 0) }',
       },
       { file: 'src/activities/submit-inquiry.ts', find: 'if (info.attempt > 1)', replace: 'if (info.attempt > 5)' },
-      { file: 'src/activities/begin-journey.ts', find: 'if (attempt > 1)', replace: 'if (attempt > 5)' },
     ],
     tests: [
       { path: 'test/hazards/operator-queue-slow.test.ts', title: 'gets five tries and a shorter start-to-close' },

@@ -90,9 +90,9 @@ test('the Temporal UI', async (t) => {
     await row.waitFor();
     await keepScreenshot(first, 'on-hold', { ...FIRST_SCREEN, left: 0, top: 0 });
     const { y, height } = (await row.boundingBox()) ?? assert.fail('it is not drawn');
-    const below = (await first.getByText('beginJourney').first().boundingBox()) ?? assert.fail('no attempt is drawn');
+    const below = (await first.getByText('submitInquiry').first().boundingBox()) ?? assert.fail('no attempt is drawn');
     assert.ok(y + height <= FIRST_SCREEN.height && y < below.y, `${y}, ${below.y}`);
-    await first.getByText('beginJourney • PREQUAL · attempt 1 · input checked first').waitFor();
+    await first.getByText('submitInquiry • PREQUAL · attempt 1').waitFor();
     await first.close();
   });
 

@@ -7,6 +7,7 @@ import type { InquiryView } from '../../src/ledger/records.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { NEXT_FENCE } from '../support/next-version.ts';
+import { openInquiries } from '../support/open-inquiries.ts';
 import type { LedgerAttempt, LedgerConsent, LedgerDecision, LedgerEvidence, LedgerInquiry } from './evidence.ts';
 
 /** Reads at once: enough to hide the way to the database, and fewer than the pool has connections. */
@@ -34,7 +35,7 @@ export async function readLedger(
   const tables = await readTables(ledgerUrl);
   const callers = [...new Set(tables.inquiries.map((row) => String(row.run_key)))];
   const views = (await inParallel(callers, READS_AT_ONCE, (id) => ledger.inquiriesOf(id))).flat();
-  const open = (await ledger.openInquiries()).map(({ customerTraceNumber, undecided, attention }) => ({
+  const open = (await openInquiries(ledger)).map(({ customerTraceNumber, undecided, attention }) => ({
     customerTraceNumber,
     ...(undecided ? { undecided } : {}),
     attention,
@@ -80,7 +81,9 @@ async function readTables(url: string): Promise<Tables> {
         runDecisions: await session.rows('SELECT decision_id FROM run_decisions'),
         withdrawnShares: await session.rows('SELECT run_key, share_id, recorded_at FROM withdrawn_shares'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
-        reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),
+        reports: await session.rows(
+          "SELECT customer_trace_number, attempt, late FROM sealed_bodies WHERE kind = 'report'",
+        ),
       };
     });
   } finally {
@@ -101,8 +104,6 @@ function inquiryOf(row: SqlRow, aheadMs: number): LedgerInquiry {
     endUserCode: row.end_user_code,
     endUser: row.end_user,
     abandonedAtMs: instantOf(row.abandoned_at, aheadMs),
-    lateAnswerAtMs: instantOf(row.late_answer_at, aheadMs),
-    lateConsentAtMs: instantOf(row.late_consent_at, aheadMs),
   });
 }
 

@@ -155,8 +155,6 @@ export interface LedgerInquiry {
   endUserCode?: string;
   endUser?: string;
   abandonedAtMs?: number;
-  lateAnswerAtMs?: number;
-  lateConsentAtMs?: number;
 }
 
 export interface LedgerDecision {
@@ -198,7 +196,7 @@ export interface LedgerEvidence {
   /** How many decisions about runs it has. */
   runDecisions: number;
   withdrawnShares: { runKey: string; shareId: string; recordedAtMs: number }[];
-  /** What `openInquiries` lists. */
+  /** What needs a person, by the rules about each inquiry (`test/support/open-inquiries.ts`). */
   open: {
     customerTraceNumber: string;
     undecided?: { attempt: number; failureType: FailureType };

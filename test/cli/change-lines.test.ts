@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { changeLines } from '../../src/cli/commands/records/changes-command.ts';
+import type { SealedChanges } from '../../src/changes/report-changes.ts';
+import { changeLines } from '../../src/cli/output/change-lines.ts';
 import type { ConsumerAccount, GatewayResponse } from '../../src/gateway/responses.ts';
 import { DEFAULT_CHANGE_OPTIONS } from '../../src/model/change-options.ts';
-import type { JourneyChanges } from '../../src/operator/ledger-reports.ts';
 
 const CARD: ConsumerAccount = {
   contributor: 'EXAMPLE BANK',
@@ -24,11 +24,7 @@ function linesOf(earlier: ConsumerAccount[], later: ConsumerAccount[], names: ob
   const [from, to] = ['PREAPP', 'PRECLOSE'].map((productCode) => ({ productCode, customerTraceNumber: 'T' }));
   const options = { ...DEFAULT_CHANGE_OPTIONS, closedStatusCodes: ['13'] };
   const found = { earlier: from, later: to, options, ...changesBetween(one, other, options) };
-  const about = { customerTraceNumber: 'T', attempt: 1, storedAt: '2026-01-01T00:00:00Z', redacted: false };
-  return changeLines('J-1', { ...about, changes: found } as JourneyChanges, {
-    width: 80,
-    colors: pc.createColors(false),
-  });
+  return changeLines({ changes: found as SealedChanges }, { width: 80, colors: pc.createColors(false) });
 }
 
 test('an applicant gets a row for each change, in 80 columns, and the sums', () => {
@@ -41,7 +37,7 @@ test('an applicant gets a row for each change, in 80 columns, and the sums', () 
     [{ first: 'A', last: 'SAMPLE', refId: 2 }],
   );
   assert.deepEqual(lines, [
-    'Journey J-1 · PRECLOSE compared with PREAPP',
+    'PRECLOSE compared with PREAPP',
     'Applicant 1A',
     '  new       EXAMPLE BANK  XXXX9999  1000 of 5000, 2019-05-01',
     '                                    under name 2 (A SAMPLE, new)',

@@ -37,7 +37,8 @@ export async function openCommandStage(options: HarnessOptions = {}): Promise<Co
     async eventually(command) {
       for (let tries = 1; ; tries++) {
         const ran = await shell.run(command, env);
-        if (!/^credit-journey (?:report|changes|resolve) /.test(command) || ran.code === 0 || tries === 40) return ran;
+        if (!/^credit-journey (?:report|changes|references|resolve) /.test(command) || ran.code === 0 || tries === 40)
+          return ran;
         await delay(250);
       }
     },

@@ -39,9 +39,9 @@ async function json(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
 }
 
 test('a report is served again for a purpose, to the end user that it was pulled for, and each reading is listed', async () => {
-  const look = await json('report', 'J-1', 'PREQUAL');
-  assert.deepEqual(look.report, { returnCode: 'Record' });
-  const again = ['--purpose', 'adverse action letter', '--by', 'alice', '--end-user', 'EU1'];
+  const look = await json('report', 'J-1', 'PREQUAL', '--reveal');
+  assert.deepEqual([look.redacted, look.report], [false, { returnCode: 'Record' }]);
+  const again = ['--reveal', '--purpose', 'adverse action letter', '--by', 'alice', '--end-user', 'EU1'];
   assert.deepEqual(await json('report', 'J-1', 'PREQUAL', ...again), look);
   const other = await cli('report', 'J-1', 'PREQUAL', '--purpose', 'another lender asks', '--end-user', 'EU2');
   assert.equal(other.code, 1);
@@ -76,11 +76,11 @@ test('a report is served again for a purpose, to the end user that it was pulled
 });
 
 test('what a refusal said is shown by the attempt, and listed as a reading', async () => {
-  const refusal = await json('report', '--attempt', `${REFUSED}/1`, '--by', 'bob');
+  const refusal = await json('refusal', REFUSED, '1', '--reveal', '--by', 'bob');
   const { storedAt: _at, ...shown } = refusal;
   assert.deepEqual(shown, {
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
-    ...{ body: { problems: ['/applicants/0/ssn'] } },
+    ...{ redacted: false, body: { problems: ['/applicants/0/ssn'] } },
   });
   const { accesses } = await json('accesses', '--by', 'bob');
   assert.deepEqual([accesses.length, accesses[0].kind], [1, 'refusal']);
@@ -88,18 +88,30 @@ test('what a refusal said is shown by the attempt, and listed as a reading', asy
     (await cli('accesses', '--format', 'table')).stdout,
     /refusal was read from the ledger\n.*\n.*\n +by bob/,
   );
-  const none = await cli('report', '--attempt', `${TRACE}/1`);
+  const none = await cli('refusal', TRACE, '1');
   assert.equal(none.code, 1);
-  assert.match(none.stderr, /keeps nothing that the gateway wrote beside a refusal/);
+  assert.match(none.stderr, /keeps no body of such a refusal/);
 });
 
-test('report refuses what makes no sense together, and tells no value', async () => {
+test('a reading is masked unless it is asked for whole, and the ledger says which', async () => {
+  const masked = await json('refusal', REFUSED, '1', '--by', 'eve');
+  assert.equal(masked.redacted, true);
+  const { accesses } = await json('accesses', '--by', 'eve');
+  assert.equal(accesses[0].redacted, true);
+});
+
+test('readings refuse what makes no sense, and tells no value', async () => {
   for (const [args, rule] of [
-    [['report'], /an id and a productCode, or --attempt/],
-    [['report', 'J-1'], /an id and a productCode, or --attempt/],
-    [['report', '--attempt', '912345678'], /--attempt takes <customerTraceNumber>/],
-    [['report', 'J-1', 'PREQUAL', '--attempt', `${REFUSED}/1`], /--attempt takes <customerTraceNumber>/],
-    [['report', 'J-1', 'PREQUAL', '--purpose', `${'912345678 '.repeat(30)}`], /must be 1 to 200 printable characters/],
+    [['report'], /missing required argument 'id'/],
+    [['report', 'J-1'], /missing required argument 'productCode'/],
+    [['report', 'J-1', '912345678'], /must be CR or .*<productCode>/],
+    [['report', 'share:S-1', 'CR'], /must name a run that has it.*<id>/],
+    [['refusal', '912345678', '1'], /must be 28 .*<customerTraceNumber>/],
+    [['refusal', REFUSED, '0'], /must be a whole number .*<attempt>/],
+    [
+      ['report', 'J-1', 'PREQUAL', '--purpose', `${'912345678 '.repeat(30)}`],
+      /must have at most 200 characters.*--purpose/,
+    ],
   ] as const) {
     const { code, stdout, stderr } = await cli(...args);
     assert.equal(code, 2, stderr);

@@ -15,7 +15,6 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { workflowIdOf } from '../../src/model/run-key.ts';
 import { type DisposalContext, disposeOf, planDisposal } from '../../src/operator/disposal.ts';
-import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -32,6 +31,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { readReferences, readReport } from '../support/ledger-readings.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
@@ -140,7 +140,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const sent = Buffer.from(payloads[0]?.data ?? []).subarray(50, 100);
   const report = await ledger.readReport(journeyId, 'PREQUAL');
   const database = new DatabaseSync(join(harness.dataDir, 'ledger.db'), { readOnly: true });
-  const [sealed] = database.prepare('SELECT wrapped_key, substr(body, 1, 64) AS body FROM reports').all();
+  const [sealed] = database.prepare('SELECT wrapped_key, substr(body, 1, 64) AS body FROM sealed_bodies').all();
   database.close();
   const secrets = [report?.body.slice(0, 40), reference?.reportReferenceNumber].map((text) => Buffer.from(text ?? ''));
   const sealedBytes = [sealed?.wrapped_key, sealed?.body].map((bytes) => Buffer.from(bytes as Uint8Array));
@@ -176,10 +176,9 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const logged = await ledger.retention.events(journeyId);
   assert.deepEqual(logged.at(-1)?.details, { inquiries: 1, reports: 1, runs: 2 });
   await assert.rejects(readReport(ledger, { runKey: journeyId, productCode: 'PREQUAL' }), {
-    name: 'NotInLedgerError',
-    code: 'journeyDisposed',
+    name: 'DisposedError',
   });
-  await assert.rejects(readReferences(ledger, journeyId), { name: 'NotInLedgerError', code: 'journeyDisposed' });
+  await assert.rejects(readReferences(ledger, journeyId), { name: 'Refusal', reason: 'disposed' });
 
   const again = await harness.start(input);
   await assert.rejects(again.result(), (error: { cause?: { type?: string; details?: unknown[] } }) => {

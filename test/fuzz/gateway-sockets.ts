@@ -1,8 +1,9 @@
 /** The same answers over real sockets, in HTTP that is as broken as they are. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { GATEWAY_ERROR_CODES, GatewayError } from '../../src/gateway/errors.ts';
+import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
+import { FAILURES } from '../../src/model/failure-types.ts';
 import { profileFor } from '../gateway/fixtures.ts';
 import { startServer } from '../gateway/scripted-server.ts';
 import { type AnswerCase, answerCases, knownOf, wireOf } from './answer-cases.ts';
@@ -198,7 +199,7 @@ async function submitOnce(client: GatewayClient, value: SocketCase): Promise<voi
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     assertSafeError(error, 'the gateway client');
-    assert.ok(GATEWAY_ERROR_CODES.includes(error.code));
+    assert.equal(FAILURES[error.code].source, 'gateway');
     // The server has read the request, so it was sent.
     assert.equal(error.sent, 'possibly', `${error.code} says that nothing was sent`);
     if (error.retryAfterMs !== undefined) assert.ok(Number.isSafeInteger(error.retryAfterMs) && error.retryAfterMs > 0);

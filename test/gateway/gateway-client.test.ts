@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { GatewayError, type GatewayErrorCode } from '../../src/gateway/errors.ts';
+import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient, type SubmitOptions } from '../../src/gateway/gateway-client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { GatewayFailureType } from '../../src/model/failure-types.ts';
 import type { RefusalBody } from '../../src/model/inquiry.ts';
 import { applicant, profileFor, recordBody, reportRequest, secondUseRequest, TRACE_NUMBER } from './fixtures.ts';
 import { httpAnswer, startServer } from './scripted-server.ts';
@@ -79,7 +80,7 @@ test('puts the version of the request path where the profile says', async (t) =>
   assert.equal(server.requests[0]?.path, '/prefix/ServiceGateway/orest/grs_v002/request');
 });
 
-const STATUS_TABLE: [status: number, code: GatewayErrorCode][] = [
+const STATUS_TABLE: [status: number, code: GatewayFailureType][] = [
   [301, 'RequestRefused'],
   [302, 'RequestRefused'],
   [307, 'RequestRefused'],
@@ -119,7 +120,7 @@ for (const [status, code] of STATUS_TABLE) {
   });
 }
 
-const STANDING_DECISIONS: [statuses: number[], status: number, code: GatewayErrorCode][] = [
+const STANDING_DECISIONS: [statuses: number[], status: number, code: GatewayFailureType][] = [
   [[], 401, 'OutcomeUnknown'],
   [[], 429, 'OutcomeUnknown'],
   [[401], 429, 'OutcomeUnknown'],

@@ -5,9 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { GatewayError, type GatewayErrorCode } from '../../src/gateway/errors.ts';
+import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient, type SubmitOptions } from '../../src/gateway/gateway-client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { GatewayFailureType } from '../../src/model/failure-types.ts';
 import { profileFor, recordBody, reportRequest } from './fixtures.ts';
 import { deadPort, httpAnswer, type Script, startServer } from './scripted-server.ts';
 
@@ -39,7 +40,7 @@ async function failure(promise: Promise<unknown>): Promise<GatewayError> {
   return error;
 }
 
-function assertNothingSent(error: GatewayError, code: GatewayErrorCode = 'GatewayUnreachable'): void {
+function assertNothingSent(error: GatewayError, code: GatewayFailureType = 'GatewayUnreachable'): void {
   assert.equal(error.code, code);
   assert.equal(error.sent, 'nothing');
   assert.equal(error.requestedAt, undefined);

@@ -3,9 +3,10 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { GatewayError, type GatewayErrorCode } from '../../src/gateway/errors.ts';
+import { GatewayError } from '../../src/gateway/errors.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { TokenSource, type TokenSourceOptions } from '../../src/gateway/token-source.ts';
+import type { GatewayFailureType } from '../../src/model/failure-types.ts';
 import { profileFor } from './fixtures.ts';
 import { deadPort, httpAnswer, startServer } from './scripted-server.ts';
 
@@ -216,7 +217,7 @@ test('ends the waiting of one caller at his signal, and not the fetch that other
   assert.equal(server.requests.length, 1);
 });
 
-const STATUSES: [status: number, code: GatewayErrorCode][] = [
+const STATUSES: [status: number, code: GatewayFailureType][] = [
   [301, 'CredentialsRefused'],
   [400, 'CredentialsRefused'],
   [401, 'CredentialsRefused'],

@@ -1,7 +1,7 @@
 /** Consents and revocations around a share's attempts, and across a reset. Counted at the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { InquiryView } from '../../src/ledger/records.ts';
+import type { AttentionReason, InquiryView } from '../../src/ledger/records.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { ShareStatus } from '../../src/messages/journey/shapes.ts';
 import {
@@ -16,6 +16,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { readAttention } from '../support/open-inquiries.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   decisionAbout,
@@ -25,6 +26,7 @@ import {
   taskOfMessage,
   traceOf,
   until,
+  withLedger,
 } from './operator-hands.ts';
 
 let harness: Harness;
@@ -110,7 +112,7 @@ describe('a share', { concurrency: 4 }, () => {
     assert.equal(posted?.attention, 'revokedAfterPosting');
     assert.equal(await sharesReceived(handle), 1);
     const inquiry = await share(input.journeyId);
-    assert.notEqual(inquiry?.lateConsentAt, undefined);
+    assert.deepEqual(await attentionOf(inquiry?.customerTraceNumber), ['revokedAfterPosting']);
     assert.deepEqual(
       inquiry?.attempts.map(({ state }) => state),
       ['answered'],
@@ -132,7 +134,7 @@ describe('a share', { concurrency: 4 }, () => {
     // The stage's and the share's: the run itself makes no further one; the ledger would refuse it, too.
     await assert.rejects(taskBeforeSend(handle, 3), /has made 2 attempts/);
     // The gateway may have posted the share. The consumer who revoked the consent has a right to know that.
-    assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
+    assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
   });
 
   test('that was revoked after posting, and is forgotten by a reset, is known as posted all the same, and flagged', async () => {
@@ -152,7 +154,7 @@ describe('a share', { concurrency: 4 }, () => {
     // Not the harness's own count: it goes by the numbers that the run knows.
     const requests = (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as ReceivedRequest[];
     assert.equal(requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length, 1);
-    assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
+    assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
   });
 
   test('whose consent was revoked between two runs of its journey is not posted by the second', async () => {
@@ -173,6 +175,10 @@ describe('a share', { concurrency: 4 }, () => {
     assert.equal(await sharesReceived(handle), 0);
     assert.equal(await share(journeyId), undefined);
   });
+
+  function attentionOf(customerTraceNumber: string | undefined): Promise<AttentionReason[]> {
+    return withLedger(harness, (ledger) => readAttention(ledger, customerTraceNumber));
+  }
 
   async function share(journeyId: string): Promise<InquiryView | undefined> {
     return (await inquiriesOf(harness, journeyId)).find(({ shareId }) => shareId === 'S1');

@@ -5,7 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { createEagerActivities, createJourneyActivities } from '../../src/activities/index.ts';
+import { createGatewayActivities, createJourneyActivities } from '../../src/activities/index.ts';
 import { TokenSource } from '../../src/gateway/token-source.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
@@ -15,7 +15,6 @@ import type { ProductCode } from '../../src/model/products.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from '../../src/protection/proofs.ts';
-import { ATTEMPT_TYPES, isAttempt } from '../support/attempt-types.ts';
 import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { workflowBundle } from '../support/temporal.ts';
@@ -77,7 +76,7 @@ export async function workflowTasksOf(handle: JourneyHandle): Promise<EventId[]>
 }
 
 export function schedulesAttempt({ activityTaskScheduledEventAttributes: scheduled }: HistoryEvent): boolean {
-  return isAttempt(scheduled?.activityType?.name);
+  return scheduled?.activityType?.name === 'submitInquiry';
 }
 
 /** The workflow task that scheduled the nth attempt: a reset to it is one to before the send. */
@@ -135,26 +134,23 @@ export interface PendingAttempt {
   attempt: number;
 }
 
-/** The attempt, or other activity, that the run has scheduled, once it has (with `started`: once a worker has it). */
+/** The attempt, or the activity `of` that type, once the run has scheduled it (with `started`: once a worker has it). */
 export async function pendingAttempt(
   handle: JourneyHandle,
   options: { started?: boolean; of?: string } = {},
 ): Promise<PendingAttempt> {
-  const types = options.of === undefined ? ATTEMPT_TYPES : [options.of];
+  const { of: type = 'submitInquiry' } = options;
   const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_PAUSED } = PendingActivityState;
   let found: PendingAttempt | undefined;
-  await until(
-    async () => {
-      const { raw } = await handle.describe();
-      const pending = raw.pendingActivities?.find(({ activityType }) => types.includes(activityType?.name ?? ''));
-      if (!pending) return false;
-      const isWaiting =
-        pending.state === PENDING_ACTIVITY_STATE_SCHEDULED || pending.state === PENDING_ACTIVITY_STATE_PAUSED;
-      found = { activityId: pending.activityId ?? '', isStarted: !isWaiting, attempt: pending.attempt ?? 0 };
-      return !options.started || found.isStarted;
-    },
-    `no ${types.join(' or ')} is pending`,
-  );
+  await until(async () => {
+    const { raw } = await handle.describe();
+    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type);
+    if (!pending) return false;
+    const isWaiting =
+      pending.state === PENDING_ACTIVITY_STATE_SCHEDULED || pending.state === PENDING_ACTIVITY_STATE_PAUSED;
+    found = { activityId: pending.activityId ?? '', isStarted: !isWaiting, attempt: pending.attempt ?? 0 };
+    return !options.started || found.isStarted;
+  }, `no ${type} is pending`);
   return found as PendingAttempt;
 }
 
@@ -295,7 +291,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     activities: {
       ...createJourneyActivities(dependencies),
       // Without permits: none makes an attempt.
-      ...createEagerActivities(dependencies),
+      ...createGatewayActivities(dependencies),
     },
     stickyQueueScheduleToStartTimeout: 1_000,
   });

@@ -35,6 +35,12 @@ async function heldUnanswered(answeredAfterMs: number) {
   return { handle, status, inquiry: async () => (await inquiriesOf(harness, input.journeyId))[0] };
 }
 
+type ReadInquiry = Awaited<ReturnType<typeof heldUnanswered>>['inquiry'];
+
+async function lateAnswer(inquiry: ReadInquiry): Promise<string | undefined> {
+  return (await inquiry())?.attempts[0]?.lateAnswerAt;
+}
+
 describe('an answer that comes after its attempt was given up', { concurrency: 4 }, () => {
   test('and before anybody has decided is the outcome: a resend decided after that is not sent', async () => {
     const { handle, status, inquiry } = await heldUnanswered(3_000);
@@ -46,7 +52,7 @@ describe('an answer that comes after its attempt was given up', { concurrency: 4
     assert.equal(result.stages[0]?.state, 'record');
     assert.equal(result.stages[0]?.attempts, 1);
     assert.equal((await harness.received(handle)).length, 1);
-    assert.equal((await inquiry())?.lateAnswerAt, undefined);
+    assert.equal(await lateAnswer(inquiry), undefined);
   });
 
   test('and after a resend was decided is kept beside the row, flagged, and given to nobody', async () => {
@@ -54,8 +60,8 @@ describe('an answer that comes after its attempt was given up', { concurrency: 4
     await update(handle, 'resolveInquiry', decisionAbout(status));
     const result = await handle.result();
     assert.equal(result.stages[0]?.attempts, 2);
-    assert.equal((await inquiry())?.lateAnswerAt, undefined, 'the first answer has come before the second');
-    await until(async () => (await inquiry())?.lateAnswerAt !== undefined, 'the late answer was not recorded');
+    assert.equal(await lateAnswer(inquiry), undefined, 'the first answer has come before the second');
+    await until(async () => (await lateAnswer(inquiry)) !== undefined, 'the late answer was not recorded');
 
     assert.deepEqual(
       (await inquiry())?.attempts.map(({ state, lateAnswerAt }) => [state, lateAnswerAt !== undefined]),
@@ -74,7 +80,7 @@ describe('an answer that comes after its attempt was given up', { concurrency: 4
     const { handle, status, inquiry } = await heldUnanswered(4_000);
     await update(handle, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
     assert.equal((await handle.result()).outcome, 'abandoned');
-    await until(async () => (await inquiry())?.lateAnswerAt !== undefined, 'the late answer was not recorded');
+    await until(async () => (await lateAnswer(inquiry)) !== undefined, 'the late answer was not recorded');
     assert.notEqual((await inquiry())?.abandonedAt, undefined);
     assert.equal((await harness.received(handle)).length, 1);
   });

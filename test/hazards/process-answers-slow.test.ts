@@ -67,7 +67,6 @@ describe('an answer that does not get through', { concurrency: 4 }, () => {
         await assertSent(world, input.journeyId, { received: 1, posted: 1 });
         const { events } = await handle.fetchHistory();
         const failedTasks = events?.filter((event) => event.workflowTaskFailedEventAttributes).length;
-        // The run does not know the ledger of a first attempt without a word: it prepares anew, and closes nothing.
         const lookUps = (await scheduled(handle, 'lookUpInquiry')) + (await scheduled(handle, 'closeAttempt'));
         assert.deepEqual({ lookUps, failedTasks }, cost);
       });

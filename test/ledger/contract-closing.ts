@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, RequestDiffersError } from '../../src/ledger/errors.ts';
+import { openInquiries } from '../support/open-inquiries.ts';
 import { attempted, claimOf, closeOf, decisionOf, INQUIRY, latestState, NO_RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
@@ -92,7 +93,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'repeat', attempt: 0 }));
     await ledger.closeAttempt(closeOf(ledger));
     assert.deepEqual(await listed(ledger.inquiriesBetween()), []);
-    assert.deepEqual(await ledger.openInquiries(), []);
+    assert.deepEqual(await openInquiries(ledger), []);
     await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
     const audited = await listed(ledger.inquiriesBetween());
     assert.deepEqual(

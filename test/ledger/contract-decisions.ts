@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { DecisionRecord } from '../../src/ledger/records.ts';
+import { openInquiries, readAttention } from '../support/open-inquiries.ts';
 import {
   attempted,
   claimOf,
@@ -31,7 +32,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(Date.parse(resendFrom), Date.parse(verdict.kind === 'claimed' ? verdict.claimedAt : '') + 60_000);
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown' }));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendFrom, resendFrom);
-    assert.equal((await ledger.openInquiries())[0]?.attempts[0]?.resendFrom, resendFrom);
+    assert.equal((await openInquiries(ledger))[0]?.attempts[0]?.resendFrom, resendFrom);
     // The ledger has opened this row: no run has said so.
     assert.deepEqual((await ledger.work.open({ limit: 1 })).rows[0]?.details, { resendFrom });
     const resend = decisionOf({ action: 'resend' });
@@ -58,7 +59,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     for (const reason of [repeat.reason, 'another']) {
       assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, { ...repeat, reason }), { kind: 'recorded' });
     }
-    assert.deepEqual(await ledger.openInquiries(), []);
+    assert.deepEqual(await openInquiries(ledger), []);
     await attempted(ledger, {}, { state: 'unknown' });
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown');
     const [inquiry] = await ledger.inquiriesOf('J-1');
@@ -291,12 +292,12 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await flags({ secondaryUser: { endUserCode: 'EU9' } }), 0);
     await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-OTHER' })]);
     assert.equal(await flags({ consentId: 'C-OTHER' }), 0, 'the grant that it revokes permitted nothing');
-    assert.equal((await ledger.inquiriesOf('J-1'))[0]?.lateConsentAt, undefined);
+    assert.deepEqual(await readAttention(ledger, SHARE.customerTraceNumber), []);
 
     assert.equal(await flags({ consentId: 'C-NEVER-SEEN' }), 1, 'an unknown id revokes every grant');
     assert.equal(await flags({}), 1);
     assert.equal(await flags({ decision: 'denied', consentId: 'C-9' }), 1);
-    assert.ok((await ledger.inquiriesOf('J-1'))[0]?.lateConsentAt);
+    assert.deepEqual(await readAttention(ledger, SHARE.customerTraceNumber), ['revokedAfterPosting']);
   });
 
   test('a refusal that comes while its share is sent flags it once it is known to be posted, and not before', async (t) => {
@@ -314,7 +315,7 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
       await ledger.recordConsents(ledgerId, [revoked]);
       assert.equal(await ledger.flagPostedShares(ledgerId, revoked), 0, name);
       await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, ...outcome }));
-      assert.equal((await ledger.inquiry(customerTraceNumber))?.lateConsentAt !== undefined, isFlagged, name);
+      assert.equal((await readAttention(ledger, customerTraceNumber)).includes('revokedAfterPosting'), isFlagged, name);
     }
   });
 

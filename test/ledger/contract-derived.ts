@@ -34,17 +34,19 @@ async function withReports(ledger: Ledger): Promise<string> {
 }
 
 export function derivedTests(opened: Open, backend: LedgerBackend): void {
-  test('a document is read by the journey, and one of its kind about the same report takes its place', async (t) => {
+  test('a document is read by the journey, and stays when one about the same two reports comes', async (t) => {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
     assert.equal(await ledger.readDerived('J-1', 'changes'), null);
     assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 1'), true);
     assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 2'), true);
     const { storedAt, ...found } = (await ledger.readDerived('J-1', 'changes')) ?? assert.fail();
-    assert.deepEqual(found, { ...CHANGES, body: 'SENTINEL 2' });
+    assert.deepEqual(found, { ...CHANGES, body: 'SENTINEL 1' });
     assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
     assert.equal(await ledger.readDerived('J-2', 'changes'), null);
-    const rows = (await backend.execute(url, 'SELECT body FROM derived_documents')) as { body: Uint8Array }[];
+    const rows = (await backend.execute(url, "SELECT body FROM sealed_bodies WHERE kind = 'changes'")) as {
+      body: Uint8Array;
+    }[];
     assert.equal(rows.length, 1);
     assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
     await assert.rejects(ledger.keepDerived('another', CHANGES, ''), LedgerChangedError);
@@ -61,7 +63,10 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(earlier && 'report' in earlier);
     assert.deepEqual([...earlier.applicantIds], [['CONSUMER-SENTINEL', '01']], 'whose consumer id it names');
     await assert.rejects(ledger.reportsToCompare('another', [LATER]), LedgerChangedError);
-    await backend.execute(url, `UPDATE reports SET algorithm = 'another' WHERE customer_trace_number = '${LATER}'`);
+    await backend.execute(
+      url,
+      `UPDATE sealed_bodies SET algorithm = 'another' WHERE customer_trace_number = '${LATER}'`,
+    );
     const [broken, whole] = await ledger.reportsToCompare(ledgerId, [LATER, TRACE]);
     assert.deepEqual(broken, { gap: 'unreadable' });
     assert.ok(whole && 'report' in whole, 'one that cannot be opened hides no other');
@@ -79,7 +84,8 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
       const disposed = productCode === 'PREQUAL' ? TRACE : LATER;
       assert.deepEqual(await ledger.reportsToCompare(ledgerId, [disposed]), [{ gap: 'disposed' }]);
       assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
-      const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM derived_documents';
+      const left = 'count(body) + count(wrapped_key) + count(key_id)';
+      const sql = `SELECT ${left} AS n FROM sealed_bodies WHERE kind = 'changes'`;
       const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
       assert.equal(Number(row?.n), 0);
     });
@@ -103,11 +109,15 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     t.after(() => rotated.close());
     assert.equal((await rotated.rewrapDataKeys()).reports, 3);
     assert.equal((await rotated.readDerived('J-1', 'changes'))?.body, 'SENTINEL');
-    const columns = ['body', 'wrapped_key', 'key_id', 'algorithm'];
-    const copied = columns.map(
-      (name) => `${name} = (SELECT r.${name} FROM reports r WHERE r.customer_trace_number = '${LATER}')`,
+    // A guard refuses another body in its place: so the report takes the document's kind, and comes after it.
+    await backend.execute(
+      url,
+      `INSERT INTO sealed_bodies (customer_trace_number, attempt, kind, late, from_trace_number, from_attempt, is_whole,
+         stored_at, algorithm, body, key_id, wrapped_key)
+       SELECT customer_trace_number, attempt, 'changes', late, from_trace_number, from_attempt, is_whole,
+         stored_at + 1000, algorithm, body, key_id, wrapped_key
+       FROM sealed_bodies WHERE kind = 'report' AND customer_trace_number = '${LATER}'`,
     );
-    await backend.execute(url, `UPDATE derived_documents SET ${copied.join(', ')}`);
     await assert.rejects(rotated.readDerived('J-1', 'changes'), SealBrokenError);
   });
 }

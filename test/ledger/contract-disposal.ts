@@ -40,9 +40,9 @@ async function disposed(ledger: Ledger, scope = JOURNEY): Promise<void> {
 
 /** Everything that is sealed, by column; all of it must be NULL afterwards. */
 const SEALED: readonly [table: string, column: string][] = [
-  ['reports', 'body'],
-  ['reports', 'wrapped_key'],
-  ['reports', 'key_id'],
+  ['sealed_bodies', 'body'],
+  ['sealed_bodies', 'wrapped_key'],
+  ['sealed_bodies', 'key_id'],
   ['attempts', 'answer'],
   ['attempts', 'accepted_answer'],
   ['attempts', 'late_answer'],

@@ -1,10 +1,10 @@
 /** Part of the contract suite: which inquiries need a person. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { OpenInquiry, OutcomeRecord } from '../../src/ledger/records.ts';
+import { openInquiries } from '../support/open-inquiries.ts';
 import {
   attempted,
   claimOf,
@@ -18,14 +18,14 @@ import {
   TRACE,
   UNKNOWN_CODE,
 } from './fixtures.ts';
-import type { LedgerBackend, Open } from './ledger-backend.ts';
+import type { Open } from './ledger-backend.ts';
 import { openWork } from './work-rows.ts';
 
 const numbered = (customerTraceNumber: string) => ({ inquiry: { customerTraceNumber } });
 
-async function reasons(ledger: Ledger, query = {}): Promise<Record<string, string | undefined>> {
-  const open = await ledger.openInquiries(query);
-  if (Object.keys(query).length === 0) await assertCountedAlike(ledger, open);
+async function reasons(ledger: Ledger): Promise<Record<string, string | undefined>> {
+  const open = await openInquiries(ledger);
+  await assertRowsAlike(ledger, open);
   return Object.fromEntries(
     open.map(({ customerTraceNumber, undecided, attention }) => [
       customerTraceNumber,
@@ -34,14 +34,8 @@ async function reasons(ledger: Ledger, query = {}): Promise<Record<string, strin
   );
 }
 
-/** What is counted is what is listed, wherever a test asks for the list. */
-async function assertCountedAlike(ledger: Ledger, open: readonly OpenInquiry[]): Promise<void> {
-  const listed = open.flatMap(({ undecided, attention, attempts, workflowId, lateAnswerAt, lateConsentAt }) => [
-    ...(undecided ? [[undecided.failureType, attempts.at(-1)?.claimedAt, workflowId]] : []),
-    ...attention.map((reason) => [reason, reason === 'lateAnswer' ? lateAnswerAt : lateConsentAt, workflowId]),
-  ]);
-  const counted = (await ledger.oldestOpen(100)).map(({ reason, since, workflowId }) => [reason, since, workflowId]);
-  assert.deepEqual(counted.map(String).sort(), listed.map(String).sort());
+/** The open rows are what the rules about each inquiry say, wherever a test asks. */
+async function assertRowsAlike(ledger: Ledger, open: readonly OpenInquiry[]): Promise<void> {
   const rows = await openWork(ledger);
   const needed = open.flatMap(({ customerTraceNumber, undecided, attention }) => [
     ...(undecided ? [['held', customerTraceNumber, undecided.failureType, undecided.attempt]] : []),
@@ -51,7 +45,7 @@ async function assertCountedAlike(ledger: Ledger, open: readonly OpenInquiry[]):
   assert.deepEqual(written.map(String).sort(), needed.map(String).sort(), 'the rows say the same');
 }
 
-export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
+export function openInquiryTests(opened: Open): void {
   test('those that nobody has decided about are listed with their reason, and no others', async (t) => {
     const { ledger } = await opened(t);
     const outcomes: [string, Partial<OutcomeRecord>][] = [
@@ -79,25 +73,9 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
       'G-SHAPE': 'UnexpectedResponse',
       'H-OVERDUE': 'OutcomeUnknown',
     });
-    assert.deepEqual(Object.keys(await reasons(ledger, { states: ['sending'] })), ['H-OVERDUE']);
-    assert.deepEqual(Object.keys(await reasons(ledger, { states: ['unknown'] })), ['A-UNKNOWN', 'H-OVERDUE']);
-    assert.deepEqual(Object.keys(await reasons(ledger, { states: ['answered'] })), ['F-CODE', 'G-SHAPE']);
-    const row = (await ledger.openInquiries({ states: ['unknown'] }))[1];
+    const row = await ledger.inquiry('H-OVERDUE');
     assert.equal(row?.attempts[0]?.state, 'unknown', 'what is overdue reads as what it is');
     assert.equal((await ledger.lookUp(ledger.identity.ledgerId, 'H-OVERDUE'))?.state, 'unknown');
-  });
-
-  test('the oldest are counted first, and no more than were asked for', async (t) => {
-    const { ledger } = await opened(t);
-    for (const trace of ['C-FIRST', 'A-SECOND', 'B-THIRD']) {
-      await attempted(ledger, { ...numbered(trace), run: { workflowId: trace, runId: 'run-1' } }, { state: 'unknown' });
-      // Instants are whole milliseconds.
-      await delay(2);
-    }
-    assert.deepEqual(
-      (await ledger.oldestOpen(2)).map(({ workflowId }) => workflowId),
-      ['C-FIRST', 'A-SECOND'],
-    );
   });
 
   test('a decision takes an inquiry off the list, until its next attempt needs another', async (t) => {
@@ -112,7 +90,7 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await reasons(ledger), {});
     await attempted(ledger, { ...numbered('PQ-resend'), attempt: 2 }, { state: 'unknown' });
     assert.deepEqual(await reasons(ledger), { 'PQ-resend': 'OutcomeUnknown' });
-    assert.equal((await ledger.openInquiries())[0]?.undecided?.attempt, 2);
+    assert.equal((await openInquiries(ledger))[0]?.undecided?.attempt, 2);
   });
 
   test('an attempt that was claimed after an amendment for invalid input stays on the list, and blocks disposal', async (t) => {
@@ -181,7 +159,6 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'nothingToSee' });
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
     assert.deepEqual(await reasons(ledger), { [TRACE]: 'lateAnswer' });
-    assert.deepEqual(await reasons(ledger, { states: [] }), { [TRACE]: 'lateAnswer' });
     await assert.rejects(ledger.recordSeen('ledger-x', seen), LedgerChangedError);
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
     assert.deepEqual(await reasons(ledger), {});
@@ -190,41 +167,17 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await ledger.recordSeen(ledgerId, another), { kind: 'known', paths: ['/by'] });
     const again = { ...seen, decisionId: 'D-10' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, again), { kind: 'nothingToSee' });
-    const view = await ledger.inquiry(TRACE);
-    assert.ok(view?.seenAt && view.lateAnswerAt, 'it is remembered');
+    const [flag] = (await ledger.work.of('J-1')).filter(({ kind }) => kind === 'flagged');
+    assert.deepEqual([flag?.closed?.how, flag?.closed?.by], ['seen', 'D-9'], 'it is remembered');
 
     await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });
     const revoked = consentOf({ decision: 'revoked' });
     await ledger.flagPostedShares(ledgerId, revoked);
     const { customerTraceNumber = '' } = SHARE;
-    assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'lateConsent' });
+    assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'revokedAfterPosting' });
     await ledger.recordSeen(ledgerId, { ...seen, customerTraceNumber });
-    // The next millisecond: instants are compared.
-    await new Promise((resolve) => setTimeout(resolve, 2));
     await ledger.flagPostedShares(ledgerId, revoked);
-    assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'lateConsent' });
-  });
-
-  test('since leaves out what is older, by claim or by what drew attention', async (t) => {
-    const { ledger, url } = await opened(t);
-    for (const trace of ['OLD', 'NEW', 'OLD-LATE', 'NEW-LATE']) {
-      const isLate = trace.endsWith('LATE');
-      const outcome = isLate ? { state: 'answered' as const, answer: RECORD } : { state: 'unknown' as const };
-      await attempted(ledger, numbered(trace), outcome);
-    }
-    await backend.execute(url, "UPDATE attempts SET claimed_at = 1000 WHERE customer_trace_number LIKE 'OLD%'");
-    const draw = (trace: string, at: number) =>
-      backend.execute(url, `UPDATE inquiries SET late_answer_at = ${at} WHERE customer_trace_number = '${trace}'`);
-    await draw('OLD-LATE', 1000);
-    await draw('NEW-LATE', 3000);
-    // Written behind the ledger's back: no row says so.
-    const all = await reasons(ledger, { since: '1970-01-01T00:00:00Z' });
-    assert.deepEqual(Object.keys(all).sort(), ['NEW', 'NEW-LATE', 'OLD', 'OLD-LATE']);
-    assert.deepEqual(await reasons(ledger, { since: '1970-01-01T00:00:02Z' }), {
-      NEW: 'OutcomeUnknown',
-      'NEW-LATE': 'lateAnswer',
-    });
-    await assert.rejects(ledger.openInquiries({ since: 'yesterday' }), RangeError);
+    assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'revokedAfterPosting' });
   });
 
   test('one inquiry is read by its trace number', async (t) => {

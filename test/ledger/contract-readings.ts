@@ -56,7 +56,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     const { storedAt, ...found } = (await ledger.reading.refusal(ATTEMPT, OPERATOR)) ?? assert.fail();
     assert.deepEqual(found, { ...ATTEMPT, productCode: 'PREQUAL', httpStatus: 422, isWhole: true, body: BODY });
     assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
-    const rows = (await backend.execute(url, 'SELECT body FROM refusal_bodies')) as { body: Uint8Array }[];
+    const rows = (await backend.execute(url, 'SELECT body FROM sealed_bodies')) as { body: Uint8Array }[];
     assert.equal(rows.length, 1);
     assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
     assert.equal(await ledger.reading.refusal({ ...ATTEMPT, attempt: 2 }, OPERATOR), null);
@@ -85,13 +85,13 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await ledger.retention.begin({ runKey: 'J-1' }, AUTHORIZATION);
     assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, AUTHORIZATION, 0)).kind, 'done');
     await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
-    const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM refusal_bodies';
+    const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM sealed_bodies';
     const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
     assert.equal(Number(row?.n), 0);
     assert.equal(await record(ledger, REFUSED), 'already');
     await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
     assert.deepEqual(await accesses(ledger), []);
-    await assert.rejects(backend.execute(url, 'DELETE FROM refusal_bodies'));
+    await assert.rejects(backend.execute(url, 'DELETE FROM sealed_bodies'));
   });
 
   test('its data key is wrapped anew with the others, and does not open a report', async (t) => {
@@ -106,8 +106,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     t.after(() => rotated.close());
     assert.equal((await rotated.rewrapDataKeys()).reports, 1);
     assert.equal((await rotated.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
-    const columns = 'customer_trace_number, attempt, late, stored_at, algorithm, body, key_id, wrapped_key';
-    await backend.execute(url, `INSERT INTO reports (${columns}) SELECT ${columns} FROM refusal_bodies`);
+    await backend.execute(url, "UPDATE sealed_bodies SET kind = 'report'");
     await backend.execute(url, "UPDATE attempts SET state = 'accepted'");
     await assert.rejects(rotated.readReport('J-1', 'PREQUAL'), SealBrokenError);
   });

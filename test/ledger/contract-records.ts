@@ -34,7 +34,7 @@ export function recordTests(opened: Open): void {
     assert.deepEqual(late, {
       ...inquiry,
       ...{ endUserCode: 'EU1', decisionId: 'D-2', action: 'seen', by: 'ops-7', reason: 'asked for a correction' },
-      recordedAt: late?.recordedAt,
+      ...{ decidedAt: late?.decidedAt, recordedAt: late?.recordedAt },
     });
     const ids = async (query: object) =>
       (await all(ledger.decisionsBetween(query))).map(({ decisionId }) => decisionId);

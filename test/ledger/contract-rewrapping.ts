@@ -41,7 +41,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
   test('afterwards the key before is needed no longer: reports, references and digests are as they were', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, REPORTS);
-    const select = 'SELECT customer_trace_number, body FROM reports ORDER BY customer_trace_number';
+    const select = 'SELECT customer_trace_number, body FROM sealed_bodies ORDER BY customer_trace_number';
     const bodies = await backend.execute(url, select);
     const after = rotated(ring);
     const rotatedLedger = await openWith(url, after);
@@ -84,19 +84,19 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     await storeReports(ledger, 2);
     await backend.execute(
       url,
-      "UPDATE reports SET wrapped_key = NULL, key_id = NULL WHERE body IS NOT NULL AND customer_trace_number LIKE '%000000'",
+      "UPDATE sealed_bodies SET wrapped_key = NULL, key_id = NULL WHERE body IS NOT NULL AND customer_trace_number LIKE '%000000'",
     );
     const rotatedLedger = await openWith(url, rotated(ring));
     t.after(() => rotatedLedger.close());
     assert.equal((await rotatedLedger.rewrapDataKeys()).reports, 1);
-    const left = await backend.execute(url, 'SELECT attempt FROM reports WHERE wrapped_key IS NULL');
+    const left = await backend.execute(url, 'SELECT attempt FROM sealed_bodies WHERE wrapped_key IS NULL');
     assert.equal(left.length, 1);
   });
 
   test('a report under a key that is gone is left as it is, counted, and stops nothing', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 3);
-    await backend.execute(url, "UPDATE reports SET key_id = 'k-gone' WHERE customer_trace_number LIKE '%000000'");
+    await backend.execute(url, "UPDATE sealed_bodies SET key_id = 'k-gone' WHERE customer_trace_number LIKE '%000000'");
     const rotatedLedger = await openWith(url, rotated(ring));
     t.after(() => rotatedLedger.close());
     const result = await rotatedLedger.rewrapDataKeys();
@@ -109,7 +109,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     await storeReports(ledger, 2);
     await backend.execute(
       url,
-      `UPDATE reports SET wrapped_key = (SELECT r.wrapped_key FROM reports r WHERE r.customer_trace_number LIKE '%000100')
+      `UPDATE sealed_bodies SET wrapped_key = (SELECT r.wrapped_key FROM sealed_bodies r WHERE r.customer_trace_number LIKE '%000100')
        WHERE customer_trace_number LIKE '%000000'`,
     );
     const rotatedLedger = await openWith(url, rotated(ring));

@@ -5,6 +5,7 @@ import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.t
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentsQuery } from '../../src/ledger/records.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
+import { readAttention } from '../support/open-inquiries.ts';
 import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
@@ -168,7 +169,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     const own = (await ledger.shareFacts(QUERY)).stored.find(({ consent }) => consent.applicantId === '02');
     assert.equal(own?.usedBy, undefined);
     assert.equal(await ledger.flagPostedShares(ledgerId, { ...other, decision: 'revoked' }), 1);
-    assert.ok((await ledger.inquiry(BY_ITSELF.customerTraceNumber ?? ''))?.lateConsentAt);
+    assert.deepEqual(await readAttention(ledger, BY_ITSELF.customerTraceNumber), ['revokedAfterPosting']);
   });
 
   test('a share that was accepted as not posted was not, until an answer comes after all', async (t) => {

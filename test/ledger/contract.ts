@@ -60,7 +60,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: kept consents`, () => keptConsentTests(opened, backend));
   describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
-  describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
+  describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened));
   describe(`${backend.name}: rows of what needs a person`, () => workTests(opened));
   describe(`${backend.name}: lists of what needs a person`, () => workListTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));

@@ -1,5 +1,5 @@
 /** What the run does next: the retry loop of `src/workflows/inquiry/inquiry-protocol.ts`, with the real `stepOf` under it. */
-import { ALLOWED_ACTIONS, type HoldAction, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
+import { FAILURES, type HoldAction } from '../../src/model/failure-types.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import { type AttemptStep, mayHaveMissedAnAttempt, stepOf } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
@@ -109,10 +109,10 @@ export function failedAs(failureType: Failure['failureType'], attempt: number): 
 }
 
 export function allowedActions({ failure }: Hold): readonly HoldAction[] {
-  return ALLOWED_ACTIONS[failure.failureType];
+  return FAILURES[failure.failureType].actions;
 }
 
 function isRetried({ failureType, claimed }: Failure): boolean {
   if (failureType === 'ActivityFailed') return !claimed;
-  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failureType);
+  return FAILURES[failureType].retry?.if === 'always';
 }

@@ -6,6 +6,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/er
 import { inspectLedger } from '../../src/ledger/inspect-ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { readAttention } from '../support/open-inquiries.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { ledgerContract } from './contract.ts';
 import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
@@ -96,7 +97,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     await refusing;
     const customerTraceNumber = SHARE.customerTraceNumber ?? '';
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'unknown' }));
-    assert.notEqual((await ledger.inquiry(customerTraceNumber))?.lateConsentAt, undefined);
+    assert.deepEqual(await readAttention(ledger, customerTraceNumber), ['revokedAfterPosting']);
   });
 
   test('of two shares under one grant one is claimed', async (t) => {

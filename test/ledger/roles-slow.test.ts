@@ -193,7 +193,7 @@ describe('the database role of the HTTP API', () => {
       'UPDATE kept_consents SET told_to = NULL',
       'INSERT INTO retention_events DEFAULT VALUES',
       'INSERT INTO legal_holds DEFAULT VALUES',
-      'UPDATE reports SET body = NULL',
+      'UPDATE sealed_bodies SET body = NULL',
       'UPDATE audit_head SET only_row = 1',
       'UPDATE work_for_people SET reason = reason',
       'UPDATE ledger_identity SET secret_key_id = secret_key_id',
@@ -208,7 +208,7 @@ describe('the database role of workers', () => {
     await refused('ledger_worker', [
       'DELETE FROM inquiries',
       'DELETE FROM attempts',
-      'DELETE FROM reports',
+      'DELETE FROM sealed_bodies',
       'DELETE FROM audit_chain',
       'UPDATE audit_chain SET hash = hash',
       'UPDATE consents SET decided_at = decided_at',
@@ -226,14 +226,14 @@ describe('the database role of workers', () => {
       'UPDATE retention_events SET recorded_by = recorded_by',
       'UPDATE legal_holds SET recorded_by = recorded_by',
       'DELETE FROM legal_holds',
-      'UPDATE reports SET stored_at = 0',
-      'UPDATE reports SET attempt = 9',
+      'UPDATE sealed_bodies SET stored_at = 0',
+      'UPDATE sealed_bodies SET attempt = 9',
       'UPDATE ledger_identity SET ledger_id = ledger_id',
       'UPDATE ledger_schema SET oldest_writer = 9',
       'INSERT INTO ledger_identity DEFAULT VALUES',
       'INSERT INTO attempt_counter DEFAULT VALUES',
     ]);
-    const put = roles.ledger_worker.client.query("UPDATE reports SET body = 'another'");
+    const put = roles.ledger_worker.client.query("UPDATE sealed_bodies SET body = 'another'");
     await assert.rejects(put, /rows of this table are kept as they are/);
   });
 

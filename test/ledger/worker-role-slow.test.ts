@@ -71,7 +71,7 @@ test('three stages and a share with consents complete, and the changes between r
   assert.deepEqual([outcome, shares[0]?.state], ['completed', 'posted']);
   assert.equal((await harness.posted(journey)).length, 4);
   assert.equal(await countOf('attempt_consents'), 2);
-  assert.equal(await countOf('derived_documents'), 1);
+  assert.equal(await countOf('sealed_bodies', "kind = 'changes'"), 1);
   assert.ok((await stage.cli('report', journeyId, 'PRECLOSE')).code === 0);
   assert.equal(await countOf('report_accesses'), 1);
   assert.equal((await done('audit', 'verify')).verdict ?? 'intact', 'intact');
@@ -105,7 +105,7 @@ test('operators hold, dispose of, and wrap anew; the old row versions are vacuum
   await done('legal-hold', 'release', journeyId, '--matter', '2026-17', ...AUTHORIZATION);
   await done('dispose', journeyId, '--yes', ...AUTHORIZATION);
   const ofJourney = `customer_trace_number IN (SELECT customer_trace_number FROM inquiries WHERE run_key = '${journeyId}')`;
-  assert.equal(await countOf('reports', `${ofJourney} AND body IS NOT NULL`), 0);
+  assert.equal(await countOf('sealed_bodies', `${ofJourney} AND body IS NOT NULL`), 0);
   assert.equal(await countOf('report_consumers', ofJourney), 0);
   assert.ok((await countOf('attempts', ofJourney)) >= 4, 'the fence stays');
   await done('audit', 'verify');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
+import { FAILURE_TYPES, FAILURES, type FailureType } from '../../src/model/failure-types.ts';
 import { type Judgment, PROVIDER_SAID, wordProblem, wordsThatPermit } from '../../src/model/provider-word.ts';
 
 const PROTOCOL = new URL('../../docs/protocol.md', import.meta.url);
@@ -16,7 +16,7 @@ const COLUMNS: Record<string, Judgment & { isShare?: true }> = {
   abandon: { action: 'abandon' },
 };
 
-/** The rows of the table whose first column is a failure type and whose others are decisions, with the words in them. */
+/** The rows of the table whose first column has failure types and whose others are decisions, with the words in them. */
 function documentedWords(markdown: string): Record<string, string[]> {
   const lines = markdown.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| failure type | resend |'));
@@ -29,15 +29,15 @@ function documentedWords(markdown: string): Record<string, string[]> {
   assert.deepEqual(cells(lines[at] ?? '').slice(1), Object.keys(COLUMNS));
   const end = lines.findIndex((line, index) => index > at && !line.startsWith('|'));
   return Object.fromEntries(
-    lines.slice(at + 2, end).map((line) => {
-      const [type = '', ...words] = cells(line);
-      return [type.replaceAll('`', ''), words];
+    lines.slice(at + 2, end).flatMap((line) => {
+      const [types = '', ...words] = cells(line);
+      return [...types.matchAll(/`(\w+)`/g)].map(([, type]) => [type, words]);
     }),
   );
 }
 
 function cellOf(failureType: FailureType, { isShare, ...decision }: Judgment & { isShare?: true }): string {
-  if (!ALLOWED_ACTIONS[failureType].includes(decision.action)) return '';
+  if (!FAILURES[failureType].actions.includes(decision.action)) return '';
   const words = wordsThatPermit({ failureType, productCode: isShare ? 'SECONDUSE' : 'CR' }, decision);
   return words.length === PROVIDER_SAID.length ? 'any' : words.join(', ');
 }
@@ -45,10 +45,7 @@ function cellOf(failureType: FailureType, { isShare, ...decision }: Judgment & {
 test('what may be decided, and with which word of the provider, is documented as it is in the code', async () => {
   const documented = documentedWords(await readFile(PROTOCOL, 'utf8'));
   const inCode = Object.fromEntries(
-    Object.keys(ALLOWED_ACTIONS).map((type) => [
-      type,
-      Object.values(COLUMNS).map((column) => cellOf(type as FailureType, column)),
-    ]),
+    FAILURE_TYPES.map((type) => [type, Object.values(COLUMNS).map((column) => cellOf(type as FailureType, column))]),
   );
   assert.deepEqual(documented, inCode);
 });

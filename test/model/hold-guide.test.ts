@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { FAILURE_TYPES, HOLD_ACTIONS, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
+import { FAILURE_TYPES, FAILURES, HOLD_ACTIONS } from '../../src/model/failure-types.ts';
 import type { RunKind } from '../../src/model/run-key.ts';
-import { ATTENTION_GUIDE, consequences, HOLD_GUIDE, RUN_GUIDE, runbookPage } from '../../src/words/holds.ts';
+import { ATTENTION_GUIDE, consequences, RUN_GUIDE, runbookPage } from '../../src/words/holds.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -16,7 +16,7 @@ describe('what the guide says of holds', () => {
   test('is what the runbook says may be on the consumer’s file, in its index and on each page', () => {
     const index = plainText('docs/runbook/README.md');
     for (const type of FAILURE_TYPES) {
-      const [brief] = HOLD_GUIDE[type].file;
+      const [brief] = FAILURES[type].file;
       const page = runbookPage(type);
       const name = page.replace(/^.*\/(.*)\.md$/, '$1');
       assert.ok(index.includes(`| \`${type}\` | ${brief} | [${name}](${name}.md) |`), `README.md: ${type}`);
@@ -25,7 +25,8 @@ describe('what the guide says of holds', () => {
   });
 
   test('is named on its page as retried where the run retries it', () => {
-    for (const type of RETRIED_BY_THEMSELVES) assert.ok(plainText(runbookPage(type)).includes('`GIVE_UP_AFTER`'), type);
+    for (const type of FAILURE_TYPES.filter((one) => FAILURES[one].retry?.if === 'always'))
+      assert.ok(plainText(runbookPage(type)).includes('`GIVE_UP_AFTER`'), type);
   });
 
   test('names pages that exist, wherever the sources name one', () => {

@@ -4,18 +4,23 @@ import { SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts
 import { LedgerCipher, type Sealed, seal, unseal } from '../../src/protection/sealed/sealing.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 
-const FOR = { ledgerId: 'ledger-1', customerTraceNumber: 'PQ1', attempt: 1 };
+const FOR = { ledgerId: 'ledger-1', customerTraceNumber: 'PQ1', attempt: 1, kind: 'report' };
 
 function flipped(bytes: Uint8Array, index: number): Uint8Array {
   return bytes.map((byte, at) => (at === index ? byte ^ 1 : byte));
 }
 
 describe('a sealed report', () => {
-  test('opens for its ledger, trace number and attempt, and for no other', async () => {
+  test('opens for its ledger, trace number, attempt and kind, and for no other', async () => {
     const keys = keyRing();
     const sealed = await seal(keys, 'a report, Zoë', FOR);
     assert.equal(await unseal(keys, sealed, FOR), 'a report, Zoë');
-    for (const change of [{ ledgerId: 'ledger-2' }, { customerTraceNumber: 'PQ2' }, { attempt: 2 }]) {
+    for (const change of [
+      { ledgerId: 'ledger-2' },
+      { customerTraceNumber: 'PQ2' },
+      { attempt: 2 },
+      { kind: 'refusal' },
+    ]) {
       await assert.rejects(unseal(keys, sealed, { ...FOR, ...change }), SealBrokenError);
     }
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { freePorts } from '../../src/local/free-ports.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType, type HoldAction } from '../../src/model/failure-types.ts';
+import { FAILURE_TYPES, FAILURES, type FailureType, type HoldAction } from '../../src/model/failure-types.ts';
 import type { ProviderSaid } from '../../src/model/provider-word.ts';
 import { runbookPage } from '../../src/words/holds.ts';
 import { environmentOf } from '../cli/command-stage.ts';
@@ -105,7 +105,7 @@ describe('a hold of each kind is told alike everywhere, and the printed command 
       const { handle, input, hold } = held.get(kind)?.[0] ?? assert.fail();
       const { journeyId } = input;
       const { action, providerSaid, leadsTo, next = kind } = DECISIONS[kind];
-      assert.deepEqual(hold.allowedActions, ALLOWED_ACTIONS[kind]);
+      assert.deepEqual(hold.allowedActions, FAILURES[kind].actions);
 
       const command = `npx credit-journey resolve ${journeyId} ${hold.customerTraceNumber} --attempt ${hold.attempts}`;
       // While its ledger is not to be had, a run cannot write a row: the list has what the run itself says.

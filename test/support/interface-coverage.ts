@@ -1,4 +1,4 @@
-/** docs/interface-coverage.md as data, and what is wrong with it. */
+/** docs/interface-coverage.md as data, with the rows that it leaves out, and what is wrong with it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_ROWS, OUTSIDE } from './interface-rows.ts';
@@ -36,7 +36,20 @@ export function readCoverage(
     // Before the first section stands what the columns are.
     else if (section !== '') lines.push(lineOf(section, (groups.cells ?? '').split(' | '), tests));
   }
-  return lines;
+  return [...lines, ...linesNotOnPage(lines, tests)];
+}
+
+/** The rows that the page does not list: they are exact, unless they are outside this software. */
+function linesNotOnPage(
+  lines: readonly CoverageLine[],
+  tests: Readonly<Record<string, readonly string[]>>,
+): CoverageLine[] {
+  const listed = new Set(lines.map(({ section, row }) => `${section} ${row}`));
+  return Object.entries(INTERFACE_ROWS).flatMap(([section, rows]) =>
+    rows
+      .filter((row) => !listed.has(`${section} ${row}`) && !OUTSIDE.has(`${section} ${row}`))
+      .map((row) => lineOf(section, [row, '', 'exact'], tests)),
+  );
 }
 
 function lineOf(section: string, cells: string[], tests: Readonly<Record<string, readonly string[]>>): CoverageLine {

@@ -1,6 +1,6 @@
 /**
- * What docs/interface-coverage.md must have a line for: each row of the interface's field tables, and each of its
- * rules, notes and limits, by section. Written from the interface document, which is not part of the project.
+ * Each row of the interface's field tables, and each of its rules, notes and limits, by section.
+ * docs/interface-coverage.md lists those that do not hold exactly. Written from the interface document, which is not part of the project.
  */
 import { SECTION_4_3, TABLE_2_3, TABLE_2_6 } from '../gateway/interface-tables.ts';
 

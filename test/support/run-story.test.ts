@@ -18,7 +18,7 @@ test('a wait in vain tells the run’s history in words, its rows of the ledger 
   assert.ok(error instanceof Error);
   assert.match(error.message, /waited in vain; status is \{/);
   assert.match(error.message, /history of journey-T-/);
-  assert.match(error.message, /activity task scheduled: .*name beginJourney/);
+  assert.match(error.message, /activity task scheduled: .*name prepareJourney/);
   assert.match(error.message, /attempts: customer_trace_number /);
   assert.match(error.message, /last \d+ log lines of this process:\n +\{"level"/);
 });

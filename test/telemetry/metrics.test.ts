@@ -59,21 +59,6 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
   ],
   ['an event that was delivered', 'deliverWebhook', {}, async () => ({ httpStatus: 204 }), [`${WEBHOOKS} delivered`]],
   ['an event that was refused', 'deliverWebhook', {}, failed('WebhookRefused', false), [`${WEBHOOKS} WebhookRefused`]],
-  [
-    'the answer to a journey’s first attempt',
-    'beginJourney',
-    { inquiry },
-    async () => ({ prepared: {}, first: { kind: 'answered', answer: { kind: 'outcome', outcome: 'record' } } }),
-    [`${ATTEMPTS} PREQUAL answered`, `${INQUIRIES} PREQUAL record`],
-  ],
-  ['a first attempt that was not made', 'beginJourney', { inquiry }, async () => ({ prepared: {} }), []],
-  [
-    'a first attempt that failed',
-    'beginJourney',
-    { inquiry },
-    failed('Throttled', true),
-    [`${ATTEMPTS} PREQUAL Throttled`],
-  ],
   ['what the ledger knew already', 'submitInquiry', { inquiry }, async () => ({ kind: 'latest' }), []],
   [
     'a failure after the claim',

@@ -5,7 +5,6 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
-import { readChanges } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import {
   applicant,
@@ -16,6 +15,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { readChanges } from '../support/ledger-readings.ts';
 
 let harness: Harness;
 let ledger: Ledger;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
+import { FAILURE_TYPES, FAILURES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import type { RunView } from '../../src/words/runs.ts';
 import { type InquirySide, runDetails, uncheckedDetails } from '../../src/workflows/run/run-details.ts';
@@ -48,7 +48,7 @@ function hold(
     failureType,
     since: SINCE,
     attempts: 1,
-    allowedActions: [...ALLOWED_ACTIONS[failureType]],
+    allowedActions: [...FAILURES[failureType].actions],
     applicantIds: ['1A', '2A'],
     isDecided: false,
     ...overrides,
@@ -79,7 +79,7 @@ for (const failureType of FAILURE_TYPES) {
     const inputs = inputsIn(details);
     assert.deepEqual(
       inputs.map(({ action }) => action),
-      ALLOWED_ACTIONS[failureType],
+      FAILURES[failureType].actions,
     );
     for (const input of inputs) {
       assert.equal(opaqueIdProblem(input.decisionId as string, 64), null);

@@ -12,10 +12,10 @@ import {
 } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
-import { readReferences, readReport } from '../../src/operator/ledger-reports.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { connectWithLedger } from '../support/ledger-access.ts';
+import { readReferences, readReport } from '../support/ledger-readings.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
 
 let harness: Harness;

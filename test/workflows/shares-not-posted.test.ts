@@ -14,6 +14,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
+import { readAttention } from '../support/open-inquiries.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
@@ -92,7 +93,7 @@ describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
         'journey.ended',
       ]);
       await assertNotPosted(journeyId, trace);
-      assert.equal((await ledger.inquiry(trace))?.lateConsentAt, undefined);
+      assert.deepEqual(await readAttention(ledger, trace), []);
     });
   }
 

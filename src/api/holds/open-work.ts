@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
 import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { holdStatusSchema } from '../../messages/journey/shapes.ts';
-import { HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
+import { FAILURES, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
@@ -13,7 +13,6 @@ import {
   type DecidedInquiry,
   describeAction,
   findPage,
-  HOLD_GUIDE,
   meaningSentence,
   PROVIDER_WORDS,
   questionSentences,
@@ -68,7 +67,7 @@ function writeGuide(hold: OpenHold): Guide {
   return {
     meaning: meaningSentence(reason),
     ...defined({
-      onFile: isFailureType(reason) ? HOLD_GUIDE[reason].file.join('') : undefined,
+      onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
       ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
       runbook: findPage(reason),
     }),

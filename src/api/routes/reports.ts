@@ -93,7 +93,8 @@ function readingOf({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked,
   if (view === 'whole') requireScope(caller, 'reports:reveal');
   const problems = readerProblems(defined({ purpose, endUser }));
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return { reader: { by: by(), via: 'api', ...defined({ purpose, endUser }) }, view };
+  const via = caller.signedInBy === 'nothing' ? 'ledger' : 'api';
+  return { reader: { by: by(), via, ...defined({ purpose, endUser }) }, view };
 }
 
 /** Runs whose reports are read by their product. */

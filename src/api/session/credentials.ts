@@ -7,7 +7,8 @@ import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
 import type { ProxyCheck } from '../../http/server.ts';
 import { ConfigError } from '../../model/problems.ts';
 
-export type SignedInBy = 'authorization' | 'header' | 'cookie';
+/** `nothing`: a program beside the ledger calls the operation in its own process. */
+export type SignedInBy = 'authorization' | 'header' | 'cookie' | 'nothing';
 
 interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */

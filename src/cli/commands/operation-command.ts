@@ -7,7 +7,6 @@ import { z } from 'zod';
 import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, parametersIn, type Route } from '../../api/route.ts';
 import { defined } from '../../base/defined.ts';
-import type { Refusal } from '../../http/refusal.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose, Message } from '../../messages/message.ts';
@@ -31,6 +30,7 @@ import {
   requireOwnOptions,
 } from '../output/schema-options.ts';
 import { statusLines } from '../output/status-lines.ts';
+import { toClientError } from './client-error.ts';
 
 export interface RouteName {
   /** Loads its file, for the command that is called alone. */
@@ -174,16 +174,6 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
       ? asTyped(told, names, message, options)
       : refusedAsTyped(told, names, options);
   }
-}
-
-/** Converts a refusal of the API into the client's error. */
-async function toClientError(error: unknown, runKey: string): Promise<unknown> {
-  if (!(error instanceof Error) || error.name !== 'Refusal') return error;
-  const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
-  const { status, problems, message } = error as Refusal;
-  if (status === 404) return new JourneyNotFoundError(runKey);
-  const isOfRun = problems.length === 0 || message.startsWith('/');
-  return isOfRun ? new UpdateRefusedError(runKey, message) : new InvalidInputError(problems);
 }
 
 /** The message as its definition has it: what the proof holds, the file says, and the options say above both. */

@@ -9,6 +9,7 @@ import { RUN_ID } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import type { Output } from '../output/output.ts';
 import type { OperationCommand, ProofForm } from './operation-command.ts';
+import { ROUTE_COMMANDS } from './route-commands.ts';
 
 const REPEAT_PROOF: ProofForm = {
   member: 'decision',
@@ -74,7 +75,7 @@ const ofReviews = async () => (await import('../../api/routes/portfolio-reviews.
 
 const SIGNED = { '--by': 'who decides it', '--reason': 'and why' };
 
-interface CommandName {
+export interface CommandName {
   /** `extend`, or `portfolio pause`. */
   name: string;
   description: string;
@@ -230,6 +231,11 @@ const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
     name: spec.name,
     description: spec.description,
     fill: async (command: Command) => (await import('./operation-command.ts')).fillOperation(command, spec),
+  })),
+  ...ROUTE_COMMANDS.map((spec) => ({
+    name: spec.name,
+    description: spec.description,
+    fill: async (command: Command) => (await import('./route-command.ts')).fillRoute(command, spec),
   })),
 ];
 

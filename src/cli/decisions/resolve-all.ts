@@ -4,7 +4,7 @@ import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
-import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts';
+import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import { type Decided, type Decision, decideMany, previewMany } from '../../operator/decide.ts';
 import type { DecidableHold, JudgedDecision } from '../../operator/judge-decision.ts';
@@ -184,8 +184,8 @@ function requireSense({ action, outcome, providerSaid }: DraftDecision, failureT
     throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own. --answers takes them');
   }
   if (action === undefined) return;
-  if (!ALLOWED_ACTIONS[failureType].includes(action)) {
-    throw new UsageError(`${failureType} allows ${ALLOWED_ACTIONS[failureType].join(', ')}`);
+  if (!FAILURES[failureType].actions.includes(action)) {
+    throw new UsageError(`${failureType} allows ${FAILURES[failureType].actions.join(', ')}`);
   }
   if (providerSaid === undefined) return;
   const problem = wordProblem({ failureType, productCode: 'CR' }, { action, outcome, providerSaid });

@@ -50,14 +50,14 @@ function complaintOf(error: unknown): Complaint {
   // The messages of these list their problems too: once is enough.
   const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
   return {
-    type: error.name,
+    type: 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name,
     message,
     ...defined({ hint: hintOf(error) }),
     ...(problems.length > 0 ? { problems } : {}),
   };
 }
 
-const NOT_FOUND = new Set(['JourneyNotFoundError', 'NotInLedgerError']);
+const NOT_FOUND = new Set(['JourneyNotFoundError', 'Refusal']);
 
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
 function hintOf(error: Error): string | undefined {

@@ -14,8 +14,8 @@ export interface Output {
   readonly isJson: boolean;
   readonly width: number;
   readonly colors: Colors;
-  /** The command's one answer: a JSON document, or the lines that `human` makes. */
-  answer(document: object, human: () => string[]): void;
+  /** The command's one answer: a JSON document, or the lines that `human` makes. A text is JSON already. */
+  answer(document: object | string, human: () => string[]): void;
   /** One of several answers: a JSON line, or lines of text. */
   event(document: object, human: () => string[]): void;
   /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
@@ -38,7 +38,7 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
     width,
     colors,
     answer: (document, human) => {
-      if (isJson) stream.write(`${JSON.stringify(document, null, 2)}\n`);
+      if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
       else writeLines(human());
     },
     event: (document, human) => {

@@ -53,7 +53,8 @@ function describeValue(schema: z.ZodType): Pick<Member, 'kind' | 'words'> {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const { type, const: only, enum: values, description = '' } = json;
   const words = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
-  if (only === true || (values?.length === 1 && values[0] === 'true')) return { kind: 'flag', words };
+  if (only === true || (values?.[0] === 'true' && values.every((value) => value === 'true' || value === 'false')))
+    return { kind: 'flag', words };
   const kind = type === 'integer' || type === 'number' ? 'number' : 'text';
   return { kind, words: words || (values?.join(', ') ?? '') };
 }

@@ -1,8 +1,8 @@
 /** Shapes of the records for auditors: inquiries, decisions, consents, shares and disposals. Nothing personal. */
 import { defined } from '../../base/defined.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { DecisionAction, FailureType } from '../../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } from '../../model/inquiry.ts';
+import { type DecisionAction, FAILURES, type FailureType } from '../../model/failure-types.ts';
+import type { AttemptState, InquiryDescription } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import type { Unmatched } from '../consents/kept-consents.ts';
@@ -141,7 +141,7 @@ export function postedOf({ state, isAnswered, providerSaid, isAcceptedAsNotPoste
  * request under the same trace number, does not.
  */
 export function judgesAttempts(failureType: FailureType | null): boolean {
-  return failureType === null || ATTEMPT_STATE_OF_FAILURE[failureType] !== null;
+  return failureType === null || FAILURES[failureType].state !== null;
 }
 
 export interface InquiryTotal {

@@ -39,18 +39,15 @@ export function readDecisionsPage(
   after?: Ordered,
 ): Promise<Page<AuditedDecision, Ordered>> {
   const { runKey, customerTraceNumber, by } = query;
-  const rows = `SELECT f.*, i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user,
-      NULL AS until FROM (
-      SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
-        attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
-      UNION ALL
-      SELECT seen_at, customer_trace_number || ' ' || decision_id || ' seen', customer_trace_number, decision_id,
-        NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
-    ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number
+  const rows = `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
+      d.decision_id, d.attempt, d.action, d.decided_by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
+      i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
+      FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
     UNION ALL
-    SELECT recorded_at, run_key || ' ' || decision_id || ' ' || version, NULL, decision_id, NULL, action, decided_by,
-      reason, NULL, NULL, decided_at, NULL, run_key, stage, NULL, share_id, NULL, NULL, wait_until
-      FROM run_decisions`;
+    SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
+      NULL, r.action, r.decided_by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
+      i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.wait_until
+      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
   const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, decided_by: by };
   return readPage(tx, { rows, conditions, query, after, auditedOf: decisionOf });
 }
@@ -228,11 +225,10 @@ const SOURCES = [
     ]) => `SELECT DISTINCT 'share' AS what, s.${owner} AS run_key, NULL AS customer_trace_number, s.share_id
       FROM ${table} s WHERE s.share_id = $1`,
   ),
-  ...['decisions', 'attention_seen'].map(
-    (table) => `SELECT 'decision' AS what, ${OF_INQUIRY} ${table} d
-      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`,
-  ),
-  `SELECT DISTINCT 'decision' AS what, d.run_key, NULL AS customer_trace_number, d.share_id FROM run_decisions d
+  `SELECT 'decision' AS what, ${OF_INQUIRY} decisions d
+   JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`,
+  `SELECT DISTINCT 'decision' AS what, d.run_key, d.customer_trace_number, coalesce(d.share_id, i.share_id) AS share_id
+   FROM run_decisions d LEFT JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
    WHERE d.decision_id = $1`,
 ];
 

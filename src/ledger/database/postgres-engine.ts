@@ -359,7 +359,7 @@ class PostgresEngine implements SqlEngine {
       // `query_timeout` of one query is missing from the driver's types.
       const patient = { query_timeout: VACUUM_TIMEOUT_MS };
       await client.query({
-        text: 'VACUUM inquiries, attempts, reports, derived_documents, refusal_bodies',
+        text: 'VACUUM inquiries, attempts, sealed_bodies',
         ...patient,
       });
       return isDone;

@@ -2,10 +2,6 @@
 import type { SqlDialect } from './sql-session.ts';
 
 export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): string[] {
-  const sealed = `algorithm TEXT NOT NULL,
-      body ${bytes},
-      key_id TEXT,
-      wrapped_key ${bytes}`;
   return [
     ...triggerPrelude,
 
@@ -69,8 +65,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       workflow_id TEXT,
       run_id TEXT,
       abandoned_at BIGINT,
-      late_answer_at BIGINT,
-      late_consent_at BIGINT,
       disposed_at BIGINT,
       disposed_by TEXT,
       disposed_reason TEXT,
@@ -80,9 +74,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     'CREATE INDEX inquiries_of_run ON inquiries (run_key, product_code)',
     'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
-    // Rows that are late or not disposed of yet: few among many millions.
-    'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
-    'CREATE INDEX inquiries_revoked_late ON inquiries (late_consent_at) WHERE late_consent_at IS NOT NULL',
+    // Rows that are not disposed of yet: few among many millions.
     'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
     // LedgerCipher seals the "answer" columns: a reference holds consumer ids. "outcome" sums a report up.
     `CREATE TABLE attempts (
@@ -175,6 +167,8 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       version TEXT NOT NULL,
       -- extend, skip, acceptAge, seen, withdraw, pause, resume or cancel
       action TEXT NOT NULL,
+      -- The inquiry whose flags were seen. NULL: the decision is about the run.
+      customer_trace_number TEXT,
       stage TEXT,
       share_id TEXT,
       wait_until TEXT,
@@ -185,15 +179,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       PRIMARY KEY (run_key, decision_id, version)
     )`,
     'CREATE INDEX run_decisions_by_id ON run_decisions (decision_id)',
-    `CREATE TABLE attention_seen (
-      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
-      decision_id TEXT NOT NULL,
-      seen_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      seen_at BIGINT NOT NULL,
-      PRIMARY KEY (customer_trace_number, decision_id)
-    )`,
-    'CREATE INDEX attention_seen_by_id ON attention_seen (decision_id)',
 
     // Consents as they were given, those that a claim was made under, and those that no run has received.
     `CREATE TABLE consents (
@@ -272,48 +257,31 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       PRIMARY KEY (run_key, share_id)
     )`,
 
-    // Sealed content, destroyed one by one: reports, data derived from them, and bodies of refusals. Also whose
-    // references they have, and who has read them.
-    `CREATE TABLE reports (
+    // Sealed content, destroyed one by one. Also whose references reports have, and who has read what.
+    `CREATE TABLE sealed_bodies (
       customer_trace_number TEXT NOT NULL,
       attempt BIGINT NOT NULL,
+      -- report, refusal or changes: the list of what differs between two reports
+      kind TEXT NOT NULL,
       -- 1: came after the attempt was superseded. Kept, and never returned as its report.
       late BIGINT NOT NULL,
-      stored_at BIGINT NOT NULL,
-      ${sealed},
-      PRIMARY KEY (customer_trace_number, attempt, late),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX reports_by_key ON reports (key_id)',
-    `CREATE TABLE derived_documents (
-      -- The report that it is about.
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      kind TEXT NOT NULL,
-      -- The other report that is in it.
+      -- The other report that is in a list of changes. For any other kind, the attempt itself.
       from_trace_number TEXT NOT NULL REFERENCES inquiries,
       from_attempt BIGINT NOT NULL,
-      stored_at BIGINT NOT NULL,
-      ${sealed},
-      PRIMARY KEY (customer_trace_number, attempt, kind),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX derived_documents_from ON derived_documents (from_trace_number)',
-    'CREATE INDEX derived_documents_by_key ON derived_documents (key_id)',
-    `CREATE TABLE refusal_bodies (
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      -- 1: came after the attempt was superseded.
-      late BIGINT NOT NULL,
+      -- Of a refusal.
       http_status BIGINT,
       -- 0: kept as far as it could be read.
       is_whole BIGINT NOT NULL,
       stored_at BIGINT NOT NULL,
-      ${sealed},
-      PRIMARY KEY (customer_trace_number, attempt, late),
+      algorithm TEXT NOT NULL,
+      body ${bytes},
+      key_id TEXT,
+      wrapped_key ${bytes},
+      PRIMARY KEY (customer_trace_number, attempt, kind, late, from_trace_number, from_attempt),
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
-    'CREATE INDEX refusal_bodies_by_key ON refusal_bodies (key_id)',
+    'CREATE INDEX sealed_bodies_from ON sealed_bodies (from_trace_number)',
+    'CREATE INDEX sealed_bodies_by_key ON sealed_bodies (key_id)',
     // References stay sealed. Both sides hold a keyed digest of one, so that a look-up unseals nothing.
     `CREATE TABLE report_references (
       reference_digest TEXT NOT NULL,
@@ -470,14 +438,12 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   closed_attempts: 'appendOnly',
   decisions: 'appendOnly',
   run_decisions: 'appendOnly',
-  attention_seen: 'appendOnly',
   consents: 'appendOnly',
   attempt_consents: 'appendOnly',
   kept_consents: 'keepRows',
   report_shares: 'appendOnly',
   withdrawn_shares: 'appendOnly',
-  reports: 'keepSealed',
-  refusal_bodies: 'keepSealed',
+  sealed_bodies: 'keepSealed',
   report_references: 'appendOnly',
   report_accesses: 'appendOnly',
   audit_chain: 'appendOnly',

@@ -5,8 +5,8 @@ import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import type { RewrapResult } from '../records.ts';
-import { REFUSAL } from '../reports/reports.ts';
-import { keptWhereTrue, type SqlSession } from './sql-session.ts';
+import { fieldsOf } from './fields.ts';
+import { isAfter, keptWhereTrue, type SqlSession, type SqlValue } from './sql-session.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
@@ -54,30 +54,16 @@ function boundOf(ledgerId: string): string {
 /** Rows that one transaction writes: few enough for claims to pass in between. */
 const BATCH = 50;
 
-interface WrappedRow {
+/** The primary key of `sealed_bodies`. */
+const KEY = ['customer_trace_number', 'attempt', 'kind', 'late', 'from_trace_number', 'from_attempt'] as const;
+
+interface WrappedRow extends Record<(typeof KEY)[number], SqlValue> {
   customer_trace_number: string;
   attempt: number;
-  /** The rest of the row's key. */
-  part: number | string;
+  kind: string;
   key_id: string;
   wrapped_key: Uint8Array;
 }
-
-/** A table of sealed bodies; `part` is the last column of its key. */
-interface SealedTable {
-  name: string;
-  part: string;
-  /** A value before every other. */
-  first: number | string;
-  kindOf: (row: WrappedRow) => { kind?: string };
-}
-
-const TABLES: readonly SealedTable[] = [
-  // A late report is bound like one that came in time.
-  { name: 'reports', part: 'late', first: 0, kindOf: () => ({}) },
-  { name: 'refusal_bodies', part: 'late', first: 0, kindOf: () => ({ kind: REFUSAL }) },
-  { name: 'derived_documents', part: 'kind', first: '', kindOf: ({ part }) => ({ kind: String(part) }) },
-];
 
 type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
 
@@ -96,20 +82,19 @@ export async function rewrapDataKeys(
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable = new Map<string, number>();
   let reports = 0;
-  for (const table of TABLES) {
-    let after: WrappedRow | undefined;
-    for (;;) {
-      const rows = await transactions.read(({ session }) => readBatch(session, table, keyId, after));
-      const rewrapped: Rewrapped[] = [];
-      for (const row of rows) {
-        const anew = await rewrapRow(keys, { ledgerId, ...table.kindOf(row) }, row);
-        if (anew) rewrapped.push(anew);
-        else unreadable.set(row.key_id, (unreadable.get(row.key_id) ?? 0) + 1);
-      }
-      reports += await writeBatch(transactions, table, rewrapped);
-      after = rows.at(-1);
-      if (rows.length < BATCH) break;
+  let after: WrappedRow | undefined;
+  let isLast = false;
+  while (!isLast) {
+    const rows = await transactions.read(({ session }) => readBatch(session, keyId, after));
+    const rewrapped: Rewrapped[] = [];
+    for (const row of rows) {
+      const anew = await rewrapRow(keys, ledgerId, row);
+      if (anew) rewrapped.push(anew);
+      else unreadable.set(row.key_id, (unreadable.get(row.key_id) ?? 0) + 1);
     }
+    reports += await writeBatch(transactions, rewrapped);
+    after = rows.at(-1);
+    isLast = rows.length < BATCH;
   }
   return {
     keyId,
@@ -134,29 +119,22 @@ async function rewrapSecret(
 }
 
 /** In the order of the primary key, so that rows which cannot be read are passed once. */
-function readBatch(
-  session: SqlSession,
-  { name, part, first }: SealedTable,
-  keyId: string,
-  after: WrappedRow | undefined,
-): Promise<WrappedRow[]> {
-  const from = after ? [after.customer_trace_number, after.attempt, after.part] : ['', 0, first];
+function readBatch(session: SqlSession, keyId: string, after: WrappedRow | undefined): Promise<WrappedRow[]> {
+  const values: SqlValue[] = [keyId];
+  const place = (value: SqlValue) => `$${values.push(value)}`;
   return session.rows<WrappedRow>(
-    `SELECT customer_trace_number, attempt, ${part} AS part, key_id, wrapped_key FROM ${name}
-     WHERE wrapped_key IS NOT NULL AND key_id <> $1 AND (customer_trace_number, attempt, ${part}) > ($2, $3, $4)
-     ORDER BY customer_trace_number, attempt, ${part} LIMIT ${BATCH}`,
-    [keyId, ...from],
+    `SELECT ${KEY.join(', ')}, key_id, wrapped_key FROM sealed_bodies
+     WHERE wrapped_key IS NOT NULL AND key_id <> $1 AND ${isAfter(KEY, after, place)}
+     ORDER BY ${KEY.join(', ')} LIMIT ${BATCH}`,
+    values,
   );
 }
 
-async function rewrapRow(
-  keys: KeyWrapper,
-  bound: { ledgerId: string; kind?: string },
-  row: WrappedRow,
-): Promise<Rewrapped | null> {
-  const { customer_trace_number: customerTraceNumber, attempt, key_id: keyId, wrapped_key: wrappedKey } = row;
+async function rewrapRow(keys: KeyWrapper, ledgerId: string, row: WrappedRow): Promise<Rewrapped | null> {
+  const { key_id: keyId, wrapped_key: wrappedKey } = row;
+  const bound = { ledgerId, ...fieldsOf(row, ['customer_trace_number', 'attempt', 'kind']) };
   try {
-    return { row, ...(await rewrap(keys, { keyId, wrappedKey }, { ...bound, customerTraceNumber, attempt })) };
+    return { row, ...(await rewrap(keys, { keyId, wrappedKey }, bound)) };
   } catch (error) {
     if (error instanceof UnknownKeyError) return null;
     throw error;
@@ -164,20 +142,16 @@ async function rewrapRow(
 }
 
 /** Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed. */
-function writeBatch(
-  transactions: Transactions,
-  { name, part }: SealedTable,
-  rewrapped: readonly Rewrapped[],
-): Promise<number> {
+function writeBatch(transactions: Transactions, rewrapped: readonly Rewrapped[]): Promise<number> {
   if (rewrapped.length === 0) return Promise.resolve(0);
+  const isUnchanged = [...KEY, 'key_id', 'wrapped_key'] as const;
   return transactions.write(async ({ session }) => {
     let written = 0;
     for (const { row, keyId, wrappedKey } of rewrapped) {
       const updated = await session.rows(
-        `UPDATE ${name} SET key_id = $1, wrapped_key = $2
-         WHERE customer_trace_number = $3 AND attempt = $4 AND ${part} = $5 AND key_id = $6 AND wrapped_key = $7
-         RETURNING attempt`,
-        [keyId, wrappedKey, row.customer_trace_number, row.attempt, row.part, row.key_id, row.wrapped_key],
+        `UPDATE sealed_bodies SET key_id = $1, wrapped_key = $2
+         WHERE ${isUnchanged.map((column, index) => `${column} = $${index + 3}`).join(' AND ')} RETURNING attempt`,
+        [keyId, wrappedKey, ...isUnchanged.map((column) => row[column])],
       );
       written += updated.length;
     }

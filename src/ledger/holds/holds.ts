@@ -6,7 +6,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { differingPaths } from '../../base/differing-paths.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, type InquiryDescription, LASTING_FLAGS } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
@@ -17,7 +17,7 @@ import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
 import type { DisposalScope } from '../retention/retention.ts';
 import { insertRunDecisions } from '../run-decisions.ts';
-import { LATE_COLUMNS, readUndecided, SEEN_AT } from './open-inquiries.ts';
+import { readUndecided } from './open-inquiries.ts';
 import { NAMED, type RunSeen, type WorkEnd, type WorkKey, type WorkNote, type WorkToNote } from './work.ts';
 
 interface HeldRow {
@@ -50,20 +50,12 @@ export async function openHeld(
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
 
-/** Flags late news about an inquiry. News after a person has seen it flags the inquiry again. */
+/** Flags late news about an inquiry. News after an operator has seen the flag opens another one. */
 export async function drawAttention(
   tx: Transaction,
   reason: AttentionReason,
   customerTraceNumber: string,
 ): Promise<void> {
-  const column = LATE_COLUMNS[reason];
-  await tx.session.rows(
-    `UPDATE inquiries SET ${column} = CASE
-       WHEN ${column} > (SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = $1)
-       THEN ${column} ELSE ${tx.dialect.now} END
-     WHERE customer_trace_number = $1`,
-    [customerTraceNumber],
-  );
   await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber });
 }
 
@@ -118,36 +110,31 @@ async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdic
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
   // If the run is gone, no decision can close the row of an inquiry that was answered after all.
   const isUndecided = runIsGone && (await readUndecided(session, dialect, customerTraceNumber)) !== undefined;
-  const ofGone = (row: string) => (isUndecided ? `OR ${row}.noted_at IS NOT NULL` : "OR kind = 'held'");
-  const seenAlike = (row: string) => `(${row}.kind = 'flagged' ${runIsGone ? ofGone(row) : ''})`;
-  const [known] = await session.rows<{ seen_by: string; reason: string }>(
-    'SELECT seen_by, reason FROM attention_seen WHERE customer_trace_number = $1 AND decision_id = $2',
+  const ofGone = isUndecided ? 'OR noted_at IS NOT NULL' : "OR kind = 'held'";
+  const [known] = await session.rows<{ by: string; reason: string }>(
+    `SELECT decided_by AS by, reason FROM run_decisions
+     WHERE action = 'seen' AND customer_trace_number = $1 AND decision_id = $2 ORDER BY version`,
     [customerTraceNumber, decisionId],
   );
-  if (known)
-    return { kind: 'known', paths: differingPaths({ by: known.seen_by, reason: known.reason }, { by, reason }) };
-  const open = await session.rows(
-    `SELECT 1 FROM inquiries i WHERE i.customer_trace_number = $1
-       AND (i.late_answer_at > ${SEEN_AT} OR i.late_consent_at > ${SEEN_AT} OR EXISTS
-         (SELECT 1 FROM work_for_people w WHERE w.customer_trace_number = i.customer_trace_number
-            AND ${seenAlike('w')} AND w.closed_at IS NULL))`,
+  if (known) return { kind: 'known', paths: differingPaths(known, { by, reason }) };
+  const [row] = await session.rows<{ run_key: string; now: number }>(
+    `SELECT run_key, ${dialect.now} AS now FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
-  if (open.length === 0) return { kind: 'nothingToSee' };
-  await insertRow(
-    session,
-    'attention_seen',
-    {
-      customer_trace_number: customerTraceNumber,
-      decision_id: decisionId,
-      seen_by: by,
-      reason,
-    },
-    { sql: { seen_at: dialect.now } },
-  );
-  await close(tx, { how: 'seen', by: decisionId }, `${seenAlike('work_for_people')} AND customer_trace_number = $1`, [
+  const isSeen = `customer_trace_number = $1 AND (kind = 'flagged' ${runIsGone ? ofGone : ''})`;
+  const closed = await close(tx, { how: 'seen', by: decisionId }, isSeen, [customerTraceNumber]);
+  if (!row || closed === 0) return { kind: 'nothingToSee' };
+  const decidedAt = utcInstant(row.now);
+  const decision = {
+    runKey: row.run_key,
     customerTraceNumber,
-  ]);
+    decisionId,
+    action: 'seen' as const,
+    by,
+    reason,
+    decidedAt,
+  };
+  await insertRunDecisions(tx, [decision]);
   return { kind: 'recorded' };
 }
 

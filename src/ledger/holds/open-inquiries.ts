@@ -1,41 +1,12 @@
-/** Inquiries that need a person, and the record that a person has seen what drew attention. */
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+/** Rules that say which inquiries need a decision, as parts of statements, and the one reader of an inquiry's needs. */
 import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
-import {
-  ATTEMPT_STATES,
-  type AttemptState,
-  type AttemptView,
-  isKnownNotPosted,
-  NOT_POSTED_STATES,
-} from '../../model/inquiry.ts';
+import { LATE_NEWS, NOT_POSTED_STATES, REASON_OF_STATE } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { AttemptRow } from '../inquiries/inquiry-rows.ts';
 import { readInquiries } from '../inquiries/inquiry-views.ts';
-import type { AttentionReason, InquiryView, OpenInquiriesQuery, OpenInquiry, OpenWork } from '../records.ts';
-
-/** The states that the latest attempt of an undecided inquiry may have. */
-const OPEN_STATES: readonly AttemptState[] = [...HELD_STATES, 'answered'];
-
-/** When each kind of late news came, in `inquiries`. */
-export const LATE_COLUMNS: Readonly<Record<AttentionReason, string>> = {
-  lateAnswer: 'late_answer_at',
-  lateConsent: 'late_consent_at',
-};
-
-/** Why a person must decide about an attempt that was not answered. */
-const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
-  unknown: 'OutcomeUnknown',
-  refused: 'RequestRefused',
-  notEntitled: 'NotEntitled',
-  credentialsRefused: 'CredentialsRefused',
-  untrusted: 'GatewayUntrusted',
-};
-
-/** When a person last marked the inquiry `i` as seen; the lowest value where it was never seen. */
-export const SEEN_AT =
-  '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
+import type { AttentionReason, OpenInquiry } from '../records.ts';
 
 /** Failure types whose decisions judge no attempt. */
 const JUDGING_NONE = list(FAILURE_TYPES.filter((type) => !judgesAttempts(type)));
@@ -66,74 +37,46 @@ const IS_LATE_TO_JUDGE = `a.late_state = 'answered' AND a.claimed_at >= $1 AND i
     AND (b.state = 'answered' OR NOT EXISTS (SELECT 1 FROM decisions d
       WHERE d.customer_trace_number = b.customer_trace_number AND d.permits_attempt = b.attempt + 1)))`;
 
-/** A subquery for the trace numbers; each branch can use an index of its own. `$1` is `since` in milliseconds. */
-function selectionOf(dialect: SqlDialect, states: readonly AttemptState[]): string {
-  const late = states.includes('unknown') ? [lateBranch()] : [];
-  return [...undecidedBranches(dialect, states), ...late, ...attentionBranches()].join(' UNION ');
-}
-
-/** A subquery for the undecided inquiries of the subquery `within`. `$1` as above. */
+/** Returns a subquery for the undecided inquiries of the subquery `within`. `$1` is 0: it considers claims since then. */
 export function undecidedSelection(dialect: SqlDialect, within: string): string {
   const isWithin = `AND a.customer_trace_number IN (${within})`;
-  return [...undecidedBranches(dialect, OPEN_STATES, isWithin), lateBranch(isWithin)].join(' UNION ');
-}
-
-function lateBranch(within = ''): string {
-  return `SELECT a.customer_trace_number FROM inquiries i
-    JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
-    WHERE i.late_answer_at IS NOT NULL ${within} AND ${IS_LATE_TO_JUDGE}`;
-}
-
-/** A subquery like `undecidedSelection`, for late news that has not been seen. */
-export function attentionSelection(within: string): string {
-  return attentionBranches(`AND i.customer_trace_number IN (${within})`).join(' UNION ');
-}
-
-function undecidedBranches(dialect: SqlDialect, states: readonly AttemptState[], within = ''): string[] {
-  const wanted = ATTEMPT_STATES.filter((state) => states.includes(state));
-  const written = wanted.filter((state) => state !== 'answered' && state !== 'sending').map((state) => `'${state}'`);
-  return [
-    ...(written.length > 0 ? [`a.state IN (${written.join(', ')})`] : []),
+  const states = [
+    `a.state IN (${list(HELD_STATES)})`,
     // Counts as `unknown`, also where that is not written yet.
-    ...(wanted.includes('unknown') || wanted.includes('sending')
-      ? [`a.state = 'sending' AND a.answer_by <= ${dialect.now}`]
-      : []),
-    ...(wanted.includes('answered') ? ["a.state = 'answered' AND a.answer_kind <> 'outcome'"] : []),
-  ].map(
-    (condition) => `SELECT a.customer_trace_number FROM attempts a WHERE ${condition} ${within} AND ${IS_UNDECIDED}`,
-  );
+    `a.state = 'sending' AND a.answer_by <= ${dialect.now}`,
+    "a.state = 'answered' AND a.answer_kind <> 'outcome'",
+  ];
+  return [
+    ...states.map(
+      (isOpen) => `SELECT a.customer_trace_number FROM attempts a WHERE ${isOpen} ${isWithin} AND ${IS_UNDECIDED}`,
+    ),
+    `SELECT a.customer_trace_number FROM inquiries i JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
+     WHERE ${IS_LATE_TO_JUDGE} ${isWithin}`,
+  ].join(' UNION ');
 }
 
-function attentionBranches(within = ''): string[] {
-  return Object.values(LATE_COLUMNS).map(
-    (column) =>
-      `SELECT i.customer_trace_number FROM inquiries i
-       WHERE i.${column} IS NOT NULL ${within} AND i.${column} >= $1 AND i.${column} > ${SEEN_AT}`,
-  );
+/** Returns a subquery for the inquiries of the subquery `within` with late news that no operator has acknowledged. */
+export function attentionSelection(within: string): string {
+  return `SELECT w.customer_trace_number FROM work_for_people w WHERE w.kind = 'flagged' AND w.closed_at IS NULL
+    AND w.reason IN (${list(LATE_NEWS)}) AND w.customer_trace_number IN (${within})`;
 }
 
-/** One inquiry, whether or not it is open; or `null`. */
+/** Reads one inquiry, whether or not it needs a person; or returns `null`. */
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
-  const [found] = await readInquiries(tx, { traceNumbers: '$1', values: [customerTraceNumber] });
-  return found ? withNeeds(found) : null;
-}
-
-/**
- * Reads only: inquiries that need a person, oldest first. That is those whose latest attempt is undecided (unknown,
- * refused, or answered without an outcome), even where no run waits for the decision any more. And those with late news.
- * Never one whose answer may still come in time.
- *
- * @throws RangeError where `since` is no instant
- */
-export async function readOpenInquiries(
-  tx: Transaction,
-  { since, states = OPEN_STATES }: OpenInquiriesQuery = {},
-): Promise<OpenInquiry[]> {
-  const sinceMs = since === undefined ? 0 : parseInstantMs(since);
-  if (sinceMs === null) throw new RangeError('since must be an RFC 3339 instant with offset');
-  const traceNumbers = selectionOf(tx.dialect, states);
-  const views = await readInquiries(tx, { traceNumbers, values: [sinceMs] });
-  return views.map(withNeeds);
+  const { session, dialect } = tx;
+  const [view] = await readInquiries(tx, { traceNumbers: '$1', values: [customerTraceNumber] });
+  if (!view) return null;
+  const undecided = await readUndecided(session, dialect, customerTraceNumber);
+  const flags = await session.rows<{ reason: AttentionReason }>(
+    `SELECT reason FROM work_for_people WHERE kind = 'flagged' AND closed_at IS NULL AND customer_trace_number = $1
+     AND reason IN (${list(LATE_NEWS)}) ORDER BY reason`,
+    [customerTraceNumber],
+  );
+  return {
+    ...view,
+    ...(undecided ? { undecided: { attempt: undecided.attempt, failureType: undecided.reason } } : {}),
+    attention: flags.map(({ reason }) => reason),
+  };
 }
 
 /** Returns the part of one inquiry that needs a decision, if any. */
@@ -157,43 +100,6 @@ export async function readUndecided(
   return row && { attempt: row.attempt, reason: reasonOf(row) };
 }
 
-/** Reads only and unseals nothing: the oldest of each kind of what `openInquiries` lists, at most `limit` of each. */
-export async function readOldestOpen({ session, dialect }: Transaction, limit: number): Promise<OpenWork[]> {
-  const undecided = await session.rows<Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'> & Dated>(
-    `SELECT a.state, a.answer_kind, a.failure_type, a.claimed_at AS since, a.workflow_id FROM attempts a
-     WHERE a.customer_trace_number IN (${undecidedBranches(dialect, OPEN_STATES).join(' UNION ')})
-       AND NOT EXISTS (SELECT 1 FROM attempts b
-         WHERE b.customer_trace_number = a.customer_trace_number AND b.attempt > a.attempt)
-     ORDER BY a.claimed_at LIMIT $2`,
-    [0, limit],
-  );
-  const answeredLate = await session.rows<Dated>(
-    `SELECT a.claimed_at AS since, a.workflow_id FROM inquiries i
-     JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
-     WHERE i.late_answer_at IS NOT NULL AND ${IS_LATE_TO_JUDGE} ORDER BY a.claimed_at LIMIT $2`,
-    [0, limit],
-  );
-  const late: OpenWork[] = answeredLate.map((row) => dated('AnsweredLate', row));
-  for (const [reason, column] of Object.entries(LATE_COLUMNS) as [AttentionReason, string][]) {
-    const rows = await session.rows<Dated>(
-      `SELECT i.${column} AS since, i.workflow_id FROM inquiries i
-       WHERE i.${column} IS NOT NULL AND i.${column} > ${SEEN_AT} ORDER BY i.${column} LIMIT $1`,
-      [limit],
-    );
-    late.push(...rows.map((row) => dated(reason, row)));
-  }
-  return [...undecided.map((row) => dated(reasonOf(row), row)), ...late];
-}
-
-interface Dated {
-  since: number;
-  workflow_id: string | null;
-}
-
-function dated(reason: OpenWork['reason'], { since, workflow_id }: Dated): OpenWork {
-  return { reason, since: utcInstant(since), ...(workflow_id === null ? {} : { workflowId: workflow_id }) };
-}
-
 /**
  * The reason of an attempt that the query calls undecided: its `sending` is overdue, or its `answered` is no outcome.
  */
@@ -202,57 +108,6 @@ function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'
     return row.answer_kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (row.failure_type ?? 'UnexpectedResponse');
   }
   return REASON_OF_STATE[row.state] ?? 'OutcomeUnknown';
-}
-
-/** Adds the needs of the inquiry from a person, by the query's rules. */
-function withNeeds(view: InquiryView): OpenInquiry {
-  const latest = view.attempts.at(-1);
-  const undecided = latest && !view.abandonedAt ? (lateIn(view, latest) ?? undecidedIn(view, latest)) : undefined;
-  const isUnseen = (at: string | undefined) => at !== undefined && (!view.seenAt || at > view.seenAt);
-  const attention: AttentionReason[] = [
-    ...(isUnseen(view.lateAnswerAt) ? (['lateAnswer'] as const) : []),
-    ...(isUnseen(view.lateConsentAt) ? (['lateConsent'] as const) : []),
-  ];
-  return { ...view, ...(undecided ? { undecided } : {}), attention };
-}
-
-/** Follows the rule of `lateToJudge`. */
-function lateIn({ attempts }: InquiryView, latest: AttemptView): OpenInquiry['undecided'] {
-  if (attempts.some(({ state }) => state === 'accepted')) return undefined;
-  const mayBeFollowed = isKnownNotPosted(latest.state) || (HELD_STATES.includes(latest.state) && latest.resendStands);
-  const late = mayBeFollowed ? attempts.findLast(({ answeredLate }) => answeredLate) : undefined;
-  return late && { attempt: late.attempt, failureType: 'AnsweredLate' };
-}
-
-function undecidedIn(view: InquiryView, latest: InquiryView['attempts'][number]): OpenInquiry['undecided'] {
-  return isDecided(view, latest) ? undefined : undecidedOf(latest);
-}
-
-/** Follows the query's rule: a resend that permits nothing has judged no attempt. */
-function isDecided({ decisions }: InquiryView, { attempt, resendStands }: AttemptView): boolean {
-  return (
-    resendStands === true ||
-    decisions.some(
-      (one) => one.attempt === attempt && one.action === 'amend' && judgesAttempts(one.failureType ?? null),
-    )
-  );
-}
-
-function undecidedOf({
-  attempt,
-  state,
-  answer,
-  failureType,
-}: InquiryView['attempts'][number]): OpenInquiry['undecided'] {
-  if (state === 'answered') {
-    if (!answer || answer.kind === 'outcome') return undefined;
-    return {
-      attempt,
-      failureType: answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (failureType ?? 'UnexpectedResponse'),
-    };
-  }
-  const reason = REASON_OF_STATE[state];
-  return reason === undefined ? undefined : { attempt, failureType: reason };
 }
 
 /** A list of words for `IN`. */

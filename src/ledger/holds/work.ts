@@ -18,12 +18,7 @@ import type { AttentionReason } from '../records.ts';
 /** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
 export type WorkKind = 'held' | 'flagged';
 
-export type FlagReason =
-  | AttentionReason
-  | 'revokedAfterPosting'
-  | typeof SSN_MISMATCH
-  | typeof REPORT_CHANGED
-  | typeof PORTFOLIO_UNAVAILABLE;
+export type FlagReason = AttentionReason | typeof SSN_MISMATCH | typeof REPORT_CHANGED | typeof PORTFOLIO_UNAVAILABLE;
 
 /** The key of a row: an inquiry has one hold at a time, and one flag of each reason. */
 export interface WorkKey {
@@ -161,8 +156,8 @@ export interface WorkStatement {
 }
 
 /** A refusal that is kept of the attempt of a row `w`. */
-const REFUSALS_KEPT = `(SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = w.customer_trace_number
-  AND b.attempt = w.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
+const REFUSALS_KEPT = `(SELECT count(*) FROM sealed_bodies b WHERE b.customer_trace_number = w.customer_trace_number
+  AND b.attempt = w.attempt AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
 
 /** When a resend may follow an attempt that may still arrive: a row that the ledger itself has opened says it nowhere else. */
 const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt

@@ -1,8 +1,8 @@
 /** Decides what effect a person's decision may still have, and how it differs from one under its id. Pure; docs/protocol.md, fence 1. */
 
 import { differingPaths } from '../../base/differing-paths.ts';
-import type { FailureType } from '../../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../../model/inquiry.ts';
+import { FAILURES, type FailureType } from '../../model/failure-types.ts';
+import type { AttemptState } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
   attemptOf,
@@ -118,7 +118,7 @@ function effectOf(known: KnownInquiry, { action, attempt, failureType }: Decisio
  */
 function isWhatWasJudged(state: AttemptState, failureType: FailureType | undefined): boolean {
   if (failureType === undefined || failureType === 'OutcomeUnknown') return true;
-  return ATTEMPT_STATE_OF_FAILURE[failureType] === state;
+  return FAILURES[failureType].state === state;
 }
 
 function isSettled(attempt: KnownAttempt): boolean {

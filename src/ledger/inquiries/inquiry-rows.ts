@@ -38,8 +38,6 @@ export interface InquiryRow extends Columns<InquiryDescription> {
   workflow_id: string | null;
   run_id: string | null;
   abandoned_at: number | null;
-  late_answer_at: number | null;
-  late_consent_at: number | null;
   disposed_at: number | null;
 }
 
@@ -108,8 +106,8 @@ export interface InquiryState {
 }
 
 /** Each attempt `a`, and whether the body of its refusal is kept. */
-export const ATTEMPTS = `SELECT a.*, (SELECT count(*) FROM refusal_bodies b WHERE b.customer_trace_number = a.customer_trace_number
-  AND b.attempt = a.attempt AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept FROM attempts a`;
+export const ATTEMPTS = `SELECT a.*, (SELECT count(*) FROM sealed_bodies b WHERE b.customer_trace_number = a.customer_trace_number
+  AND b.attempt = a.attempt AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept FROM attempts a`;
 
 /** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
 export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e

@@ -29,7 +29,8 @@ import type {
   RequestDigests,
 } from '../records.ts';
 import { indexReference } from '../reports/report-references.ts';
-import { insertRefusal, insertReport, type SealedRefusal } from '../reports/reports.ts';
+import type { SealedRefusal } from '../reports/reports.ts';
+import { insertBody } from '../reports/sealed-reports.ts';
 import { readDoubt, readLost } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, insertShare, objectionOf, readClaimedShare } from '../shares/shares.ts';
@@ -319,11 +320,11 @@ async function keepBodies(
   tx: Transaction,
   record: OutcomeRecord,
   { report, refusal }: Kept,
-  late: boolean,
+  isLate: boolean,
 ): Promise<boolean> {
   await Promise.all([
-    report && insertReport(tx, record, report, late),
-    refusal && insertRefusal(tx, record, refusal, late),
+    report && insertBody(tx, { kind: 'report', of: record, isLate, sealed: report }),
+    refusal && insertBody(tx, { kind: 'refusal', of: record, isLate, httpStatus: record.httpStatus, ...refusal }),
   ]);
   return report !== undefined || refusal !== undefined;
 }

@@ -97,10 +97,8 @@ export async function readInquiries(
   { traceNumbers, values }: InquirySelection,
 ): Promise<InquiryView[]> {
   const selected = `customer_trace_number IN (${traceNumbers})`;
-  const inquiries = await session.rows<InquiryRow & { now: number; seen_at: number | null }>(
-    `SELECT i.*, ${dialect.now} AS now,
-       (SELECT max(s.seen_at) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number) AS seen_at
-     FROM inquiries i WHERE i.${selected} ORDER BY i.created_at, i.ordinal, i.customer_trace_number`,
+  const inquiries = await session.rows<InquiryRow & { now: number }>(
+    `SELECT i.*, ${dialect.now} AS now FROM inquiries i WHERE i.${selected} ORDER BY i.created_at, i.ordinal, i.customer_trace_number`,
     values,
   );
   if (inquiries.length === 0) return [];
@@ -124,7 +122,6 @@ export async function readInquiries(
     return {
       ...inquiryView(row),
       ...(first ? { firstClaimedAt: utcInstant(first.claimed_at) } : {}),
-      ...instantsOf(row, ['seen_at']),
       attempts: [
         ...own.map((attempt) => ({
           ...attemptView(attempt, row.now, cipher),
@@ -146,7 +143,7 @@ function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'a
     ...instantsOf(row, ['created_at']),
     ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
     ...fieldsOf(row, ['workflow_id', 'run_id']),
-    ...instantsOf(row, ['abandoned_at', 'late_answer_at', 'late_consent_at', 'disposed_at']),
+    ...instantsOf(row, ['abandoned_at', 'disposed_at']),
   };
 }
 

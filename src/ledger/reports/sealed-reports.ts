@@ -1,16 +1,29 @@
-/** Sealed content of the ledger, read and written with the key ring; and the record of who has read it. */
+/**
+ * Sealed content: reports, bodies of refusals, and lists of changes, as rows of `sealed_bodies`. The ledger writes, reads
+ * and destroys all of them alike. Also the record of who has read one.
+ */
 import { randomUUID } from 'node:crypto';
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
+import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
-import { seal, unseal } from '../../protection/sealed/sealing.ts';
-import { insertRow, type Transaction, type Written } from '../database/sql-session.ts';
+import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
+import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import {
+  insertRow,
+  placesOf,
+  type SqlSession,
+  type SqlValue,
+  type Transaction,
+  type Unsealed,
+  type Written,
+} from '../database/sql-session.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import type { InquiryRow } from '../inquiries/inquiry-rows.ts';
+import { type AttemptRow, type InquiryRow, openAnswer } from '../inquiries/inquiry-rows.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import type {
   DerivedDocument,
@@ -20,23 +33,322 @@ import type {
   StoredDocument,
   StoredReport,
 } from '../records.ts';
-import {
-  type AccessKind,
-  disposalOfAny,
-  disposedReport,
-  insertDerived,
-  type MadeFor,
-  newestDerived,
-  newestReport,
-  openToCompare,
-  REFUSAL,
-  type Reader,
-  readRefusal,
-  readToCompare,
-  type SealedRefusal,
-  type StoredRefusal,
-  type WantedReport,
-} from './reports.ts';
+import type { BodyKind, MadeFor, Reader, SealedRefusal, StoredRefusal } from './reports.ts';
+
+const ATTEMPT_KEY = ['customer_trace_number', 'attempt'] as const;
+const SEALED = ['algorithm', 'body', 'key_id', 'wrapped_key'] as const;
+
+/** A sealed text and the attempt that it belongs to. */
+interface BodyToKeep {
+  kind: BodyKind;
+  of: ReportOrigin;
+  /** A list of changes has another report. */
+  from?: ReportOrigin;
+  /** The attempt had been superseded before it came. */
+  isLate?: boolean;
+  httpStatus?: number | undefined;
+  isWhole?: boolean;
+  sealed: Sealed;
+}
+
+/** Writes a body. An existing row stays, also one whose key was destroyed. */
+export async function insertBody(
+  { session, dialect }: Unsealed,
+  { kind, of, from = of, isLate = false, httpStatus, isWhole = true, sealed }: BodyToKeep,
+): Promise<void> {
+  const columns = {
+    ...columnsFrom(of, ATTEMPT_KEY),
+    kind,
+    late: isLate ? 1 : 0,
+    from_trace_number: from.customerTraceNumber,
+    from_attempt: from.attempt,
+    http_status: httpStatus,
+    is_whole: isWhole ? 1 : 0,
+    ...columnsFrom(sealed, SEALED),
+  };
+  await insertRow(session, 'sealed_bodies', columns, {
+    sql: { stored_at: dialect.now },
+    onConflict: 'ON CONFLICT DO NOTHING',
+  });
+}
+
+interface BodyRow extends Columns<ReportOrigin>, Columns<Pick<StoredRefusal, 'productCode' | 'httpStatus'>> {
+  kind: BodyKind;
+  from_trace_number: string;
+  from_attempt: number;
+  is_whole: number;
+  stored_at: number;
+  algorithm: string;
+  /** NULL, as its key, where it was disposed of. */
+  body: Uint8Array | null;
+  key_id: string | null;
+  wrapped_key: Uint8Array | null;
+  /** When its inquiry was disposed of, or that of the other report. */
+  disposed_at: number | null;
+}
+
+const BODIES = `SELECT b.*, i.product_code, coalesce(i.disposed_at, f.disposed_at) AS disposed_at FROM sealed_bodies b
+  JOIN attempts a ON a.customer_trace_number = b.customer_trace_number AND a.attempt = b.attempt
+  JOIN inquiries i ON i.customer_trace_number = b.customer_trace_number
+  JOIN inquiries f ON f.customer_trace_number = b.from_trace_number WHERE`;
+
+/**
+ * A report that came with an outcome, or that a person accepted. Unjudged reports, late ones too, are not given out:
+ * they may be about another person.
+ */
+const IS_JUDGED_REPORT = `b.kind = 'report'
+  AND (b.late = 0 OR EXISTS (SELECT 1 FROM decisions d WHERE d.customer_trace_number = a.customer_trace_number
+    AND d.decision_id = a.accepted_by AND d.failure_type = 'AnsweredLate'))
+  AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))`;
+
+const NEWEST = 'b.stored_at DESC, i.ordinal DESC, b.attempt DESC';
+
+/** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
+export interface WantedReport {
+  runKey: string;
+  productCode: ProductCode;
+  customerTraceNumber?: string | undefined;
+}
+
+/** Finds the newest report that is left, or else one that was disposed of. */
+function findReport(
+  session: SqlSession,
+  { runKey, productCode, customerTraceNumber }: WantedReport,
+): Promise<BodyRow | undefined> {
+  const isWanted = `i.run_key = $1 AND i.product_code = $2
+    AND i.customer_trace_number = coalesce($3, i.customer_trace_number)`;
+  return findBody(session, `${isWanted} AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`, [
+    runKey,
+    productCode,
+    customerTraceNumber ?? null,
+  ]);
+}
+
+/** Finds the body of an attempt's refusal: the one that came in time before one that came late. */
+function findRefusal(
+  session: SqlSession,
+  { customerTraceNumber, attempt }: ReportOrigin,
+): Promise<BodyRow | undefined> {
+  const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
+  return findBody(session, wanted, [customerTraceNumber, attempt]);
+}
+
+/** Finds the list of changes that the ledger stored last for the owner, which may have been destroyed. */
+function findDerived(session: SqlSession, runKey: string, kind: DerivedDocument['kind']): Promise<BodyRow | undefined> {
+  return findBody(session, `i.run_key = $1 AND b.kind = $2 ORDER BY ${NEWEST}`, [runKey, kind]);
+}
+
+async function findBody(
+  session: SqlSession,
+  condition: string,
+  values: readonly SqlValue[],
+): Promise<BodyRow | undefined> {
+  const [row] = await session.rows<BodyRow>(`${BODIES} ${condition} LIMIT 1`, values);
+  return row;
+}
+
+function sealedIn(row: BodyRow): Sealed | null {
+  return SEALED.every((column) => row[column] !== null) ? fieldsOf(row as Columns<Sealed>, SEALED) : null;
+}
+
+/** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
+export class SealedReports {
+  readonly identity: LedgerIdentity;
+  readonly #transactions: Transactions;
+  readonly #keys: KeyWrapper;
+
+  constructor(identity: LedgerIdentity, transactions: Transactions, keys: KeyWrapper) {
+    this.identity = identity;
+    this.#transactions = transactions;
+    this.#keys = keys;
+  }
+
+  /** Seals a text for one attempt. Asks the key ring alone. */
+  seal(kind: BodyKind, { customerTraceNumber, attempt }: ReportOrigin, text: string): Promise<Sealed> {
+    return seal(this.#keys, text, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt, kind });
+  }
+
+  /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. */
+  async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
+    return { sealed: await this.seal('refusal', attempt, text), isWhole };
+  }
+
+  /**
+   * The newest answered report of an owner and product, unsealed; `null` where there is none. It writes down no reader:
+   * people and programs have `reading.report`.
+   *
+   * @throws DisposedError where it was disposed of
+   */
+  async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
+    const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
+    const row = await this.#transactions.read(({ session }) => findReport(session, wanted));
+    return row ? { ...fieldsOf(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) } : null;
+  }
+
+  /** Returns the gateway's text beside a refusal, and writes down no reader. @throws DisposedError like `readReport` */
+  async readRefusal(of: ReportOrigin): Promise<StoredRefusal | null> {
+    const row = await this.#transactions.read(({ session }) => findRefusal(session, of));
+    if (!row) return null;
+    const about = fieldsOf(row, [...ATTEMPT_KEY, 'product_code', 'http_status']);
+    return { ...about, isWhole: row.is_whole === 1, ...(await this.open(row)) };
+  }
+
+  /** The newest document of a kind about a caller's reports, and no reader; `null` where there is none. Throws likewise. */
+  async readDerived(runKey: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
+    const row = await this.#transactions.read(({ session }) => findDerived(session, runKey, kind));
+    if (!row) return null;
+    const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
+    return { kind, of: fieldsOf(row, ATTEMPT_KEY), from, ...(await this.open(row)) };
+  }
+
+  /**
+   * The newest answered report of each inquiry, unsealed, and whose `consumerId`s it names; in the order asked for. It
+   * writes down no reader: they are compared, and leave no worker.
+   */
+  async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
+    const asked = await this.#transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
+    requireSameLedger(ledgerId, asked.ledgerId);
+    return Promise.all(asked.found.map((found) => this.#openToCompare(found)));
+  }
+
+  async #openToCompare({ row, isDisposed, applicantIds }: ToCompare): Promise<ReportToCompare> {
+    if (isDisposed) return { gap: 'disposed' };
+    if (!row) return { gap: 'noReport' };
+    try {
+      const report = { ...fieldsOf(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) };
+      return { report, applicantIds };
+    } catch (error) {
+      if (error instanceof SealBrokenError) return { gap: 'unreadable' };
+      throw error;
+    }
+  }
+
+  /**
+   * Seals a document. One about the same two reports stays. `false` where one of the two reports was disposed of: nothing
+   * was written.
+   */
+  async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
+    const sealed = await this.seal(document.kind, document.of, text);
+    return this.#transactions.writeTo(ledgerId, async (tx) => {
+      const sources = [document.of.customerTraceNumber, document.from.customerTraceNumber].sort();
+      for (const source of sources) await lockInquiry(tx, source);
+      const disposed = await tx.session.rows(
+        'SELECT 1 FROM inquiries WHERE customer_trace_number IN ($1, $2) AND disposed_at IS NOT NULL',
+        sources,
+      );
+      if (disposed.length > 0) return { keep: false, value: false };
+      await insertBody(tx, { ...document, sealed });
+      return { keep: true, value: true };
+    });
+  }
+
+  /** @throws DisposedError where neither its text nor its key is left */
+  protected async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
+    const sealed = sealedIn(row);
+    if (!sealed) throw new DisposedError(utcInstant(row.disposed_at ?? row.stored_at));
+    const bound = { ledgerId: this.identity.ledgerId, ...fieldsOf(row, [...ATTEMPT_KEY, 'kind']) };
+    return { storedAt: utcInstant(row.stored_at), body: await unseal(this.#keys, sealed, bound) };
+  }
+}
+
+// A comparison reads of each inquiry its sealed report, and whose `consumerId`s its answers name.
+
+interface ToCompare {
+  row?: BodyRow;
+  isDisposed: boolean;
+  applicantIds: ReadonlyMap<string, string>;
+}
+
+async function readToCompare(
+  { session, cipher }: Transaction,
+  customerTraceNumbers: readonly string[],
+): Promise<{ ledgerId: string; found: ToCompare[] }> {
+  const places = placesOf(customerTraceNumbers);
+  const [inquiries, reports, attempts] = await Promise.all([
+    session.rows<{ ledger_id: string; customer_trace_number: string | null; disposed_at: number | null }>(
+      `SELECT l.ledger_id, i.customer_trace_number, i.disposed_at FROM ledger_identity l
+       LEFT JOIN inquiries i ON i.customer_trace_number IN (${places})`,
+      customerTraceNumbers,
+    ),
+    session.rows<BodyRow>(
+      `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
+       ORDER BY b.attempt`,
+      customerTraceNumbers,
+    ),
+    session.rows<AnsweredRow>(
+      `SELECT customer_trace_number, attempt, answer, accepted_answer FROM attempts
+       WHERE customer_trace_number IN (${places}) ORDER BY attempt`,
+      customerTraceNumbers,
+    ),
+  ]);
+  const found = customerTraceNumbers.map((number): ToCompare => {
+    const isOwn = (row: { customer_trace_number: string | null }) => row.customer_trace_number === number;
+    return {
+      ...defined({ row: reports.findLast(isOwn) }),
+      isDisposed: (inquiries.find(isOwn)?.disposed_at ?? null) !== null,
+      applicantIds: applicantIdsIn(attempts.filter(isOwn), cipher),
+    };
+  });
+  return { ledgerId: inquiries[0]?.ledger_id ?? 'none', found };
+}
+
+type AnsweredRow = Pick<AttemptRow, 'customer_trace_number' | 'attempt' | 'answer' | 'accepted_answer'>;
+
+function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher): Map<string, string> {
+  const ids = new Map<string, string>();
+  for (const row of attempts) {
+    const column = row.accepted_answer ? 'accepted_answer' : 'answer';
+    const sealed = row[column];
+    const answer = sealed && openAnswer(cipher, sealed, row, column);
+    if (answer?.kind !== 'outcome') continue;
+    for (const { applicantId, consumerId } of answer.reference?.applicants ?? []) ids.set(consumerId, applicantId);
+  }
+  return ids;
+}
+
+/**
+ * Reads sealed content for people and programs. Returns nothing before a row that says who read it is committed. Each
+ * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
+ * than the one for whom the report was pulled: giving it to another one is a share.
+ */
+export class Readings {
+  readonly #sealed: SealedReports;
+  readonly #transactions: Transactions;
+
+  constructor(sealed: SealedReports, transactions: Transactions) {
+    this.#sealed = sealed;
+    this.#transactions = transactions;
+  }
+
+  /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
+  async report(
+    { runKey, productCode, customerTraceNumber }: WantedReport,
+    reader: Reader,
+  ): Promise<StoredReport | null> {
+    const found = await this.#sealed.readReport(runKey, productCode, customerTraceNumber);
+    if (found) await this.#note('report', found, reader);
+    return found;
+  }
+
+  /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
+  async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
+    const found = await this.#sealed.readRefusal(of);
+    if (found) await this.#note('refusal', of, reader);
+    return found;
+  }
+
+  /** The newest list of changes of an owner; `null` where there is none. */
+  async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
+    const found = await this.#sealed.readDerived(runKey, 'changes');
+    if (found) await this.#note('changes', found.of, reader);
+    return found;
+  }
+
+  /** A reading is no claim: programs of any version write it. */
+  #note(kind: BodyKind, origin: ReportOrigin, reader: Reader): Promise<void> {
+    return this.#transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
+  }
+}
 
 type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {
   product_code: InquiryRow['product_code'] | null;
@@ -53,138 +365,6 @@ const MADE_FOR = `
     SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE run_key = $1
   ) known`;
 
-/** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
-export class SealedReports {
-  readonly identity: LedgerIdentity;
-  readonly #transactions: Transactions;
-  readonly #keys: KeyWrapper;
-
-  constructor(identity: LedgerIdentity, transactions: Transactions, keys: KeyWrapper) {
-    this.identity = identity;
-    this.#transactions = transactions;
-    this.#keys = keys;
-  }
-
-  /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. Asks the key ring alone. */
-  async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
-    const { ledgerId } = this.identity;
-    return { sealed: await seal(this.#keys, text, { ledgerId, ...attempt, kind: REFUSAL }), isWhole };
-  }
-
-  /**
-   * The newest answered report of an owner and product, unsealed; `null` where there is none. It writes down no reader:
-   * people and programs have `reading.report`.
-   *
-   * @throws DisposedError where it was disposed of
-   */
-  async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
-    const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
-    const { sealed, disposedAtMs } = await this.#transactions.read(async ({ session }) => ({
-      sealed: await newestReport(session, wanted),
-      disposedAtMs: await disposedReport(session, wanted),
-    }));
-    if (!sealed && disposedAtMs !== null) throw new DisposedError(utcInstant(disposedAtMs));
-    if (!sealed) return null;
-    const { customerTraceNumber, attempt, storedAtMs } = sealed;
-    const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
-    return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
-  }
-
-  /**
-   * The newest answered report of each inquiry, unsealed, and whose `consumerId`s it names; in the order asked for. It
-   * writes down no reader: they are compared, and leave no worker.
-   */
-  async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
-    const asked = await this.#transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
-    requireSameLedger(ledgerId, asked.ledgerId);
-    return Promise.all(asked.found.map((found) => openToCompare(this.#keys, ledgerId, found)));
-  }
-
-  /**
-   * Seals a document, in place of an earlier one of its kind about the same report. `false` where one of the two reports
-   * was disposed of: nothing was written.
-   */
-  async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
-    const { kind, of, from } = document;
-    const sealed = await seal(this.#keys, text, { ledgerId, ...of, kind });
-    return this.#transactions.write(async (tx) => {
-      const sources = [of.customerTraceNumber, from.customerTraceNumber].sort();
-      for (const source of sources) await lockInquiry(tx, source);
-      const found = await disposalOfAny(tx.session, sources);
-      requireSameLedger(ledgerId, found.ledgerId);
-      const isDisposed = found.disposedAtMs !== null;
-      if (!isDisposed) await insertDerived(tx, document, sealed);
-      return { keep: !isDisposed, value: !isDisposed };
-    });
-  }
-
-  /**
-   * The newest document of a kind about a caller's reports, unsealed; `null` where there is none. It writes down no
-   * reader: people and programs have `reading.changes`.
-   *
-   * @throws DisposedError where it was disposed of
-   */
-  async readDerived(runKey: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const found = await this.#transactions.read(({ session }) => newestDerived(session, runKey, kind));
-    if (!found) return null;
-    if (found.disposedAtMs !== undefined) throw new DisposedError(utcInstant(found.disposedAtMs));
-    const { of, from, sealed, storedAtMs } = found;
-    const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, ...of, kind });
-    return { kind, of, from, storedAt: utcInstant(storedAtMs), body };
-  }
-}
-
-/**
- * Reads sealed content for people and programs. Returns nothing before a row that says who read it is committed. Each
- * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
- * than the one for whom the report was pulled: giving it to another one is a share.
- */
-export class Readings {
-  readonly #sealed: SealedReports;
-  readonly #transactions: Transactions;
-  readonly #keys: KeyWrapper;
-
-  constructor(sealed: SealedReports, transactions: Transactions, keys: KeyWrapper) {
-    this.#sealed = sealed;
-    this.#transactions = transactions;
-    this.#keys = keys;
-  }
-
-  /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-  async report(
-    { runKey, productCode, customerTraceNumber }: WantedReport,
-    reader: Reader,
-  ): Promise<StoredReport | null> {
-    const found = await this.#sealed.readReport(runKey, productCode, customerTraceNumber);
-    if (found) await this.#note('report', found, reader);
-    return found;
-  }
-
-  /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
-  async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
-    const { ledgerId } = this.#sealed.identity;
-    const found = await this.#transactions.read(({ session }) => readRefusal(session, of));
-    if (!found) return null;
-    const { sealed, disposedAtMs, storedAtMs, ...about } = found;
-    if (!sealed) throw new DisposedError(utcInstant(disposedAtMs ?? storedAtMs));
-    const body = await unseal(this.#keys, sealed, { ledgerId, ...of, kind: REFUSAL });
-    await this.#note('refusal', of, reader);
-    return { ...of, ...about, storedAt: utcInstant(storedAtMs), body };
-  }
-
-  /** The newest list of changes of an owner; `null` where there is none. */
-  async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
-    const found = await this.#sealed.readDerived(runKey, 'changes');
-    if (found) await this.#note('changes', found.of, reader);
-    return found;
-  }
-
-  /** A reading is no claim: programs of any version write it. */
-  #note(kind: AccessKind, origin: ReportOrigin, reader: Reader): Promise<void> {
-    return this.#transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
-  }
-}
-
 /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
 export async function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
   const rows = await session.rows<MadeForRow>(MADE_FOR, [runKey]);
@@ -198,11 +378,11 @@ export async function readMadeFor({ session }: Transaction, runKey: string): Pro
 /** Whether it may be given out, and that it was. */
 async function noteAccess(
   { session, dialect }: Transaction,
-  kind: AccessKind,
+  kind: BodyKind,
   { customerTraceNumber, attempt }: ReportOrigin,
   { by, via, purpose, endUser, isRedacted = false }: Reader,
 ): Promise<Written<void>> {
-  const [inquiry] = await session.rows<InquiryFacts>(
+  const [inquiry] = await session.rows<Pick<InquiryRow, 'end_user_code' | 'end_user' | 'disposed_at'>>(
     `SELECT end_user_code, end_user, disposed_at FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`,
     [customerTraceNumber],
   );
@@ -222,10 +402,4 @@ async function noteAccess(
     { sql: { recorded_at: dialect.now } },
   );
   return { keep: true, value: undefined };
-}
-
-interface InquiryFacts {
-  end_user_code: string | null;
-  end_user: string | null;
-  disposed_at: number | null;
 }

@@ -36,7 +36,8 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
   const { sql, values } = selectionOf(scope);
   const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
-       (SELECT count(*) FROM reports WHERE body IS NOT NULL AND customer_trace_number IN (${sql})) AS reports,
+       (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
+         AND customer_trace_number IN (${sql})) AS reports,
        max(i.created_at) AS created_at, max(a.claimed_at) AS claimed_at, max(a.recorded_at) AS recorded_at,
        max(a.late_at) AS late_at
      FROM inquiries i LEFT JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
@@ -227,17 +228,9 @@ export async function dispose(
   await requireBegun(session, scope);
   const { inquiries, reports } = view;
   const { sql, values } = selectionOf(scope);
+  // Also a list of changes whose other report stays.
   await session.rows(
-    `UPDATE reports SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
-    values,
-  );
-  await session.rows(
-    `UPDATE refusal_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
-    values,
-  );
-  // Also where the other of its two reports stays.
-  await session.rows(
-    `UPDATE derived_documents SET body = NULL, wrapped_key = NULL, key_id = NULL
+    `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
      WHERE customer_trace_number IN (${sql}) OR from_trace_number IN (${sql})`,
     values,
   );

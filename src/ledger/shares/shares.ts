@@ -357,7 +357,7 @@ interface PermitRow extends ConsentRow, PostingRow {
 /** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<Written<number>> {
   const concerned = await findRefusedPostings(tx, refusal);
-  for (const customerTraceNumber of concerned) await drawAttention(tx, 'lateConsent', customerTraceNumber);
+  for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   return { keep: concerned.size > 0, value: concerned.size };
 }
 
@@ -411,7 +411,7 @@ export async function flagIfRefused(
     const grant = consentRecord(permit);
     const refusals = refusalsAgainst(grant, await saidAbout(tx, grant));
     if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
-    return drawAttention(tx, 'lateConsent', customerTraceNumber);
+    return drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   }
 }
 

@@ -12,8 +12,8 @@ interface SealedFor {
   ledgerId: string;
   customerTraceNumber: string;
   attempt: number;
-  /** Present for data derived from a report; absent for the report itself. */
-  kind?: string;
+  /** Bytes of one kind do not open as another. */
+  kind: string;
 }
 
 export interface Sealed {
@@ -107,5 +107,5 @@ function derive(secret: Uint8Array, ledgerId: string, purpose: string): KeyObjec
 
 function nameOf(sealedFor: SealedFor): string {
   const { ledgerId, customerTraceNumber, attempt, kind } = sealedFor;
-  return JSON.stringify([ledgerId, customerTraceNumber, attempt, ...(kind === undefined ? [] : [kind])]);
+  return JSON.stringify([ledgerId, customerTraceNumber, attempt, kind]);
 }

@@ -1,7 +1,6 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's row if the activity has no result. */
 import { workflowInfo } from '@temporalio/workflow';
 import type {
-  BegunJourney,
   PreparedRun,
   SubmitFailureDetails,
   SubmitInquiryArgs,
@@ -9,13 +8,11 @@ import type {
 } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import type { InquiryContent } from '../../model/inquiry.ts';
 import { gatewayQueueOf, inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
-import type { ActivityEnd } from '../run/in-flight-activities.ts';
-import type { AttemptHost, BegunAttempt } from './inquiry-spec.ts';
-import { type AttemptStep, afterLookUp, lookAgain, stepOf, stepOfFailure } from './ledger-look-ups.ts';
+import type { AttemptHost } from './inquiry-spec.ts';
+import { type AttemptStep, afterLookUp, stepOf, stepOfFailure } from './ledger-look-ups.ts';
 
 type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
@@ -31,28 +28,7 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
       priority: inquiryPriority(args.inquiry),
     })({ ...args, run: identityOf(run), settings: run.settings }),
   );
-  return stepOfEnd(host, { ...args, begunAt }, ended);
-}
-
-/** Returns the step that follows from the run's first activity. */
-export async function begunStep(
-  host: AttemptHost,
-  content: InquiryContent,
-  { ended, begunAt, isLedgerKnown }: BegunAttempt,
-): Promise<AttemptStep> {
-  // The run learns its ledger later. One without the attempt may be another: an operator says if it was sent.
-  if (!isLedgerKnown) return lookAgain(host, content, 1);
-  return stepOfEnd(host, { ...content, attempt: 1, begunAt }, ended);
-}
-
-async function stepOfEnd(
-  host: AttemptHost,
-  asked: InquiryContent & { attempt: number; begunAt: string },
-  ended: ActivityEnd<NonNullable<BegunJourney['first']>>,
-): Promise<AttemptStep> {
-  const { run } = host;
   if (ended.kind === 'completed') {
-    if (ended.value.kind === 'lost') return afterLookUp(host, asked);
     if (ended.value.kind === 'answered') run.seen = ended.value.seen;
     return stepOfResult(host, ended.value);
   }
@@ -62,10 +38,10 @@ async function stepOfEnd(
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
   // still run.
   if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
-    return stepOfFailure(failure.type, asked.attempt, details);
+    return stepOfFailure(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return afterLookUp(host, asked);
+  return afterLookUp(host, { ...args, begunAt });
 }
 
 function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {

@@ -5,7 +5,6 @@
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { AnsweredAttempt, InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import { parseInstantMs } from '../../base/instants.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
@@ -13,7 +12,7 @@ import { problemIn } from '../../model/problems.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
-import { begunStep, makeAttempt } from './attempt.ts';
+import { makeAttempt } from './attempt.ts';
 import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
@@ -58,7 +57,7 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
     host.waits.note(inquiry.customerTraceNumber, undefined);
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
-    const { resume: _past, begun: _begun, ...rest } = current;
+    const { resume: _past, ...rest } = current;
     current = { ...rest, applicants: end.applicants };
   }
 }
@@ -79,8 +78,6 @@ class InquiryRun {
   #retry: InquiryResumption['retry'];
   /** When this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
-  /** Set if the first attempt was answered before this object was made. */
-  readonly #begun: Partial<InquiryProgress>;
   readonly #pause: PauseWait;
   readonly #listed: ListedWait;
 
@@ -92,26 +89,22 @@ class InquiryRun {
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue = host.run.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
     const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
-    this.#retriedSinceMs = since ?? parseInstantMs(spec.begun?.begunAt ?? '') ?? this.#nowMs;
+    this.#retriedSinceMs = since ?? this.#nowMs;
     this.#isRetrying = since !== undefined;
     this.#attempt = attempt;
     this.#failures = failures;
     this.#tokenFetchedAfter = tokenFetchedAfter;
     this.#retry = retry;
-    const { ended } = spec.begun ?? {};
-    this.#begun = ended?.kind === 'completed' && ended.value.kind === 'answered' ? { isBegun: true } : {};
     this.#pause = new PauseWait(host.inFlight, spec.resume?.pausedSinceMs);
     this.#listed = new ListedWait(host.waits, inquiry.customerTraceNumber, retry?.waitsFor);
   }
 
   async toItsEnd(): Promise<RunEnd> {
     const held = this.#spec.resume?.held;
-    if (!held) this.#progress('running', this.#attempt - 1, this.#begun);
+    if (!held) this.#progress('running', this.#attempt - 1);
     this.#stand(held);
     if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
-    const { begun } = this.#spec;
     let result: Taken = held ? await this.#holdAgain(held) : {};
-    if (begun) result = { next: await begunStep(this.#host, this.#content(), begun) };
     for (;;) {
       if ('end' in result) return result.end;
       const step: AttemptStep = result.next ?? (await this.#nextStep());
@@ -286,7 +279,7 @@ class InquiryRun {
 
   #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
-    this.#progress('running', attempt, this.#begun);
+    this.#progress('running', attempt);
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
       const told = defined({ applicants: this.#spec.applicants, changes: step.changes });

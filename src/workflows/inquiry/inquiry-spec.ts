@@ -1,6 +1,5 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
-
-import type { BegunJourney, ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import type { GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
@@ -9,7 +8,7 @@ import type { InquiryContent, InquiryDescription, Outcome } from '../../model/in
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds, RepeatDecision } from '../run/holds.ts';
-import type { ActivityEnd, InFlightActivities } from '../run/in-flight-activities.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/run.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
@@ -44,16 +43,6 @@ export interface InquirySpec
   onObjection?(objection: ShareObjection): void;
   /** How far an earlier run has brought it. */
   resume?: InquiryResumption;
-  /** The first attempt, if the run's first activity has made it. */
-  begun?: BegunAttempt;
-}
-
-export interface BegunAttempt {
-  ended: ActivityEnd<NonNullable<BegunJourney['first']>>;
-  /** When its activity was scheduled, RFC 3339. */
-  begunAt: string;
-  /** Whether the attempt, if it was claimed, is in the run's ledger and in no other. */
-  isLedgerKnown: boolean;
 }
 
 /** State with which the next run resumes an inquiry. The inquiry's `applicants` are those of its latest amendment. */
@@ -83,8 +72,6 @@ export interface InquiryProgress {
   waitingFor?: string;
   /** The attempt waits for its turn in the gateway queue. */
   isQueued?: true;
-  /** Its attempt has ended already: what follows in this workflow task shows more. */
-  isBegun?: true;
 }
 
 /** Inquiry state that the next run takes over, with the applicants if they differ from those of the start. */

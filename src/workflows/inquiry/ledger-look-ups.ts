@@ -11,13 +11,13 @@ import type {
 import { defined } from '../../base/defined.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
-import type { FailureType } from '../../model/failure-types.ts';
+import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import {
-  ATTEMPT_STATE_OF_FAILURE,
   type AttemptView,
   type InquiryContent,
   type InquiryDescription,
   isKnownNotPosted,
+  REASON_OF_STATE,
 } from '../../model/inquiry.ts';
 import { acquireTokenOf, untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
@@ -116,16 +116,6 @@ export function stepInTheWay(found: AttemptView | null, attempt: number): Attemp
   return found && !isKnownNotPosted(found.state) && !found.resendStands ? stepOf(found) : undefined;
 }
 
-/** Failures that the ledger itself has reported, and the one that says that it cannot be reached. */
-const LEDGERS_WORD: readonly FailureType[] = [
-  'LedgerChanged',
-  'LedgerRestored',
-  'RequestDiffers',
-  'AnotherNumber',
-  'LedgerUnavailable',
-  'Paused',
-];
-
 /**
  * Whether the ledger may have an attempt although the failure claimed nothing: the run may have been reset, or started
  * again. A hold must not say then that there is no attempt. Returns `false` if the ledger itself has answered, or
@@ -135,7 +125,7 @@ export function mayHaveMissedAnAttempt({
   failureType,
   claimed,
 }: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
-  return !claimed && !LEDGERS_WORD.includes(failureType);
+  return !claimed && FAILURES[failureType].source !== 'ledger';
 }
 
 function isMade(found: AttemptView, attempt: number): boolean {
@@ -181,7 +171,7 @@ function recordOf(
   };
   if (step.kind === 'answered') return { ...row, attempt: step.attempt, state: 'answered', answer: step.answer };
   const { failureType, attempt, httpStatus, retryAfterMs } = step.failure;
-  const state = ATTEMPT_STATE_OF_FAILURE[failureType];
+  const state = FAILURES[failureType].state;
   if (state === null) return null;
   return {
     ...row,
@@ -246,14 +236,8 @@ export function stepOf(view: AttemptView): AttemptStep {
       return failedAs(view.failureType ?? 'Throttled', view);
     case 'unknown':
       return failedAs(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
-    case 'refused':
-      return failedAs('RequestRefused', view);
-    case 'notEntitled':
-      return failedAs('NotEntitled', view);
-    case 'credentialsRefused':
-      return failedAs('CredentialsRefused', view);
-    case 'untrusted':
-      return failedAs('GatewayUntrusted', view);
+    default:
+      return failedAs(REASON_OF_STATE[view.state] ?? 'OutcomeUnknown', view);
   }
 }
 

@@ -1,15 +1,15 @@
 /** Says which failures are retried without an operator, how long a retry waits, and what the run shows meanwhile. */
 import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
-import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
-import { SEARCH_ATTRIBUTES, type SearchAttributeName, type WaitsFor } from '../../model/search-attributes.ts';
+import { FAILURES } from '../../model/failure-types.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/run.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
-/** Whether a failure is on the allow-list, or the activity failed before it claimed anything: then nothing was sent. */
-export function isRetried(failure: InquiryFailure): boolean {
-  if (failure.failureType === 'ActivityFailed') return !failure.claimed;
-  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failure.failureType);
+/** Whether the run repeats it by itself: nothing was sent. */
+export function isRetried({ failureType, claimed }: InquiryFailure): boolean {
+  const { retry } = FAILURES[failureType];
+  return retry !== null && (retry.if === 'always' || !claimed);
 }
 
 /**
@@ -40,18 +40,8 @@ function withJitter(fullMs: number): number {
 export function retrySummary({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
   const seconds = Math.round(waitMs / 100) / 10;
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
-  return `waiting ${seconds} s: ${WHY_WAITING[failureType] ?? failureType}${status}`;
+  return `waiting ${seconds} s: ${FAILURES[failureType].retry?.why ?? failureType}${status}`;
 }
-
-const WHY_WAITING: Partial<Record<string, string>> = {
-  TokenUnavailable: 'the token service is not answering',
-  LedgerUnavailable: 'the ledger cannot be reached',
-  LedgerRestored: 'an older copy of the ledger was put back, which somebody has to accept',
-  Paused: 'inquiries are paused, until a person resumes them',
-  GatewayUnreachable: 'the gateway cannot be reached',
-  Throttled: 'the gateway said to wait',
-  ActivityFailed: 'the attempt failed before it was claimed',
-};
 
 /** The pause that keeps an inquiry from being sent: since when it is known, and whether a signal named its end. */
 export class PauseWait {
@@ -100,16 +90,6 @@ export class PauseWait {
 /** Most throttled or lost attempts get through within seconds. */
 const LISTED_FROM_MS = 5_000;
 
-/** No list shows why the run waits after a failure that is missing here. */
-const WAITS_FOR: Partial<Record<InquiryFailure['failureType'], WaitsFor>> = {
-  TokenUnavailable: 'gateway',
-  GatewayUnreachable: 'gateway',
-  Throttled: 'gateway',
-  Paused: 'pause',
-  LedgerUnavailable: 'ledger',
-  LedgerRestored: 'ledger',
-};
-
 export class ListedWait {
   readonly #waits: RetryWaits;
   readonly #customerTraceNumber: string;
@@ -134,7 +114,7 @@ export class ListedWait {
   begin({ failureType }: InquiryFailure, atMs: number): void {
     this.#sinceMs ??= Date.now();
     this.#isLong ||= atMs - this.#sinceMs >= LISTED_FROM_MS;
-    if (this.#isLong) this.#note(WAITS_FOR[failureType]);
+    if (this.#isLong) this.#note(FAILURES[failureType].retry?.waitsFor ?? undefined);
   }
 
   end(): void {
@@ -148,17 +128,14 @@ export class ListedWait {
   }
 }
 
-const EVERYTHING = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
-
 /**
  * Returns the attributes that change only while an attempt is made, which takes seconds: the next stage, and the end of
  * a wait. An attempt in the gateway queue may wait for long.
  */
 export function passingIn(
   { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
-  { state, waitingFor, isQueued, isBegun }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued' | 'isBegun'>,
+  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
 ): readonly SearchAttributeName[] {
-  if (isBegun) return EVERYTHING;
   if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
   return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
 }

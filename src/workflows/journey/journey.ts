@@ -28,7 +28,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
 import { type CarriedConsents, Consents } from '../consent/consents.ts';
 import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
-import type { BegunAttempt, CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
@@ -76,8 +76,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /** When the journey closes, once all has settled. It takes further shares until then. */
   openUntil: string | undefined;
   readonly extensions: Extensions;
-  /** The first attempt, if the run's first activity has made it, until its stage takes it. */
-  begun: BegunAttempt | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   readonly #applicantIds = new Set<string>();

@@ -81,14 +81,11 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
     return undefined;
   }
   const compareWith = reportBefore(journey, stage);
-  // Only the first stage takes the attempt of the run's first activity.
-  const { begun } = journey;
-  journey.begun = undefined;
   return {
     ...stageInquiry(journey.input, status.productCode),
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
-    ...defined({ resume: inquiry, begun, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
+    ...defined({ resume: inquiry, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
   };
 }
 

@@ -10,7 +10,6 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type {
-  EagerActivities,
   GatewayActivities,
   JourneyActivities,
   PreparedRun,
@@ -135,18 +134,6 @@ export function submitInquiryOf(
     summary,
     priority,
   }).submitInquiry;
-}
-
-/** `beginJourney`. Its attempt has the run's own time-outs, which the longer ones here only bound. */
-export function beginJourneyOf(productCode: string): EagerActivities['beginJourney'] {
-  return proxyActivities<EagerActivities>({
-    // Above an attempt's 215 s by default. If the run's is longer, the first attempt has an activity of its own.
-    startToCloseTimeout: '5 minutes',
-    ...HEARTBEATS,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: ONCE,
-    summary: `${productCode} · attempt 1 · input checked first`,
-  }).beginJourney;
 }
 
 /** `acquireToken`: repeated by Temporal while the token service is down, for as long as an inquiry is retried. */

@@ -60,11 +60,6 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
   handleMessages(run: R): void;
   /** Returns the details that the Temporal UI shows beside the status, once the input was accepted. */
   details(run: R): ShownDetails;
-  /**
-   * Asks an activity that also makes the first attempt, if the run has one. The run's state has its possible claim, so
-   * no hand-over may happen meanwhile. `undefined` if `prepare` is to be asked.
-   */
-  begin?(run: R): Promise<Prepared<R> | undefined>;
   /** Asks an activity to check the input. */
   prepare(run: R): Promise<Prepared<R>>;
   /** Called once the input was accepted; not again in the next run. */
@@ -148,9 +143,7 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   definition: RunDefinition<R, Past>,
   run: R,
 ): Promise<Prepared<R>> {
-  const { begin } = definition;
-  const begun = begin && (await prepareRun(run, () => begin(run)));
-  const prepared = begun ?? (await run.handOver.rest(prepareRun(run, () => definition.prepare(run))));
+  const prepared = await run.handOver.rest(prepareRun(run, () => definition.prepare(run)));
   run.begin(prepared);
   definition.onPrepared?.(run, prepared);
   return prepared;

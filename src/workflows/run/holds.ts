@@ -8,7 +8,7 @@ import { referenceApplicantsProblem } from '../../messages/reference-applicants.
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { memberDigests } from '../../model/decision-content.ts';
-import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../../model/failure-types.ts';
+import { FAILURES, type FailureType, type HoldAction } from '../../model/failure-types.ts';
 import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
 import { problemsShown } from '../../model/problems.ts';
 import { resendProblem, wordProblem } from '../../model/provider-word.ts';
@@ -401,7 +401,7 @@ export function statusOf(
     ...(problems ? { problems: problemsShown(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
-    allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(
+    allowedActions: FAILURES[failure.failureType].actions.filter(
       (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
     ),
   };

@@ -16,13 +16,8 @@ import type { InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import type { WorkKey, WorkNote, WorkToNote } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import { MAY_BE_POSTED } from '../../model/failure-types.ts';
-import {
-  ATTEMPT_STATE_OF_FAILURE,
-  type InquiryDescription,
-  isKnownNotPosted,
-  LASTING_FLAGS,
-} from '../../model/inquiry.ts';
+import { FAILURES, MAY_BE_POSTED } from '../../model/failure-types.ts';
+import { type InquiryDescription, isKnownNotPosted, LASTING_FLAGS } from '../../model/inquiry.ts';
 import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import { noteWork, waitToTryAgain } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
@@ -257,7 +252,7 @@ function isSame(told: WorkToNote, { reason, attempt, since }: NeededWork): boole
 
 /** Whether the outcome that holds is in the ledger, whose transaction has written the operator task. */
 export function isKnownToLedger({ claimed, failureType }: InquiryFailure): boolean {
-  const state = claimed ? ATTEMPT_STATE_OF_FAILURE[failureType] : null;
+  const state = claimed ? FAILURES[failureType].state : null;
   return state !== null && !isKnownNotPosted(state);
 }
 

@@ -201,7 +201,8 @@ export const refusalAfterPosting: Invariant = {
       if (hasFreshGrants(rows, links)) continue;
       count++;
       const share = run.result?.shares.find((one) => one.shareId === shareId);
-      const isShown = share?.attention !== undefined || inquiry.lateConsentAtMs !== undefined;
+      const open = evidence.ledger.open.find((one) => one.customerTraceNumber === customerTraceNumber);
+      const isShown = share?.attention !== undefined || open?.attention.includes('revokedAfterPosting');
       if (!isShown) failures.push(`${index.stepOf(customerTraceNumber)}: refused after posting, and nobody is told`);
     }
     return { count, failures };

@@ -1,9 +1,7 @@
 /** "No journey is lost": each has an outcome, waits for what it was meant to wait for, or is held for a true reason. */
 
 import type { HoldStatus, JourneyStatus } from '../../../src/messages/journey/shapes.ts';
-import type { FailureType } from '../../../src/model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
-import { isAttempt } from '../../support/attempt-types.ts';
+import { FAILURES, type FailureType } from '../../../src/model/failure-types.ts';
 import type { Evidence, JourneyPlan, RunEvidence } from '../evidence.ts';
 import { failedTasks } from '../evidence-runs.ts';
 import { InquiryIndex } from './inquiry-index.ts';
@@ -72,7 +70,7 @@ export const noStuckRun: Invariant = {
     const failures = runs.flatMap((run) => {
       const name = `${run.workflowId} run ${run.runId}`;
       const stuck = run.status === 'RUNNING' && run.workflowTaskAttempts > MOST_TASK_ATTEMPTS;
-      const repeated = run.pendingActivities.filter(({ type, attempt }) => isAttempt(type) && attempt > 1);
+      const repeated = run.pendingActivities.filter(({ type, attempt }) => type === 'submitInquiry' && attempt > 1);
       return [
         ...(stuck ? [`${name}: its workflow task is tried for the ${run.workflowTaskAttempts}th time`] : []),
         ...new Set(failedTasks(run.history).map((cause) => `${name}: a workflow task failed (${cause})`)),
@@ -107,7 +105,7 @@ function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence):
   const { customerTraceNumber, failureType, attempts } = hold;
   if (NEVER_TRUE.includes(failureType)) return 'nothing of the kind was done';
   const attempt = index.attempts(customerTraceNumber).find((one) => one.attempt === attempts);
-  const expected = ATTEMPT_STATE_OF_FAILURE[failureType];
+  const expected = FAILURES[failureType].state;
   if (failureType === 'RequestDiffers') {
     return mayDiffer(customerTraceNumber, index, evidence) ? null : 'nobody ever asked for another';
   }

@@ -2,7 +2,7 @@
 
 import { judgesAttempts } from '../../../src/ledger/audit/audited.ts';
 import { HELD_STATES } from '../../../src/ledger/claim.ts';
-import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
+import { FAILURES } from '../../../src/model/failure-types.ts';
 import type { LedgerAttempt, LedgerDecision } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
@@ -70,7 +70,7 @@ function permitProblem(
 /** An operator resends an unknown outcome after asking the provider. Every other resend must match the ledger's row. */
 function judgmentProblem({ state }: LedgerAttempt, { failureType }: LedgerDecision): string | null {
   if (failureType === undefined || failureType === 'OutcomeUnknown') return null;
-  const judged = ATTEMPT_STATE_OF_FAILURE[failureType];
+  const judged = FAILURES[failureType].state;
   return judged === state
     ? null
     : `was permitted by a decision about ${failureType}, and the one before it is ${state}`;
@@ -111,20 +111,15 @@ export const needsListed: Invariant = {
     const index = new InquiryIndex(evidence);
     const listed = new Map(evidence.ledger.open.map((open) => [open.customerTraceNumber, open]));
     const failures: string[] = [];
-    for (const [trace, inquiry] of index.inquiries) {
+    for (const trace of index.inquiries.keys()) {
       const open = listed.get(trace);
       const needed = isUndecided(trace, index);
       if (needed && !open?.undecided) failures.push(`${index.stepOf(trace)}: undecided, and not listed`);
       if (!needed && open?.undecided) failures.push(`${index.stepOf(trace)}: listed, and decided`);
-      if (inquiry.lateAnswerAtMs !== undefined && !open?.attention.includes('lateAnswer')) {
+      const isLate = index.attempts(trace).some(({ late }) => late !== undefined);
+      if (isLate && !open?.attention.includes('lateAnswer')) {
         failures.push(`${index.stepOf(trace)}: answered late, and not listed`);
       }
-      if (inquiry.lateConsentAtMs !== undefined && !open?.attention.includes('lateConsent')) {
-        failures.push(`${index.stepOf(trace)}: refused late, and not listed`);
-      }
-      const isLate = index.attempts(trace).some(({ late }) => late !== undefined);
-      if (isLate && inquiry.lateAnswerAtMs === undefined)
-        failures.push(`${index.stepOf(trace)}: a late answer unmarked`);
     }
     return { count: listed.size, failures };
   },

@@ -3,7 +3,6 @@
  * "Three fences"). If a pause cancels an attempt before its first byte, Temporal starts it again, and the activity
  * itself refuses.
  */
-import { isAttempt } from '../../support/attempt-types.ts';
 import type { RunEvidence } from '../evidence.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -25,7 +24,7 @@ function startedAttempts({ history }: RunEvidence): { attempt: number; isRefused
   const events = history.events ?? [];
   const submissions = new Set(
     events.flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
-      isAttempt(scheduled?.activityType?.name) ? [String(eventId)] : [],
+      scheduled?.activityType?.name === 'submitInquiry' ? [String(eventId)] : [],
     ),
   );
   const refused = new Set(

@@ -133,7 +133,8 @@ function keptRefusals(): { customer_trace_number: string; attempt: number; body:
   using database = new DatabaseSync(world.ledger.file, { readOnly: true });
   const rows = database
     .prepare(
-      'SELECT customer_trace_number, attempt, body FROM refusal_bodies WHERE http_status = 400 ORDER BY length(body) DESC',
+      `SELECT customer_trace_number, attempt, body FROM sealed_bodies WHERE kind = 'refusal' AND http_status = 400
+       ORDER BY length(body) DESC`,
     )
     .all();
   return rows as unknown as ReturnType<typeof keptRefusals>;

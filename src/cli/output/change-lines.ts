@@ -1,47 +1,23 @@
-/** `changes`: what a journey's preclose report says that the report before it did not (personal data). */
-import type { Command } from 'commander';
+/** What a journey's preclose report says that the report before it did not, as a table for each applicant. */
 import type {
   ApplicantChanges,
   FigureMove,
   Identification,
+  SealedChanges,
   StatusMove,
   Tradeline,
   UnreadableField,
-} from '../../../changes/report-changes.ts';
-import type { ChangeTotals } from '../../../messages/journey/change-summary.ts';
-import type { JourneyChanges } from '../../../operator/ledger-reports.ts';
-import { requireJourneyId } from '../../decisions/journey-action.ts';
-import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { createOutput, type Output, table, wrap } from '../../output/output.ts';
-import { withLedger } from '../with-ledger.ts';
-
-export function registerChangesCommand(program: Command): void {
-  const command = program
-    .command('changes')
-    .description('what changed before closing, from the ledger (personal data)')
-    .argument('<journeyId>');
-  withExamples(
-    withOutputOptions(command),
-    'credit-journey start --sample --auto --journey-id J-1001',
-    'credit-journey changes J-1001',
-  );
-  command.action(async (journeyId: string, options: OutputOptions) => {
-    requireJourneyId(journeyId);
-    const { readChanges } = await import('../../../operator/ledger-reports.ts');
-    const found = await withLedger((ledger) => readChanges(ledger, journeyId));
-    const output = createOutput(options);
-    output.answer(found, () => changeLines(journeyId, found, output));
-  });
-}
+} from '../../changes/report-changes.ts';
+import type { ChangeTotals } from '../../messages/journey/change-summary.ts';
+import { type Output, table, wrap } from './output.ts';
 
 type Row = readonly [what: string, account: string, number: string, detail: string];
 
 export function changeLines(
-  journeyId: string,
-  { changes: { earlier, later, applicants, unidentified, summary } }: JourneyChanges,
+  { changes: { earlier, later, applicants, unidentified, summary } }: { changes: SealedChanges },
   { width, colors }: Pick<Output, 'width' | 'colors'>,
 ): string[] {
-  const head = `Journey ${journeyId} · ${later.productCode} compared with ${earlier.productCode}`;
+  const head = `${later.productCode} compared with ${earlier.productCode}`;
   const notCompared = Math.max(unidentified.earlier, unidentified.later);
   const lines = [
     ...applicants.flatMap((applicant) => applicantLines(applicant, width)),
