@@ -9,10 +9,9 @@
  *   arrived, it ends all of the applicant's grants for the share. Only a grant that was decided later counts again.
  * - A refusal under another share's id counts if it may mean this secondary user, and is still in force there.
  */
-import { parseInstantMs } from '../base/instants.ts';
 import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
-import { notAhead } from './refusals.ts';
+import { decidedAtMs, findEnds, grantedAtMs, isRefusal, type Refusal } from './refusals.ts';
 
 /** A consent about a report, with what the ledger knows of it beside its words. */
 export interface StoredConsent {
@@ -48,10 +47,10 @@ export interface JudgedShare {
 
 /** @param nowMs by the database's clock */
 export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, nowMs: number): JudgedShare {
-  const own = stored.filter(
-    ({ consent }) => consent.shareId === terms.shareId && terms.owners.includes(consent.journeyId),
-  );
-  const others = stored.filter((one) => !own.includes(one) && mayMean(one.consent.secondaryUser, terms));
+  const isOwn = ({ consent }: StoredConsent) =>
+    consent.shareId === terms.shareId && terms.owners.includes(consent.journeyId);
+  const own = stored.filter(isOwn);
+  const others = stored.filter((one) => !isOwn(one) && mayMean(one.consent.secondaryUser, terms));
   const elsewhere = findRefusalsElsewhere(others.map(({ consent }) => consent));
   const ids = [...own.map(({ consent }) => consent.applicantId), ...elsewhere.keys()];
   const byApplicant = Map.groupBy(own, ({ consent }) => consent.applicantId);
@@ -67,8 +66,34 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
   };
 }
 
-/** A refusal of an applicant, under whatever share's id. */
-type Refusal = ConsentRecord & { decision: 'denied' | 'revoked' };
+export interface JudgedGrant {
+  applicantId: string;
+  consentId: string;
+  worth: GrantFault | 'stands';
+}
+
+/**
+ * Judges the grants that a claim names. An applicant without one is named with an empty `consentId`. The run that names a
+ * grant has judged whether it needed a proof.
+ *
+ * @param applicantIds all whose grant is needed
+ */
+export function judgeGrants(
+  stored: readonly StoredConsent[],
+  terms: Omit<ShareTerms, 'consentTrust' | 'start'>,
+  { grants, applicantIds, nowMs }: { grants: readonly GrantKey[]; applicantIds: readonly string[]; nowMs: number },
+): JudgedGrant[] {
+  const share = judgeShare(stored, { ...terms, consentTrust: 'namespace' }, nowMs);
+  const without = applicantIds.filter((id) => !grants.some(({ applicantId }) => applicantId === id));
+  return [
+    ...grants.map((grant) => ({
+      applicantId: grant.applicantId,
+      consentId: grant.consentId,
+      worth: applicantIds.includes(grant.applicantId) ? share.judgeGrant(grant) : ('missing' as const),
+    })),
+    ...without.map((applicantId) => ({ applicantId, consentId: '', worth: 'missing' as const })),
+  ];
+}
 
 /** Everything that one applicant has said about one share. */
 class ApplicantsWord {
@@ -176,41 +201,6 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
   return latest;
 }
 
-/**
- * Returns a function that finds the refusal which ends a grant, if any. It looks at each message once: there may be
- * thousands.
- *
- * @param said by one applicant about one share
- */
-function findEnds(said: readonly ConsentRecord[]): (grant: ConsentRecord) => Refusal | undefined {
-  const firstGrantMs = new Map<string, number>();
-  for (const { decision, consentId, receivedAt } of said) {
-    const atMs = parseInstantMs(receivedAt) ?? 0;
-    if (decision === 'granted') firstGrantMs.set(consentId, Math.min(firstGrantMs.get(consentId) ?? atMs, atMs));
-  }
-  const byConsentId = new Map<string, Refusal>();
-  let endsDecided: Refusal | undefined;
-  let endsReceived: Refusal | undefined;
-  for (const refusal of said.filter(isRefusal)) {
-    byConsentId.set(refusal.consentId, refusal);
-    const namesGrant = (firstGrantMs.get(refusal.consentId) ?? Number.POSITIVE_INFINITY) <= receivedAtMs(refusal);
-    if (refusal.decision === 'revoked' && namesGrant) continue;
-    if (!endsDecided || decidedAtMs(endsDecided) <= decidedAtMs(refusal)) endsDecided = refusal;
-    if (refusal.decision === 'denied') continue;
-    if (!endsReceived || receivedAtMs(endsReceived) <= receivedAtMs(refusal)) endsReceived = refusal;
-  }
-  return (grant) => {
-    const named = byConsentId.get(grant.consentId);
-    if (named) return named;
-    if (endsDecided && decidedAtMs(endsDecided) >= grantedAtMs(grant)) return endsDecided;
-    return endsReceived && receivedAtMs(endsReceived) >= receivedAtMs(grant) ? endsReceived : undefined;
-  };
-}
-
-function isRefusal(consent: ConsentRecord): consent is Refusal {
-  return consent.decision !== 'granted';
-}
-
 function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
   return said
     .filter(isRefusal)
@@ -220,17 +210,4 @@ function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
 /** The newest grant; among several that were decided at the same instant, the first. */
 function findNewest(grants: readonly ConsentRecord[]): ConsentRecord | undefined {
   return grants.reduce<ConsentRecord | undefined>((a, b) => (a && grantedAtMs(a) >= grantedAtMs(b) ? a : b), undefined);
-}
-
-function decidedAtMs({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>): number {
-  return parseInstantMs(decidedAt) ?? 0;
-}
-
-function receivedAtMs({ receivedAt }: ConsentRecord): number {
-  return parseInstantMs(receivedAt) ?? 0;
-}
-
-/** When a grant was decided, but no later than its arrival: the sender's clock may be ahead. */
-function grantedAtMs(grant: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): number {
-  return parseInstantMs(notAhead(grant)) ?? 0;
 }

@@ -6,7 +6,7 @@
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
-import { refusalsAgainst } from '../../consent/refusals.ts';
+import { findEnds } from '../../consent/refusals.ts';
 import { columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
@@ -212,7 +212,7 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   if (kept?.fault) return kept.fault;
   const said = await saidAbout(tx, grant);
   const recorded = said.find((one) => one.decision === 'granted' && one.consentId === consentId);
-  return recorded && refusalsAgainst(recorded, said).length > 0 ? 'refused' : undefined;
+  return recorded && findEnds(said)(recorded) ? 'refused' : undefined;
 }
 
 async function insertKept(

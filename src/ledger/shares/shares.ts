@@ -3,8 +3,8 @@
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareObjection } from '../../consent/consent-record.ts';
-import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
-import { judgeShare, type StoredConsent } from '../../consent/standing.ts';
+import { findEnds } from '../../consent/refusals.ts';
+import { type JudgedGrant, judgeGrants, type StoredConsent } from '../../consent/standing.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { secondaryUserOf } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
@@ -207,7 +207,7 @@ function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id'
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
 interface ClaimedShare extends KnownShare {
-  grants: { applicantId: string; consentId: string; worth: GrantFault | 'stands' }[];
+  grants: JudgedGrant[];
   withdrawn?: StandingShareWithdrawal;
 }
 
@@ -226,18 +226,9 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest): 
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
-  // The run that brings a grant has judged whether it needed a proof.
-  const user = { ...secondaryUserOf(inquiry), consentTrust: 'namespace' as const };
-  const share = judgeShare(stored, { shareId, owners, ...user, validForMs: consentValidForMs }, nowMs);
-  const grants = consents.map((grant) => ({
-    applicantId: grant.applicantId,
-    consentId: grant.consentId,
-    // The request names no other applicants.
-    worth: applicantIds.includes(grant.applicantId) ? share.judgeGrant(grant) : ('missing' as const),
-  }));
-  const without = applicantIds.filter((id) => !consents.some(({ applicantId }) => applicantId === id));
-  const missing = without.map((applicantId) => ({ applicantId, consentId: '', worth: 'missing' as const }));
-  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), grants: [...grants, ...missing] };
+  const terms = { shareId, owners, ...secondaryUserOf(inquiry), validForMs: consentValidForMs };
+  const grants = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs });
+  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), grants };
 }
 
 /** The answer to a run whose share was not claimed. */
@@ -384,10 +375,11 @@ async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Pro
   const posted = permits.filter((permit) => isOnFile(permit) && isFor(permit, refusal));
   // Most refusals are about no posting. Everything that was said is read only for those that are.
   if (posted.length === 0) return new Set();
-  const revokesAll = revokesAllOf(await saidAbout(tx, refusal), refusal);
+  const grants = (await saidAbout(tx, refusal)).filter(({ decision }) => decision === 'granted');
+  const findEnd = findEnds([...grants, refusal]);
   return new Set(
     posted
-      .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
+      .filter((permit) => findEnd(consentRecord(permit)) !== undefined)
       .map((permit) => permit.customer_trace_number),
   );
 }
@@ -409,8 +401,9 @@ export async function flagIfRefused(
   if (posted.length === 0) return;
   for (const permit of posted) {
     const grant = consentRecord(permit);
-    const refusals = refusalsAgainst(grant, await saidAbout(tx, grant));
-    if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
+    const said = await saidAbout(tx, grant);
+    const findEnd = findEnds(said.filter((one) => one.decision === 'granted' || isFor(permit, one)));
+    if (!findEnd(grant)) continue;
     return drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   }
 }

@@ -96,12 +96,16 @@ const EARLY_SHARES_SHOWN = 20;
 export class Consents {
   readonly #host: ConsentHost;
   #waiting: WaitingConsent[] = [];
+  /** The same, by what they say. */
+  readonly #byContent = new Map<string, WaitingConsent>();
   #waitingGrants = 0;
   /** How many refusals of each share are on their way. */
   readonly #blocked = new Map<string, number>();
   readonly #standings: Map<string, ShareStanding>;
   /** Shares about which something was said elsewhere since the run has asked. */
   readonly #stale = new Set<string>();
+  /** Look-ups in flight. */
+  readonly #asked = new Map<string, Promise<void>>();
   /** The number of consents for shares that are not requested yet. */
   readonly #early: Map<string, number>;
   #faults: FaultyGrant[];
@@ -144,21 +148,26 @@ export class Consents {
     return { count, shareIds: early.map(([shareId]) => shareId).slice(0, EARLY_SHARES_SHOWN) };
   }
 
-  take(record: ConsentRecord, isAnswered: boolean): WaitingConsent {
+  /** @returns the message on its way; `isKnown` where the very same one was */
+  take(record: ConsentRecord, isAnswered: boolean): { waiting: WaitingConsent; isKnown: boolean } {
+    const known = this.#byContent.get(contentOf(record));
+    if (known) return { waiting: known, isKnown: true };
     const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}) };
     this.#add(waiting);
     // An attempt that is not on the wire yet is called back.
     if (!isGrant(record)) this.#host.inFlight.recheck();
-    return waiting;
+    return { waiting, isKnown: false };
   }
 
   #add(waiting: WaitingConsent): void {
     this.#waiting.push(waiting);
+    this.#byContent.set(contentOf(waiting.record), waiting);
     this.#count(waiting.record, 1);
   }
 
   #count(record: ConsentRecord, change: 1 | -1): void {
     const { shareId } = record;
+    if (change < 0) this.#byContent.delete(contentOf(record));
     if (isGrant(record)) this.#waitingGrants += change;
     else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
   }
@@ -174,7 +183,14 @@ export class Consents {
   }
 
   /** Asks the ledger what stands for the share. */
-  async lookUp(share: ShareRecord): Promise<void> {
+  lookUp(share: ShareRecord): Promise<void> {
+    const { shareId } = share.input;
+    const asked = this.#asked.get(shareId) ?? this.#ask(share).finally(() => this.#asked.delete(shareId));
+    this.#asked.set(shareId, asked);
+    return asked;
+  }
+
+  async #ask(share: ShareRecord): Promise<void> {
     const { run, journeyId: runKey, applicantIds, shares } = this.#host;
     const { shareId } = share.input;
     const { firstExecutionRunId: firstRunId } = workflowInfo();
@@ -182,6 +198,7 @@ export class Consents {
       ...(run ? { ledgerId: run.ledgerId, consentTrust: run.consentTrust } : {}),
       ...{ runKey, firstRunId, applicantIds, shares: [askAbout(this.#host, share)], shareIds: [...shares.keys()] },
     };
+    this.#early.delete(shareId);
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
     try {
@@ -278,10 +295,7 @@ export class Consents {
     for (let round = 0; ; ) {
       await condition(() => hasNews() || this.#waiting.some(mayWrite) || requested().length > 0);
       // Consents to these shares came before them.
-      for (const share of hasNews() ? [] : requested()) {
-        await this.lookUp(share);
-        this.#early.delete(share.input.shareId);
-      }
+      for (const share of hasNews() ? [] : requested()) await this.lookUp(share);
       if (hasNews()) {
         await this.#write(nextBatch(this.#waiting.filter(isNew)));
         continue;
@@ -298,7 +312,9 @@ export class Consents {
     const consents = batch.map(({ record }) => record);
     const faultyGrants = run ? this.#faults : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
-    const known = shareIds.flatMap((shareId) => shares.get(shareId) ?? []);
+    // Before it is prepared, a run cannot say whose word counts. It asks again then.
+    const known = run ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
+    if (!run) for (const shareId of shareIds) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
       ...(run ? { ledgerId: run.ledgerId, consentTrust: run.consentTrust } : {}),
       ...{ runKey: journeyId, firstRunId: workflowInfo().firstExecutionRunId, applicantIds: this.#host.applicantIds },
@@ -369,6 +385,11 @@ export class Consents {
   }
 }
 
+/** The message as it came. */
+function contentOf({ receivedAt: _, ...message }: ConsentRecord): string {
+  return JSON.stringify(message);
+}
+
 /** The states of a share that was, or may have been, sent under its grants. */
 const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
 
@@ -412,7 +433,7 @@ export function handleConsents<Status>(
 ): void {
   handleUpdate(run, definition, 'recordConsent', {
     objection: (message) => objectTo(run, message),
-    answer: (message) => answer(run, run.consents.take(received(message), false)),
+    answer: (message) => answer(run, received(message)),
   });
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
@@ -423,8 +444,8 @@ export function handleConsents<Status>(
         refuseMessage(run, 'consent', reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
-      run.consents.take(received(message), true);
-      tellIfUnmatched(run, message);
+      const { isKnown } = run.consents.take(received(message), true);
+      if (!isKnown) tellIfUnmatched(run, message);
     },
     { description: definition.signals?.consent as string },
   );
@@ -444,16 +465,18 @@ function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessag
 /** Answers once the ledger has the message, but no later than an answer may take. */
 async function answer<Status>(
   run: ConsentHost & { status(): Status },
-  waiting: WaitingConsent,
+  record: ConsentRecord,
 ): Promise<Accepted<Status>> {
+  const { waiting, isKnown } = run.consents.take(record, false);
   const summary = 'answering before a consent is recorded';
   await condition(() => waiting.taken !== undefined, ANSWER_WITHIN_MS, { summary });
-  const { taken, record } = waiting;
+  const { taken } = waiting;
   if (taken === undefined) waiting.isAnswered = true;
   if (taken?.kind === 'refused') throw refused(taken.reason);
   const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
   const isRecorded = taken?.kind === 'recorded';
-  return { ...accepted(run, isRecorded && taken.isKnown === true), recorded: isRecorded, ...unmatched };
+  const isDuplicate = isKnown || (isRecorded && taken.isKnown === true);
+  return { ...accepted(run, isDuplicate), recorded: isRecorded, ...unmatched };
 }
 
 function objectTo(run: ConsentHost, message: ConsentMessage): string | null {
