@@ -52,7 +52,8 @@ async function judge(
  */
 export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Promise<ShareStanding[]> {
   const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shares, shareIds } = args;
-  await ledger.kept.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds });
+  const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
+  await ledger.kept.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
   return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
 }
 

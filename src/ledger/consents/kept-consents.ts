@@ -48,6 +48,8 @@ export interface Start {
   firstRunId: string;
   shareIds: readonly string[];
   applicantIds: readonly string[];
+  /** The owner of the report: consents to its shares of the same ids match, too. */
+  reportRunKey?: string | undefined;
 }
 
 /** Consents that a run has received, where the ledger needs more than the message. */
@@ -90,6 +92,12 @@ export async function adoptConsents({ session }: Transaction, start: Start): Pro
     [runKey],
   );
   for (const row of unmatched) await rematch(session, row, start);
+  for (const shareId of start.reportRunKey === undefined ? [] : start.shareIds) {
+    await session.rows(
+      "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
+      [start.reportRunKey ?? null, shareId],
+    );
+  }
   return { keep: true, value: undefined };
 }
 
